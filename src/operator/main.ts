@@ -14,6 +14,7 @@ import type { ControllerDeps } from './caches/controller-deps.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
+import { reconcilePlaylist } from './playlist/reconcile.ts';
 import { describeClockJump } from './runtime/clock-health.ts';
 import { splitKey } from './runtime/controller.ts';
 import { createLeadership } from './runtime/leader-election.ts';
@@ -115,17 +116,20 @@ export async function runOperator(
   const enqueue: Enqueue = {
     stream: (key) => queues.stream.add(key),
     upload: (key) => queues.upload.add(key),
+    playlist: (key) => queues.playlist.add(key),
     destination: (key) => queues.destination.add(key),
   };
   const controllers = {
     stream: reconcileStream({ ...deps, streamers, rollout, metered }),
     upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
+    playlist: reconcilePlaylist(deps),
     destination: reconcileDestination(deps),
   };
   const queueTools = { workers, metrics, lifecycle, log };
   const queues = {
     stream: createControllerQueue('stream', controllers.stream, queueTools),
     upload: createControllerQueue('upload', controllers.upload, queueTools),
+    playlist: createControllerQueue('playlist', controllers.playlist, queueTools),
     destination: createControllerQueue('destination', controllers.destination, queueTools),
   };
 

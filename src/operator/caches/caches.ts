@@ -19,6 +19,7 @@ import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
+import { findItemProblem } from '../media/item-problem.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
 import { keepRequests } from '../pods/requests.ts';
 import { joinKey } from '../runtime/controller.ts';
@@ -207,6 +208,7 @@ export function listProfilesAsked(
 export interface Enqueue {
   stream: (key: string) => void;
   upload: (key: string) => void;
+  playlist: (key: string) => void;
   destination: (key: string) => void;
 }
 
@@ -233,6 +235,10 @@ const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undef
 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
+
+/** Whether an upload is the same for the playlists that have it. A playlist of audio plays uploads of both types. */
+const isSameItem = (current: Upload | undefined, previous: Upload | undefined): boolean =>
+  isSameJson(findItemProblem('', current, 'audio'), findItemProblem('', previous, 'audio'));
 
 /** The nodes, as far as this operator may look at them: undefined where it may not. */
 export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCache | undefined> {
@@ -262,11 +268,15 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     if (sameLevel && current.metadata.generation === previous.metadata.generation) return;
     for (const stream of [previous, current]) listUploadKeys(caches, stream).forEach(enqueue.upload);
   }, REPLAY);
-  caches.uploads.onChange((key) => {
+  caches.uploads.onChange((key, current, previous) => {
     enqueue.upload(key);
     for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(buildKey(stream));
+    // How far it is concerns no playlist: one upload may be in ten thousand of them.
+    if (isSameItem(current, previous)) return;
+    for (const playlist of caches.playlists.byIndex(BY_UPLOAD, key)) enqueue.playlist(buildKey(playlist));
   }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
+    enqueue.playlist(key);
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
   }, REPLAY);

@@ -7,12 +7,13 @@
 
 import { SECRETS, type Secret } from '../../kube/core.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
+import { findStallTime } from '../../resources/common/health.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { hasReason, type Reconcile, splitKey, writeStatus } from '../runtime/controller.ts';
+import { hasReason, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
 import { buildDestinationStatus } from './status.ts';
 import { Tester } from './tester.ts';
@@ -46,7 +47,8 @@ export function reconcileDestination(deps: ControllerDeps): Reconcile {
     await writeDestinationStatus(deps, destination, judged, step.result);
     if (step.remove) await tester.remove(step.remove);
     const waitMs = computeWait(deps.caches.streams.byIndex(BY_DESTINATION, key), ready?.status === 'True', ageMs);
-    return { requeueAfterMs: Math.min(waitMs, step.requeueAfterMs ?? waitMs) };
+    const stallMs = requeueAt(findStallTime(judged.conditions), now)?.requeueAfterMs ?? waitMs;
+    return { requeueAfterMs: Math.min(waitMs, stallMs, step.requeueAfterMs ?? waitMs) };
   };
 }
 

@@ -1,6 +1,8 @@
 /** Judges whether a stream can be sent with a destination's Secret, and shows of the Secret what may be shown. Pure: no I/O, no clock. */
 
 import type { Secret } from '../../kube/core.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { buildHealth, type Health, judgeProblem, type Outlook, readSince } from '../../resources/common/health.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
 import { ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import {
@@ -11,15 +13,15 @@ import {
 } from '../../resources/destination/read.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
-import { buildConditions, type Verdict } from '../runtime/controller.ts';
+import { buildConditions, type Finding } from '../runtime/controller.ts';
 
 const text = (secret: Secret, key: string): string | undefined => {
   const value = secret.data?.[key];
   return value === undefined ? undefined : Buffer.from(value, 'base64').toString('utf8').trim();
 };
 
-const not = (reason: string, message: string): { verdict: Verdict } => ({
-  verdict: { type: 'Ready', status: 'False', reason, message },
+const not = (reason: 'DestinationSecretMissing' | 'DestinationInvalid', message: string): { problem: Finding } => ({
+  problem: { reason, message },
 });
 
 /** Neither the URL nor the key is ever quoted: either may hold what only its owner may see. */
@@ -27,7 +29,7 @@ function judge(
   name: string,
   secret: Secret | undefined,
   allowPrivate: boolean,
-): { verdict: Verdict; read?: ReadDestination } {
+): { problem?: Finding; read?: ReadDestination } {
   if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
   const given = Object.fromEntries(FIELDS.map((field) => [field, text(secret, field) ?? ''])) as GivenDestination;
   const missing = [
@@ -41,10 +43,15 @@ function judge(
   if (!read) return not('DestinationInvalid', `The ${field} in Secret "${name}" ${problem}.`);
   const forbidden = ingestForbidden(read.ingest, allowPrivate);
   if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${forbidden}.`);
-  return {
-    verdict: { type: 'Ready', status: 'True', reason: 'Ready', message: 'The destination is ready.' },
-    read,
-  };
+  return { read };
+}
+
+/** A Secret may come after its Destination, as one that External Secrets makes. */
+function judgeHealth({ status }: Destination, problem: Finding | undefined, now: Date): Health {
+  if (!problem) return { state: 'ready', reason: 'Ready', message: 'The destination is ready.' };
+  const outlook: Outlook = problem.reason === 'DestinationSecretMissing' ? 'appears' : 'stays';
+  const since = readSince(findCondition(status?.conditions, 'Ready'), now);
+  return judgeProblem({ ...problem, outlook, since }, now);
 }
 
 export function buildDestinationStatus(
@@ -55,7 +62,8 @@ export function buildDestinationStatus(
 ): DestinationStatus {
   const { generation } = destination.metadata;
   const { test } = destination.status ?? {};
-  const { verdict, read } = judge(destination.spec.secretName, secret, allowPrivateDestinations);
+  const { read, problem } = judge(destination.spec.secretName, secret, allowPrivateDestinations);
+  const health = buildHealth(judgeHealth(destination, problem, now));
   const hint = read ? keyHint(read.rtmpKey) : '';
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -63,6 +71,6 @@ export function buildDestinationStatus(
     ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     ...(test && { test }),
-    conditions: buildConditions([verdict], destination.status?.conditions, generation, now),
+    conditions: buildConditions(health, destination.status?.conditions, generation, now),
   };
 }

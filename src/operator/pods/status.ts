@@ -11,17 +11,26 @@ export const findUnschedulable = ({ spec, status }: Pod) =>
     ? status?.conditions?.find(({ type, status: is }) => type === 'PodScheduled' && is === 'False')
     : undefined;
 
+/** The reason of a pod's trouble, in the words of the scheduler and of kubelet: new releases of Kubernetes add some. */
+export type PodReason = string & { readonly wordOf: 'Kubernetes' };
+
+export interface PodTrouble extends Finding {
+  reason: PodReason;
+}
+
+const trouble = (reason: string, message: string): PodTrouble => ({ reason: reason as PodReason, message });
+
 /** Finds what keeps a pod from running: no node for it, an image that cannot be had, a container that ends again and again. */
-export function findPodTrouble(pod: Pod): Finding | undefined {
+export function findPodTrouble(pod: Pod): PodTrouble | undefined {
   const refused = findUnschedulable(pod);
   if (refused) {
-    return { reason: refused.reason ?? 'Unschedulable', message: `No node accepts the pod: ${refused.message ?? ''}` };
+    return trouble(refused.reason ?? 'Unschedulable', `No node accepts the pod: ${refused.message ?? ''}`);
   }
   for (const container of pod.status?.containerStatuses ?? []) {
     const { waiting } = container.state ?? {};
     if (waiting?.reason && !ON_ITS_WAY.has(waiting.reason)) {
       const detail = waiting.message ? `: ${waiting.message}` : '.';
-      return { reason: waiting.reason, message: `The pod does not run (${waiting.reason})${detail}` };
+      return trouble(waiting.reason, `The pod does not run (${waiting.reason})${detail}`);
     }
   }
   return undefined;

@@ -5,7 +5,7 @@ import type { Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { type Condition, findCondition, type Verdict } from '../../resources/common/conditions.ts';
 import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/names.ts';
 
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
@@ -41,8 +41,7 @@ export const isRefusal = (error: unknown): error is KubeError =>
 export const hasReason = (error: unknown, ...reasons: string[]): error is KubeError =>
   error instanceof KubeError && reasons.includes(error.reason);
 
-/** One condition as it is decided: when it changed and for which generation is added when the status is written. */
-export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+export type { Verdict } from '../../resources/common/conditions.ts';
 
 /** The reason and message of a condition, from a named check. */
 export interface Finding {

@@ -9,6 +9,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/names.ts';
+import { findStallTime, type ProblemReason } from '../../resources/stream/health.ts';
 import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -16,7 +17,7 @@ import { isWanted, type Phase, type Preparation, type Unplayable } from '../../r
 import { assessTracks, losesItems } from '../media/items.ts';
 import { computePreparation } from '../media/preparation.ts';
 import type { PodSettings } from '../pods/security.ts';
-import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
+import { findAddressToAsk, findPodTrouble, isOver, type PodReason } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 import {
   checkReadiness,
@@ -67,9 +68,16 @@ export interface Decision {
   requeueAt?: Date;
 }
 
+/** The condition Progressing. OUTLOOKS says of each reason whether it passes by itself. */
+interface Progress {
+  status: 'True' | 'False';
+  reason: ProblemReason | PodReason;
+  message: string;
+}
+
 type PartialDecision = Pick<Decision, 'phase' | 'action'> & {
   live: Omit<Verdict, 'type'>;
-  progressing: Omit<Verdict, 'type'>;
+  progressing: Progress;
   playhead?: Playhead | undefined;
   degraded?: Verdict;
   events?: EventInput[];
@@ -79,8 +87,8 @@ type PartialDecision = Pick<Decision, 'phase' | 'action'> & {
 /** How long until a name that someone else's pod holds is tried again. That pod may have no label that we watch. */
 const NAME_TAKEN_RETRY_MS = 30_000;
 
-const yes = (reason: string, message: string) => ({ status: 'True' as const, reason, message });
-const no = (reason: string, message: string) => ({ status: 'False' as const, reason, message });
+const yes = <R extends string>(reason: R, message: string) => ({ status: 'True' as const, reason, message });
+const no = <R extends string>(reason: R, message: string) => ({ status: 'False' as const, reason, message });
 const SETTLED = yes('Settled', 'The stream is in the requested state.');
 const STOPPING = yes('Stopping', 'The pod is being stopped.');
 const SUSPENDED = yes('Suspended', 'spec.suspend keeps the stream off air.');
@@ -197,8 +205,8 @@ function start(situation: Situation): PartialDecision {
   }
   const refusal = findCondition(stream.status?.conditions, 'Progressing');
   if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
-    const { reason, message } = refusal;
-    return { phase: 'failed', action: NO_ACTION, live, progressing: no(reason, message), playhead: saved };
+    const progressing = no('PodRefused', refusal.message);
+    return { phase: 'failed', action: NO_ACTION, live, progressing, playhead: saved };
   }
   const playhead = saved ?? { epoch: kubeTime(now), ...readSkipped(stream) };
   const { playing } = stream.status ?? {};
@@ -360,10 +368,13 @@ function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date
 
 export function decide(observed: Observation, settings: PodSettings): Decision {
   const situation = assess(observed, settings);
-  const { stream, pod, readiness, gates, airtime: time } = situation;
+  const { stream, pod, readiness, gates, airtime: time, now } = situation;
   const { live, progressing, playhead, degraded, requeueAt, ...rest } = decideCourse(situation);
   const hasBegun = BEGUN.has(rest.phase);
-  const wakeAt = earliest(requeueAt, isWanted(stream.spec) ? findNextChange(time, hasBegun) : undefined);
+  const changeAt = isWanted(stream.spec)
+    ? earliest(findNextChange(time, hasBegun), findStallTime(stream, readiness, now))
+    : undefined;
+  const wakeAt = earliest(requeueAt, changeAt);
   const lastScheduleTime =
     time.kind === 'on' && time.since && hasBegun ? time.since.toISOString() : stream.status?.lastScheduleTime;
   const scheduled = judgeScheduling(stream, pod, progressing);
@@ -410,7 +421,7 @@ function describeRefusal(stream: LoopStream, refusal: string, now: Date): Omit<P
   return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), requeueAt };
 }
 
-const withProgress = (conditions: Verdict[], progressing: Omit<Verdict, 'type'>): Verdict[] =>
+const withProgress = (conditions: Verdict[], progressing: Progress): Verdict[] =>
   conditions.map((one) => (one.type === 'Progressing' ? { type: 'Progressing', ...progressing } : one));
 
 /**

@@ -34,6 +34,8 @@ export interface PodReport {
 export interface PodProblem {
   reason: 'NothingPlayable' | 'PreparationBehind' | 'DestinationReconnecting';
   message: string;
+  /** Of a destination: the code of its failure (media/streamer/output/failure.ts). */
+  code?: string;
 }
 
 export interface BrokenItem {
@@ -85,12 +87,9 @@ function parseProblems(stats: Record<string, unknown>): PodProblem[] {
     stats.playable === false ? [{ reason: 'NothingPlayable', message: 'No item can be played.' }] : [];
   const destinations = records(stats.destinations).flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected !== false || !isRecord(lastError)) return [];
-    return [
-      {
-        reason: 'DestinationReconnecting',
-        message: `Destination "${text(name)}" does not accept the stream (${text(lastError.code)}): ${text(lastError.message)}`,
-      },
-    ];
+    const code = text(lastError.code);
+    const message = `Destination "${text(name)}" does not accept the stream (${code}): ${text(lastError.message)}`;
+    return [{ reason: 'DestinationReconnecting', message, code }];
   });
   return [...nothing, ...parseBehind(stats), ...destinations];
 }

@@ -8,6 +8,8 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { buildHealth } from '../../resources/common/health.ts';
+import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
@@ -15,6 +17,7 @@ import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
+import type { PodReport } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -22,12 +25,15 @@ import type { Sessions } from './sessions.ts';
 const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
   spec.destinationRefs.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
 
+const findFailures = (report: PodReport | undefined) =>
+  report?.problems.filter(({ reason }) => reason === 'DestinationReconnecting') ?? [];
+
 /** `pod` is the stream's own pod after the decision was carried out. */
 export function buildStatus(
   stream: LoopStream,
   decision: Decision,
   pod: Pod | undefined,
-  observed: Pick<Observation, 'destinations' | 'now'>,
+  observed: Pick<Observation, 'destinations' | 'report' | 'now'>,
   { sessions, behind, doubt }: Sessions = { sessions: stream.status?.sessions ?? [] },
 ): LoopStreamStatus {
   const { now } = observed;
@@ -49,7 +55,11 @@ export function buildStatus(
     destinations: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
     conditions: buildConditions(
-      [...decision.conditions, ...[behind, doubt].filter((one) => one !== undefined)],
+      [
+        ...buildHealth(judgeStream(stream, decision, { failures: findFailures(observed.report), now })),
+        ...decision.conditions,
+        ...[behind, doubt].filter((one) => one !== undefined),
+      ],
       stream.status?.conditions,
       generation,
       now,

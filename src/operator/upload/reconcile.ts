@@ -10,6 +10,7 @@ import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus 
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
+import { addHealth } from './health.ts';
 import { chooseParallelism } from './helpers.ts';
 import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
@@ -49,7 +50,7 @@ async function reconcile(
   await removeJobs(deps, upload, decision.remove);
   const made = await createJobs(deps, key, upload, decision.create);
   made.refusal = (await adjustHelpers(deps, key, upload, decision.helpers)) ?? made.refusal;
-  await writeUploadStatus(deps, upload, decision, made);
+  await writeUploadStatus(deps, upload, decision, { ...made, now });
   await raisePods(decision.raise);
   return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
 }
@@ -168,12 +169,12 @@ async function writeUploadStatus(
   deps: UploadControllerDeps,
   upload: Upload,
   decision: UploadDecision,
-  { refusal, queued }: Made,
+  { refusal, queued, now }: Made & { now: Date },
 ): Promise<void> {
   const { caches, events } = deps;
   if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
   if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
-  const status = addWaitingStates(upload, decision.status, queued);
+  const status = addHealth(upload, addWaitingStates(upload, decision.status, queued), now, refusal);
   if (!(await writeStatus(deps, UPLOADS, caches.uploads, upload, status))) return;
   for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
 }

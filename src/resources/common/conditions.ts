@@ -20,5 +20,27 @@ export const Condition = Type.Object({
 });
 export type Condition = Static<typeof Condition>;
 
+/**
+ * Conditions of every kind that say whether an object is as asked, in the words of kstatus, which Helm, Flux, kpt and others read.
+ * Ready is always there. Reconciling and Stalled are there only while they are True: the operator gets the object there by itself,
+ * or only a person can.
+ */
+export const HEALTH_CONDITIONS = ['Ready', 'Reconciling', 'Stalled'] as const;
+
+/**
+ * The condition Ready of an object that the operator has not seen yet, a default of the definitions: kstatus takes an object
+ * without conditions for one that is as asked.
+ */
+export const NOT_SEEN: Condition = {
+  type: 'Ready',
+  status: 'Unknown',
+  reason: 'Pending',
+  message: 'The operator has not seen the object yet.',
+  lastTransitionTime: '1970-01-01T00:00:00Z',
+};
+
+/** One condition as it is decided: when it changed and for which generation is added when the status is written. */
+export type Verdict = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
+
 export const findCondition = (conditions: readonly Condition[] | undefined, type: string): Condition | undefined =>
   conditions?.find((c) => c.type === type);

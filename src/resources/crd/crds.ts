@@ -6,6 +6,7 @@ import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
+import { NOT_SEEN } from '../common/conditions.ts';
 import { GROUP, VERSION } from '../common/names.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
@@ -57,6 +58,13 @@ const NAME: Column = {
 const condition = (type: string, field: 'status' | 'reason' | 'message' = 'status'): string =>
   `.status.conditions[?(@.type=="${type}")].${field}`;
 
+const showReady = (description: string): Column => ({
+  name: 'Ready',
+  type: 'string',
+  jsonPath: condition('Ready'),
+  description,
+});
+
 const loopStream: KindDefinition = {
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
@@ -68,12 +76,7 @@ const loopStream: KindDefinition = {
   selectable: ['.spec.uploadRef', '.status.phase'],
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'State of the stream, in one word.' },
-    {
-      name: 'Ready',
-      type: 'boolean',
-      jsonPath: '.status.ready',
-      description: 'True if nothing prevents the stream from starting.',
-    },
+    showReady('True if the stream is on air as its spec says, or off air as its spec says.'),
     {
       name: 'Destination',
       type: 'string',
@@ -106,6 +109,13 @@ const loopStream: KindDefinition = {
       type: 'string',
       jsonPath: '.spec.uploadRef',
       description: 'Upload that the stream loops.',
+      wide: true,
+    },
+    {
+      name: 'Can start',
+      type: 'boolean',
+      jsonPath: '.status.ready',
+      description: 'True if nothing prevents the stream from starting.',
       wide: true,
     },
     { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'Pod that sends the stream.', wide: true },
@@ -145,6 +155,7 @@ const playlist: KindDefinition = {
       jsonPath: '.metadata.generation',
       description: 'Version. Each change of the spec raises it by one.',
     },
+    showReady('True if at least one item can be played.'),
     {
       name: 'Prepared',
       type: 'string',
@@ -168,6 +179,7 @@ const upload: KindDefinition = {
   selectable: ['.spec.type', '.status.state'],
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.state', description: 'State of the upload.' },
+    showReady('True if the upload can be played in each profile that streams ask for.'),
     {
       name: 'Progress',
       type: 'number',
@@ -234,12 +246,7 @@ const destination: KindDefinition = {
   status: DestinationStatus,
   selectable: ['.spec.secretName'],
   columns: [
-    {
-      name: 'Ready',
-      type: 'string',
-      jsonPath: condition('Ready'),
-      description: 'True if the Secret exists and can be used.',
-    },
+    showReady('True if the Secret exists and can be used.'),
     { name: 'URL', type: 'string', jsonPath: '.status.rtmpUrl', description: 'Ingest URL, without the stream key.' },
     AGE,
     {
@@ -276,7 +283,11 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
       spec: { ...toStructural(spec, 'spec'), description: specDescription },
-      status: { ...toStructural(status, 'status'), description: 'Observed state, as the operator last reported it.' },
+      status: {
+        ...toStructural(status, 'status'),
+        description: 'Observed state, as the operator last reported it.',
+        default: { conditions: [NOT_SEEN] },
+      },
     },
   };
   return decorate(root, additions);

@@ -67,7 +67,7 @@ export const DestinationStatus = Type.Object({
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 16,
-      description: 'Conditions: Ready is True when the Secret exists and its URL can be used.',
+      description: 'Conditions: Ready is True when the Secret exists and its URL can be used. Reconciling and Stalled.',
     }),
   ),
 });

@@ -33,7 +33,11 @@ export const PlaylistStatus = Type.Object({
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
   conditions: Type.Optional(
-    Type.Array(Condition, { maxItems: 16, description: 'Conditions: Prepared is True when every item can be played.' }),
+    Type.Array(Condition, {
+      maxItems: 16,
+      description:
+        'Conditions: Ready is True when an item can be played, Prepared when every item can be. Reconciling and Stalled.',
+    }),
   ),
 });
 export type PlaylistStatus = Static<typeof PlaylistStatus>;

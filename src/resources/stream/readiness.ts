@@ -2,7 +2,7 @@
  * Lists the reasons that keep a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its
  * public code and its fix. Pure: no I/O, no clock.
  */
-import { type Condition, findCondition } from '../common/conditions.ts';
+import { type Condition, findCondition, type Verdict } from '../common/conditions.ts';
 import type { LoopStream } from './resource.ts';
 import {
   type LoopStreamSpec,
@@ -43,14 +43,8 @@ const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, 
 export const getReasonCode = (reason: string): string =>
   Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].code : snakeCase(reason);
 
-type ReportedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>;
-
 /** Returns the fix for a condition that is not True. */
-export function getConditionFix({
-  type,
-  status,
-  reason,
-}: Pick<ReportedCondition, 'type' | 'status' | 'reason'>): string {
+export function getConditionFix({ type, status, reason }: Pick<Verdict, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Make the condition "${type}" true; the stream then goes on air automatically.`;
@@ -66,7 +60,7 @@ const isReadinessCondition = (type: string): boolean => (READINESS_CONDITIONS as
 export const readGates = (
   { readinessGates = [] }: Pick<LoopStreamSpec, 'readinessGates'>,
   conditions: readonly Condition[] | undefined,
-): ReportedCondition[] =>
+): Verdict[] =>
   readinessGates.map(({ conditionType: type }) => {
     const found = findCondition(conditions, type);
     if (found) return { type, status: found.status, reason: found.reason, message: found.message };

@@ -362,7 +362,8 @@ export const LoopStreamStatus = Type.Object({
     Type.Array(Condition, {
       maxItems: 32,
       description:
-        'Conditions: DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, Progressing and Degraded.',
+        'Conditions: Ready, Reconciling, Stalled, DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, ' +
+        'Progressing and Degraded.',
     }),
   ),
 });

@@ -253,7 +253,12 @@ export const UploadStatus = Type.Object({
       description: 'Last value of the annotation loopstream.dev/retry that caused another attempt.',
     }),
   ),
-  conditions: Type.Optional(Type.Array(Condition, { maxItems: 16, description: 'Conditions: Imported and Prepared.' })),
+  conditions: Type.Optional(
+    Type.Array(Condition, {
+      maxItems: 16,
+      description: 'Conditions: Ready, Reconciling, Stalled, Imported and Prepared.',
+    }),
+  ),
 });
 export type UploadStatus = Static<typeof UploadStatus>;
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Secret } from '../../../../src/kube/core.ts';
 import { buildDestinationStatus } from '../../../../src/operator/destination/status.ts';
-import { destination, NOW } from '../../../kit/make/operator.ts';
+import { at, destination, NOW } from '../../../kit/make/operator.ts';
 
 const secret = (data: Record<string, string>): Secret =>
   ({
@@ -76,4 +76,26 @@ describe('a destination', () => {
     expect(JSON.stringify(status)).not.toContain(KEY);
     expect(status.rtmpUrl).toBeUndefined();
   });
+});
+
+describe('a destination whose Secret is missing', () => {
+  const judge = (one: ReturnType<typeof destination>, now: Date) => {
+    const status = buildDestinationStatus(one, undefined, now, { allowPrivateDestinations: false });
+    return { one: { ...one, status }, types: status.conditions?.filter((c) => c.status === 'True').map((c) => c.type) };
+  };
+
+  it('reconciles at first, since the Secret may be on its way, and stalls ten seconds later', () => {
+    const first = judge(destination('tv', undefined), NOW);
+    expect(first.types).toEqual(['Reconciling']);
+    expect(judge(first.one, at(9)).types).toEqual(['Reconciling']);
+    expect(judge(first.one, at(10)).types).toEqual(['Stalled']);
+  });
+});
+
+it('a destination with an address that streams cannot be sent to stalls at once', () => {
+  const { conditions } = buildStatus(secret({ rtmpUrl: 'https://h/app', rtmpKey: KEY }));
+  expect(conditions?.map(({ type, status }) => [type, status])).toEqual([
+    ['Ready', 'False'],
+    ['Stalled', 'True'],
+  ]);
 });

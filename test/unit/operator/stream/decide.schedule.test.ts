@@ -6,7 +6,7 @@ import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { CREDIT_CONDITION, FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { at, makePod, step, stream, world } from '../../../kit/make/operator.ts';
+import { at, makePod, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
 
@@ -81,7 +81,8 @@ describe('a window with a starting deadline', () => {
 
   it('that is far away is not waited for', () => {
     const given = { startAt: at(60).toISOString(), startingDeadlineSeconds: Number.MAX_SAFE_INTEGER };
-    const { decision } = step(stream({ schedule: given }), world({ uploads: [], now: at(61) }));
+    const uploads = [upload('film', { state: 'importing' })];
+    const { decision } = step(stream({ schedule: given }), world({ uploads, now: at(61) }));
     expect(decision.phase).toBe('waiting');
     expect(decision).not.toHaveProperty('requeueAt');
   });

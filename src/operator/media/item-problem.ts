@@ -1,0 +1,48 @@
+/**
+ * Judges whether an item of a playlist can be played at all. A stream asks for more, a rendition in its own profile (items.ts).
+ * Pure: no I/O, no clock.
+ */
+
+import { findCondition } from '../../resources/common/conditions.ts';
+import type { Problem } from '../../resources/common/health.ts';
+import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
+import type { ReadinessReason } from '../../resources/stream/spec.ts';
+import { findUploadName } from '../../resources/upload/name.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { isPlayable, PREVIEW_PROFILE } from '../../resources/upload/spec.ts';
+
+export type ItemProblem = Omit<Problem, 'since'>;
+
+const problem = (reason: ReadinessReason, outlook: Problem['outlook'], message: string): ItemProblem => ({
+  reason,
+  outlook,
+  message,
+});
+
+/** Whether something of the upload can be played: a rendition, or all that streams ask for, which may be nothing. */
+function isUsable({ status }: Upload): boolean {
+  if (status?.renditions?.some((one) => one.profile !== PREVIEW_PROFILE && isPlayable(one))) return true;
+  return findCondition(status?.conditions, 'Ready')?.status === 'True';
+}
+
+/**
+ * Why an item of a playlist of this kind cannot be played; undefined when it can. The message has no progress in it, so that a playlist
+ * is not written with every second that is prepared.
+ */
+export function findItemProblem(
+  name: string,
+  upload: Upload | undefined,
+  kind: PlaylistSpec['kind'],
+): ItemProblem | undefined {
+  if (!upload) return problem('UploadNotFound', 'appears', `Upload "${name}" does not exist.`);
+  const shown = findUploadName(upload) ?? name;
+  const what = shown === name ? `Upload "${name}"` : `Upload "${shown}" (${name})`;
+  if (kind === 'video' && upload.spec.type === 'audio')
+    return problem('MediaFailed', 'stays', `${what} is audio; the playlist needs videos.`);
+  if (isUsable(upload)) return undefined;
+  const stalled = findCondition(upload.status?.conditions, 'Stalled');
+  if (stalled) return problem('MediaFailed', 'stays', `${what} cannot be played: ${stalled.message}`);
+  return upload.status?.media
+    ? problem('MediaPreparing', 'passes', `${what} is being prepared.`)
+    : problem('MediaImporting', 'passes', `${what} is still being imported.`);
+}

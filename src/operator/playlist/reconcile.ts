@@ -1,0 +1,20 @@
+/** Reconciles one playlist: judges its items by the caches, and writes its status where that changed. It makes nothing. */
+
+import { PLAYLISTS } from '../../resources/playlist/resource.ts';
+import type { ControllerDeps } from '../caches/controller-deps.ts';
+import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
+import { assessItems, buildPlaylistStatus } from './status.ts';
+
+export const reconcilePlaylist =
+  (deps: ControllerDeps): Reconcile =>
+  async (key) => {
+    const { caches, clock } = deps;
+    const [namespace, name] = splitKey(key);
+    const playlist = caches.playlists.get(namespace, name);
+    if (!playlist || playlist.metadata.deletionTimestamp) return undefined;
+    const now = clock.now();
+    const items = assessItems(playlist, (upload) => caches.uploads.get(namespace, upload));
+    const { status, requeueAt: at } = buildPlaylistStatus(playlist, items, now);
+    await writeStatus(deps, PLAYLISTS, caches.playlists, playlist, status);
+    return requeueAt(at, now);
+  };

@@ -1,0 +1,94 @@
+/**
+ * Judges whether a playlist can be played, as streams play it: the published version, without the items that cannot be played.
+ * Pure: no I/O, no clock.
+ */
+
+import { findCondition } from '../../resources/common/conditions.ts';
+import { buildHealth, findNextStall, type Health, judgeProblem, readSince } from '../../resources/common/health.ts';
+import type { Playlist } from '../../resources/playlist/resource.ts';
+import { type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
+import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { findItemProblem, type ItemProblem } from '../media/item-problem.ts';
+import { buildConditions, type Verdict } from '../runtime/controller.ts';
+
+/** Items that one sentence names; more are counted. */
+const MAX_NAMED = 3;
+
+/** Problems that take time come first: the playlist can be played when the first of them is over. */
+const ORDER: Record<ItemProblem['outlook'], number> = { passes: 0, appears: 1, stays: 2 };
+
+/** The items of a list that cannot be played, and why; several places of one upload count each. */
+export interface AssessedItems {
+  total: number;
+  problems: ItemProblem[];
+}
+
+function describeLeftOut({ total, problems }: AssessedItems): string {
+  const messages = [...new Set(problems.map(({ message }) => message))];
+  const more = messages.length - MAX_NAMED;
+  return [
+    `${problems.length} of ${total} items cannot be played.`,
+    ...messages.slice(0, MAX_NAMED),
+    ...(more > 0 ? [`${more} more uploads cannot be played.`] : []),
+  ].join(' ');
+}
+
+/** An upload is judged once, however often the playlist has it. */
+export function assessItems(playlist: Playlist, findUpload: (name: string) => Upload | undefined): AssessedItems {
+  const { items } = readPlayedPart(playlist);
+  const known = new Map<string, ItemProblem | undefined>();
+  const problems = items.flatMap(({ uploadRef: name }) => {
+    if (!known.has(name)) known.set(name, findItemProblem(name, findUpload(name), playlist.spec.kind));
+    return known.get(name) ?? [];
+  });
+  return { total: items.length, problems };
+}
+
+const EMPTY: ItemProblem = {
+  reason: 'PlaylistEmpty',
+  outlook: 'stays',
+  message: `The playlist has no items. ${READINESS_ISSUES.PlaylistEmpty.fix}`,
+};
+
+/** The problem that is over first, where nothing of the list can be played. */
+function findProblem({ status }: Playlist, { total, problems }: AssessedItems, now: Date) {
+  if (total > 0 && problems.length < total) return undefined;
+  const [first = EMPTY] = problems.toSorted((a, b) => ORDER[a.outlook] - ORDER[b.outlook]);
+  return { ...first, since: readSince(findCondition(status?.conditions, 'Ready'), now) };
+}
+
+function judgePlaylist(playlist: Playlist, items: AssessedItems, now: Date): Health {
+  const problem = findProblem(playlist, items, now);
+  if (!problem) {
+    if (items.problems.length === 0)
+      return { state: 'ready', reason: 'Playable', message: 'Every item can be played.' };
+    return { state: 'ready', reason: 'ItemsLeftOut', message: `${describeLeftOut(items)} Streams leave them out.` };
+  }
+  const health = judgeProblem(problem, now);
+  return items.problems.length > 1 ? { ...health, message: describeLeftOut(items) } : health;
+}
+
+function judgePrepared(items: AssessedItems, { reason, message }: Health): Verdict {
+  const isPrepared = items.total > 0 && items.problems.length === 0;
+  return { type: 'Prepared', status: isPrepared ? 'True' : 'False', reason: isPrepared ? 'Prepared' : reason, message };
+}
+
+/** The status of a playlist, and when it changes although no upload does. */
+export function buildPlaylistStatus(
+  playlist: Playlist,
+  items: AssessedItems,
+  now: Date,
+): { status: PlaylistStatus; requeueAt?: Date | undefined } {
+  const { generation } = playlist.metadata;
+  const health = judgePlaylist(playlist, items, now);
+  const verdicts = [...buildHealth(health), judgePrepared(items, health)];
+  const problem = findProblem(playlist, items, now);
+  return {
+    status: {
+      ...(generation !== undefined && { observedGeneration: generation }),
+      conditions: buildConditions(verdicts, playlist.status?.conditions, generation, now),
+    },
+    requeueAt: problem && findNextStall([problem], now),
+  };
+}
