@@ -50,6 +50,8 @@ export interface Cache<T extends KubeObject> {
    * Removes an object that our own deletion ended at once, even if lists and the watch still deliver it for a while.
    */
   forget(object: Stored<T>): CacheChange<T>[];
+  /** Removes everything: the namespace of the collection is gone. */
+  clear(): CacheChange<T>[];
 }
 
 /** `onIndexError` is called for an index function that threw; that index then leaves the object out. */
@@ -217,6 +219,10 @@ export function createCache<T extends KubeObject>(
       if (entry?.object.metadata.uid !== uid) return [];
       ended.set(uid, entry.version);
       return drop(key);
+    },
+    clear() {
+      ended.clear();
+      return [...entries.keys()].flatMap(drop);
     },
   };
 }

@@ -17,6 +17,7 @@ import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
 import { type CacheChange, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
+import { NAMESPACES } from './core.ts';
 import { getKey, objectKey } from './paths.ts';
 import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
 
@@ -33,6 +34,16 @@ const BACKOFF: Backoff = { baseMs: 200, maxMs: 8_000 };
 /** A server that cannot serve the version we ask for does not always say Expired: list anew after so many bare failures. */
 const FAILURES_BEFORE_RELIST = 5;
 
+/** Whether the API server knows no such namespace. Without the right to look, nobody knows, and the answer is no. */
+async function isNamespaceGone(kube: Kube, namespace: string): Promise<boolean> {
+  try {
+    await kube.get(NAMESPACES, '', namespace);
+    return false;
+  } catch (error) {
+    return error instanceof KubeError && error.reason === 'NotFound';
+  }
+}
+
 export type ChangeHandler<T extends KubeObject> = (
   key: string,
   current: Stored<T> | undefined,
@@ -47,7 +58,18 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
    * keeps all of it.
    */
   keep?: (object: Stored<T>) => Stored<T>;
+  observer?: ReflectorObserver;
   log: Logger;
+}
+
+/** Hears whether a reflector may read its collection. */
+export interface ReflectorObserver {
+  /** The whole collection was listed. */
+  listed(): void;
+  /** The API server refused it: the rights are missing, or the namespace is and the rights with it. It is retried. */
+  refused(error: KubeError): void;
+  /** The namespace does not exist, so the cache is empty now. */
+  cleared(): void;
 }
 
 export interface Reflector<T extends KubeObject> {
@@ -93,7 +115,7 @@ export function createReflector<T extends KubeObject>(
   resource: Resource<T>,
   options: ReflectorOptions<T>,
 ): Reflector<T> {
-  const { namespace, labelSelector, fieldSelector, indexes, keep = (object) => object } = options;
+  const { namespace, labelSelector, fieldSelector, indexes, keep = (object) => object, observer } = options;
   const log = options.log.child({ resource: resource.plural });
   const selection: ListOptions = {
     ...(namespace ? { namespace } : {}),
@@ -140,6 +162,7 @@ export function createReflector<T extends KubeObject>(
     count.lists++;
     recordContact();
     markSynced();
+    observer?.listed();
     return first.resourceVersion;
   };
 
@@ -167,6 +190,14 @@ export function createReflector<T extends KubeObject>(
     recordContact();
   };
 
+  /** A namespace that is gone took its objects along, and the rights by which we would have heard of that. */
+  const refuse = async (error: KubeError): Promise<void> => {
+    observer?.refused(error);
+    if (!namespace || !(await isNamespaceGone(kube, namespace))) return;
+    notifyHandlers(cache.clear());
+    observer?.cleared();
+  };
+
   const pause = (signal: AbortSignal): Promise<void> => sleep(backoffMs(BACKOFF, failures), signal);
 
   /** One turn: a list if we have no version, then a watch. Answers the version to go on from, undefined to list anew. */
@@ -187,8 +218,11 @@ export function createReflector<T extends KubeObject>(
       failures++;
       count.errors++;
       const expired = err instanceof KubeError && (err.status === 410 || err.status === 400 || err.status === 504);
-      log[expired || failures === 1 ? 'info' : 'warn']({ err, failures }, 'a list or watch failed; it is retried');
-      if (expired || failures % FAILURES_BEFORE_RELIST === 0) at = undefined;
+      const refused = observer !== undefined && err instanceof KubeError && err.status === 403;
+      const level = refused ? 'debug' : expired || failures === 1 ? 'info' : 'warn';
+      log[level]({ err, failures }, 'a list or watch failed; it is retried');
+      if (refused) await refuse(err);
+      if (expired || refused || failures % FAILURES_BEFORE_RELIST === 0) at = undefined;
     }
     if (failures > 0 && !signal.aborted) await pause(signal);
     return at;

@@ -9,8 +9,17 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { UPLOAD_LABEL } from '../resources/common/names.ts';
-import { type Caches, createCaches, createNodeCache, type Enqueue, watchCaches } from './caches/caches.ts';
+import {
+  type Caches,
+  createCaches,
+  createNodeCache,
+  type Enqueue,
+  enqueueNamespace,
+  rememberNamespaces,
+  watchCaches,
+} from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
+import { holdBack, watchNamespaces } from './caches/namespaces.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -56,7 +65,7 @@ export async function runOperator(
   } = {},
 ): Promise<RunningOperator> {
   const { clock = systemClock, exit = (status: number) => process.exit(status) } = options;
-  const { namespace, workers, metered } = config;
+  const { watched, workers, metered } = config;
   const metrics = createMetrics();
 
   // Kubernetes: only the operator that leads may write.
@@ -70,7 +79,9 @@ export async function runOperator(
   lifecycle.defer('events', () => events.flush());
 
   // Caches, and the dependencies of all controllers.
-  const own = createCaches(kube, namespace, log);
+  const namespaces = watchNamespaces(kube, watched, log);
+  metrics.showNamespaces(namespaces.states);
+  const own = createCaches(namespaces);
   const nodes = await createNodeCache(kube, log);
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);
@@ -84,7 +95,7 @@ export async function runOperator(
 
   // Uploads.
   const progress: JobProgress = new Map();
-  const sweeping: SweepOptions = { namespace, graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
+  const sweeping: SweepOptions = { graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
   const sweeper = new Sweeper(deps, sweeping);
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
@@ -126,11 +137,13 @@ export async function runOperator(
     destination: reconcileDestination(deps),
   };
   const queueTools = { workers, metrics, lifecycle, log };
+  const createQueue = (name: keyof typeof controllers) =>
+    createControllerQueue(name, holdBack(namespaces, controllers[name]), queueTools);
   const queues = {
-    stream: createControllerQueue('stream', controllers.stream, queueTools),
-    upload: createControllerQueue('upload', controllers.upload, queueTools),
-    playlist: createControllerQueue('playlist', controllers.playlist, queueTools),
-    destination: createControllerQueue('destination', controllers.destination, queueTools),
+    stream: createQueue('stream'),
+    upload: createQueue('upload'),
+    playlist: createQueue('playlist'),
+    destination: createQueue('destination'),
   };
 
   // Fill the caches. Nodes are not waited for: the operator works without them.
@@ -144,18 +157,20 @@ export async function runOperator(
   leadership.begin(() => {
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
+    namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
-    if (config.sweep) sweepRegularly(sweeper, admission, deps, sweeping, lifecycle);
+    const listSwept = watched === 'all' ? rememberNamespaces(caches) : () => watched.filter(namespaces.isFilled);
+    if (config.sweep) sweepRegularly(sweeper, admission, deps, listSwept, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
     const hasRoom = (key: string) => {
       const upload = caches.uploads.get(...splitKey(key));
       return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);
     };
     followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
-    log.info({ namespace }, 'the operator leads and reconciles');
+    log.info({ watched }, 'the operator leads and reconciles');
   });
-  log.info({ namespace, opsPort }, 'the operator is ready');
+  log.info({ watched, opsPort }, 'the operator is ready');
   return { opsPort };
 }

@@ -12,3 +12,6 @@ export const kube = (env: Env) => ({
 
 /** The largest source file, in bytes. */
 export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES');
+
+/** Stands in the operator's URL of the storage for the namespace of the object that a pod works for. */
+export const NAMESPACE_PLACEHOLDER = '{namespace}';

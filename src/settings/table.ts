@@ -635,6 +635,13 @@ export const SETTINGS = {
     type: 'text',
     description: 'The image of the pods.',
   },
+  WATCH_NAMESPACES: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'list',
+    description:
+      'The namespaces that the operator watches, instead of `LOOPSTREAM_NAMESPACE`: names, or `*` for all. The Lease is then in `LOOPSTREAM_OPERATOR_NAMESPACE`.',
+  },
   OPERATOR_NAMESPACE: {
     section: 'operator',
     roles: ['operator'],
@@ -705,7 +712,8 @@ export const SETTINGS = {
     min: 1,
     max: 1000,
     chart: 'operator.importConcurrency',
-    description: 'Jobs that import media at the same time, in each namespace. An account has at most half of them.',
+    description:
+      'Jobs of this operator that import media at the same time. An account of a namespace has at most half of them.',
   },
   PREPARE_CONCURRENCY: {
     section: 'operator',
@@ -715,7 +723,8 @@ export const SETTINGS = {
     min: 1,
     max: 1000,
     chart: 'operator.prepareConcurrency',
-    description: 'Jobs that make renditions at the same time, in each namespace. An account has at most half of them.',
+    description:
+      'Jobs of this operator that make renditions at the same time. An account of a namespace has at most half of them.',
   },
   PREPARE_PODS: {
     section: 'operator',
@@ -761,7 +770,8 @@ export const SETTINGS = {
     type: 'flag',
     default: true,
     chart: 'operator.sweep.enabled',
-    description: 'Deletes media without references. Turn it off where namespaces share a storage.',
+    description:
+      'Deletes media without references. Turn it off where namespaces share a storage: it needs `{namespace}` in `LOOPSTREAM_STORAGE_URL`, or a claim in each namespace.',
   },
   SWEEP_GRACE_HOURS: {
     section: 'operator',
@@ -925,7 +935,7 @@ export const SETTINGS = {
     type: 'text',
     computed: '`file:///media` for the operator',
     description:
-      'The storage of media: `file:///path`, or `s3://bucket/prefix?endpoint=http://host:9000&region=…&forcePathStyle=…`, where all but the bucket may be left out. An API server without it imports from links only.',
+      'The storage of media: `file:///path`, or `s3://bucket/prefix?endpoint=http://host:9000&region=…&forcePathStyle=…`, where all but the bucket may be left out. For the operator, `{namespace}` in it is the namespace of the object. An API server without it imports from links only.',
   },
   STORAGE_VOLUME: {
     section: 'storage',

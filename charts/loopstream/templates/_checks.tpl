@@ -1,16 +1,21 @@
 {{/* What the schema cannot say: values that do not go together. Each sentence names the value to change. */}}
 {{- define "loopstream.checks" -}}
-{{- if and .Values.namespaces .Values.streamsNamespace.name -}}
-{{- fail "namespaces and streamsNamespace.name exclude each other: set one of them." -}}
+{{- with .Values.namespaces -}}
+{{- fail (printf "namespaces is watchNamespaces now, and one operator watches them all. Write watchNamespaces: %s instead: see README.md of the chart, \"Several namespaces\"." (toJson .)) -}}
+{{- end -}}
+{{- if and (include "loopstream.namedNamespaces" . | fromJsonArray) .Values.streamsNamespace.name -}}
+{{- fail "watchNamespaces and streamsNamespace.name exclude each other: name all namespaces in watchNamespaces." -}}
 {{- end -}}
 {{- $namespaces := include "loopstream.namespaces" . | fromJsonArray -}}
-{{- if not .Values.namespaces -}}
-{{- $namespace := include "loopstream.streamsNamespace" . -}}
-{{- $operator := include "loopstream.operatorName" (dict "root" . "namespace" $namespace) -}}
-{{- with lookup "apps/v1" "Deployment" .Release.Namespace $operator -}}
+{{- with lookup "apps/v1" "Deployment" .Release.Namespace (printf "%s-operator" (include "loopstream.fullname" .)) -}}
 {{- $watched := get .spec.selector.matchLabels "loopstream.dev/watches" -}}
-{{- if and $watched (ne $watched $namespace) -}}
-{{- fail (printf "streamsNamespace.name is %s, but the streams of this release are in %s, where no operator would manage them. Set it to %s, or move the service: see README.md of the chart, \"Streams in a namespace of their own\"." $namespace $watched $watched) -}}
+{{- if and $watched (not (has $watched $namespaces)) -}}
+{{- if $.Values.watchNamespaces -}}
+{{- if not (include "loopstream.watchesAll" $) -}}
+{{- fail (printf "watchNamespaces does not name %s, where streams of this release are. No operator would manage them. Add it." $watched) -}}
+{{- end -}}
+{{- else -}}
+{{- fail (printf "streamsNamespace.name is %s, but the streams of this release are in %s, where no operator would manage them. Set it to %s, or move the service: see README.md of the chart, \"Streams in a namespace of their own\"." (first $namespaces) $watched $watched) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -30,12 +35,14 @@
 {{- if and .existingSecret .accessKeyId -}}
 {{- fail "storage.s3.existingSecret and storage.s3.accessKeyId exclude each other." -}}
 {{- end -}}
-{{- if and (gt (len $namespaces) 1) (not .perNamespace) $.Values.operator.sweep.enabled -}}
-{{- fail "several namespaces share one prefix of the bucket, so each operator would delete the media of the others. Set storage.s3.perNamespace=true or operator.sweep.enabled=false." -}}
+{{- if and (include "loopstream.watchesSeveral" $) (not .perNamespace) $.Values.operator.sweep.enabled -}}
+{{- fail "several namespaces share one prefix of the bucket, so a sweep of one would delete the media of the others. Set storage.s3.perNamespace=true or operator.sweep.enabled=false." -}}
 {{- end -}}
 {{- end -}}
 {{- else if and .Values.storage.file.existingClaim .Values.storage.file.volume -}}
 {{- fail "storage.file.existingClaim and storage.file.volume exclude each other." -}}
+{{- else if and .Values.storage.file.volume (not .Values.storage.file.volume.persistentVolumeClaim) (include "loopstream.watchesSeveral" .) .Values.operator.sweep.enabled -}}
+{{- fail "several namespaces share storage.file.volume, so a sweep of one would delete the media of the others. Use a claim in each namespace (storage.file.existingClaim), or set operator.sweep.enabled=false." -}}
 {{- end -}}
 {{- if and .Values.billing.enabled (not .Values.api.enabled) -}}
 {{- fail "billing needs the API server: set api.enabled=true or billing.enabled=false." -}}

@@ -1,23 +1,30 @@
-{{/* The operator's settings (docs/settings.md): `dict "root" $ "namespace" …`. */}}
+{{/* The operator's settings (docs/settings.md). It knows the namespace of an object where the URL of the storage names one. */}}
 {{- define "loopstream.operatorEnv" -}}
-{{- $storage := .root.Values.storage -}}
-{{- $env := include "loopstream.settings.operator" .root | fromYaml -}}
-{{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .root.Values.logLevel -}}
-{{- $env = set $env "LOOPSTREAM_NAMESPACE" .namespace -}}
-{{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .root.Release.Namespace -}}
-{{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .root) -}}
-{{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" .) -}}
+{{- $storage := .Values.storage -}}
+{{- $env := include "loopstream.settings.operator" . | fromYaml -}}
+{{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .Values.logLevel -}}
+{{- $place := "{namespace}" -}}
+{{- if .Values.watchNamespaces -}}
+{{- $watched := join "," (include "loopstream.namespaces" . | fromJsonArray) -}}
+{{- $env = set $env "LOOPSTREAM_WATCH_NAMESPACES" (ternary "*" $watched (not (empty (include "loopstream.watchesAll" .)))) -}}
+{{- else -}}
+{{- $place = include "loopstream.streamsNamespace" . -}}
+{{- $env = set $env "LOOPSTREAM_NAMESPACE" $place -}}
+{{- end -}}
+{{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .Release.Namespace -}}
+{{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .) -}}
+{{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" (dict "root" . "namespace" $place)) -}}
 {{- if eq $storage.type "file" -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_MOUNT_PATH" $storage.file.mountPath -}}
-{{- $env = set $env "LOOPSTREAM_STORAGE_VOLUME" (include "loopstream.storageVolume" .root) -}}
+{{- $env = set $env "LOOPSTREAM_STORAGE_VOLUME" (include "loopstream.storageVolume" .) -}}
 {{- else -}}
-{{- with include "loopstream.storageSecret" .root }}{{ $env = set $env "LOOPSTREAM_STORAGE_SECRET" . }}{{ end -}}
+{{- with include "loopstream.storageSecret" . }}{{ $env = set $env "LOOPSTREAM_STORAGE_SECRET" . }}{{ end -}}
 {{- with $storage.s3.readOnlySecret }}{{ $env = set $env "LOOPSTREAM_STORAGE_READ_SECRET" . }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_CACHE_BYTES" ($storage.s3.cacheBytes | int64 | toString) -}}
 {{- end -}}
 {{- with $storage.scratchVolume }}{{ $env = set $env "LOOPSTREAM_SCRATCH_VOLUME" (toJson .) }}{{ end -}}
 {{- $placement := dict -}}
-{{- with .root.Values.jobs -}}
+{{- with .Values.jobs -}}
 {{- with .runtimeClassName }}{{ $placement = set $placement "runtimeClassName" . }}{{ end -}}
 {{- with .nodeSelector }}{{ $placement = set $placement "nodeSelector" . }}{{ end -}}
 {{- with .tolerations }}{{ $placement = set $placement "tolerations" . }}{{ end -}}
@@ -25,7 +32,7 @@
 {{- with .priorityClassName }}{{ $placement = set $placement "priorityClassName" . }}{{ end -}}
 {{- end -}}
 {{- with $placement }}{{ $env = set $env "LOOPSTREAM_JOB_PLACEMENT" (toJson .) }}{{ end -}}
-{{- with .root.Values -}}
+{{- with .Values -}}
 {{- $env = set $env "LOOPSTREAM_METERED" (toString (or .operator.metered .billing.enabled)) -}}
 {{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" .limits.trial "full" .limits.full | toJson) -}}
 {{- end -}}

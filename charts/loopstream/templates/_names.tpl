@@ -10,16 +10,32 @@
 {{- end -}}
 {{- end }}
 
-{{/* The watched namespaces, as JSON. */}}
+{{/* The namespaces that `watchNamespaces` names, as JSON. */}}
+{{- define "loopstream.namedNamespaces" -}}
+{{- without .Values.watchNamespaces "*" | toJson -}}
+{{- end }}
+
+{{/* The namespaces in which the release makes what streams need, as JSON. */}}
 {{- define "loopstream.namespaces" -}}
-{{- if .Values.namespaces }}{{ toJson .Values.namespaces }}{{ else }}{{ list (include "loopstream.streamsNamespace" .) | toJson }}{{ end -}}
+{{- $named := include "loopstream.namedNamespaces" . | fromJsonArray -}}
+{{- if $named }}{{ toJson $named }}{{ else }}{{ list (include "loopstream.streamsNamespace" .) | toJson }}{{ end -}}
+{{- end }}
+
+{{/* Whether the operator watches the namespaces of the whole cluster. */}}
+{{- define "loopstream.watchesAll" -}}
+{{- if has "*" .Values.watchNamespaces }}yes{{ end -}}
+{{- end }}
+
+{{/* Whether media of several namespaces may come together: with `*`, others turn up. */}}
+{{- define "loopstream.watchesSeveral" -}}
+{{- if or (include "loopstream.watchesAll" .) (gt (len (include "loopstream.namespaces" . | fromJsonArray)) 1) }}yes{{ end -}}
 {{- end }}
 
 {{- define "loopstream.separateNamespace" -}}
 {{ .Release.Namespace | trunc 55 | trimSuffix "-" }}-streams
 {{- end }}
 
-{{/* Where streams are when `namespaces` names nothing. The cluster is asked once. */}}
+{{/* Where streams are when `watchNamespaces` names nothing. The cluster is asked once. */}}
 {{- define "loopstream.streamsNamespace" -}}
 {{- $settings := .Values.streamsNamespace -}}
 {{- if not $settings.name -}}
@@ -60,19 +76,14 @@ yes
 {{- .Values.api.namespace | default (first (include "loopstream.namespaces" . | fromJsonArray)) -}}
 {{- end }}
 
-{{/*
-The operator of a namespace: `dict "root" $ "namespace" …`. Where `namespaces` names several, names of 63 characters at most,
-each namespace its own.
-*/}}
+{{/* Name of the operator; with `watchNamespaces`, another one: a Deployment's selector never changes. */}}
 {{- define "loopstream.operatorName" -}}
-{{- $name := printf "%s-operator" (include "loopstream.fullname" .root) -}}
-{{- if and .root.Values.namespaces (ne .namespace .root.Release.Namespace) -}}
-{{- $name = printf "%s-%s" $name .namespace -}}
-{{- if gt (len $name) 63 -}}
-{{- $name = printf "%s-%s" ($name | trunc 54 | trimSuffix "-") (sha256sum .namespace | trunc 8) -}}
-{{- end -}}
-{{- end -}}
-{{- $name -}}
+{{ include "loopstream.fullname" . }}-operator{{ if .Values.watchNamespaces }}-shared{{ end }}
+{{- end }}
+
+{{/* The label that tells its pods by what they watch: a namespace, or `Several`, which none can be called. */}}
+{{- define "loopstream.watches" -}}
+{{- if .Values.watchNamespaces }}Several{{ else }}{{ include "loopstream.streamsNamespace" . }}{{ end -}}
 {{- end }}
 
 {{/* The parts that are installed, as JSON. */}}

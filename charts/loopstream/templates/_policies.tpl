@@ -16,7 +16,7 @@ metadata:
 spec:
   policyName: {{ include "loopstream.policyName" . }}
   validationActions: [Deny]
-  {{- if .watched }}
+  {{- if and .watched (not (include "loopstream.watchesAll" .root)) }}
   matchResources:
     namespaceSelector:
       matchExpressions:

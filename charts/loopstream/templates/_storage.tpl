@@ -51,7 +51,7 @@ s3://{{ join "/" $path }}{{ if $query }}?{{ join "&" $query }}{{ end }}
 {{- include "loopstream.storageSecret" $ -}}
 {{- else if .apiSecret -}}
 {{- .apiSecret -}}
-{{- else if or .accessKeyId (not $.Values.namespaces) -}}
+{{- else if or .accessKeyId (not (include "loopstream.namedNamespaces" $ | fromJsonArray)) -}}
 {{- include "loopstream.storageSecret" $ -}}
 {{- end -}}
 {{- end -}}

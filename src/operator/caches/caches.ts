@@ -23,6 +23,7 @@ import { findItemProblem } from '../media/item-problem.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
 import { keepRequests } from '../pods/requests.ts';
 import { joinKey } from '../runtime/controller.ts';
+import type { NamespaceWatch } from './namespaces.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
@@ -99,13 +100,11 @@ const stripPod = <P extends Pod>(pod: P): P => {
   };
 };
 
-export function createCaches(kube: Kube, namespace: string, log: Logger) {
-  const all = { namespace, log };
-  // Only what the operator made itself: the namespace may hold thousands of other pods.
-  const made = { ...all, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
+export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'>) {
+  // Only what the operator made itself: a namespace may hold thousands of other pods.
+  const made = { labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   return {
-    streams: createReflector(kube, LOOPSTREAMS, {
-      ...all,
+    streams: createCache(LOOPSTREAMS, {
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef]),
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
@@ -113,19 +112,17 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
         [BY_ASK]: listAsks,
       },
     }),
-    playlists: createReflector(kube, PLAYLISTS, {
-      ...all,
+    playlists: createCache(PLAYLISTS, {
       indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
     }),
-    uploads: createReflector(kube, UPLOADS, {
-      ...all,
+    uploads: createCache(UPLOADS, {
       indexes: {
         [BY_ACCOUNT]: (upload) => [accountKey(upload)],
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
-    destinations: createReflector(kube, DESTINATIONS, all),
-    pods: createReflector(kube, PODS, {
+    destinations: createCache(DESTINATIONS),
+    pods: createCache(PODS, {
       ...made,
       keep: stripPod,
       indexes: {
@@ -134,7 +131,7 @@ export function createCaches(kube: Kube, namespace: string, log: Logger) {
         [BY_STREAM]: (pod) => listKeys(pod, streamLabel(pod)),
       },
     }),
-    jobs: createReflector(kube, JOBS, {
+    jobs: createCache(JOBS, {
       ...made,
       indexes: { [BY_UPLOAD]: (job) => listKeys(job, uploadLabel(job)) },
     }),
@@ -257,6 +254,25 @@ export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCach
 
 /** A process that begins to lead reconciles everything once: earlier changes were the last leader's. */
 const REPLAY = { replay: true };
+
+/** Lists the namespaces that have media, or have had some since the first call: what is left of it is still to be deleted. */
+export function rememberNamespaces({ uploads, jobs, streams }: Pick<Caches, 'uploads' | 'jobs' | 'streams'>) {
+  const known = new Set<string>();
+  return (): string[] => {
+    const objects: Meta[] = [...uploads.list(), ...jobs.list(), ...streams.list()];
+    for (const { metadata } of objects) known.add(metadata.namespace ?? '');
+    return [...known];
+  };
+}
+
+/** Enqueues the objects of a namespace, which were held back until all of them were known. */
+export function enqueueNamespace(caches: Caches, namespace: string, enqueue: Enqueue): void {
+  const listed = (kind: 'streams' | 'uploads' | 'destinations') =>
+    caches[kind].list().filter(({ metadata }) => metadata.namespace === namespace);
+  for (const stream of listed('streams')) enqueue.stream(buildKey(stream));
+  for (const upload of listed('uploads')) enqueue.upload(buildKey(upload));
+  for (const destination of listed('destinations')) enqueue.destination(buildKey(destination));
+}
 
 /** Enqueues for each change the keys that it concerns, of the object as it was and as it is. */
 export function watchCaches(caches: Caches, enqueue: Enqueue): void {

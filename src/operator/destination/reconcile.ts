@@ -5,7 +5,7 @@
  * kubectl or External Secrets is in use within a minute.
  */
 
-import { SECRETS, type Secret } from '../../kube/core.ts';
+import { SECRETS } from '../../kube/core.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { findStallTime } from '../../resources/common/health.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
@@ -13,9 +13,17 @@ import { type DestinationStatus, holdsDestination, type TestStatus } from '../..
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { hasReason, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
+import {
+  buildWarningEvent,
+  describeMissingRole,
+  hasReason,
+  type Reconcile,
+  requeueAt,
+  splitKey,
+  writeStatus,
+} from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
-import { buildDestinationStatus } from './status.ts';
+import { buildDestinationStatus, type FoundSecret, findSecretVersion } from './status.ts';
 import { Tester } from './tester.ts';
 
 /**
@@ -38,10 +46,16 @@ export function reconcileDestination(deps: ControllerDeps): Reconcile {
     const now = deps.clock.now();
     const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
+    if (secret === 'forbidden' && isReady(destination)) {
+      // Streams on air have what they need: a Role that is away for a while takes none of them off air.
+      const message = describeMissingRole(destination.metadata.namespace ?? '');
+      deps.events.event(destination, buildWarningEvent('DestinationSecretMissing', message));
+      return { requeueAfterMs: addJitter(REQUEUE_MS.notReady) };
+    }
 
     const judged = buildDestinationStatus(destination, secret, now, deps.settings);
     const ready = findCondition(judged.conditions, 'Ready');
-    const secretVersion = secret?.metadata.resourceVersion;
+    const secretVersion = findSecretVersion(secret);
     const step = await tester.advance(key, destination, { ready, secretVersion });
 
     await writeDestinationStatus(deps, destination, judged, step.result);
@@ -52,11 +66,14 @@ export function reconcileDestination(deps: ControllerDeps): Reconcile {
   };
 }
 
-async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destination): Promise<Secret | undefined> {
+const isReady = ({ status }: Destination): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';
+
+async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destination): Promise<FoundSecret> {
   try {
     return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
   } catch (error) {
     if (hasReason(error, 'NotFound')) return undefined;
+    if (hasReason(error, 'Forbidden')) return 'forbidden';
     throw error;
   }
 }

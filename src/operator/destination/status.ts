@@ -13,7 +13,13 @@ import {
 } from '../../resources/destination/read.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
-import { buildConditions, type Finding } from '../runtime/controller.ts';
+import { buildConditions, describeMissingRole, type Finding } from '../runtime/controller.ts';
+
+/** The Secret of a destination: undefined where there is none, `forbidden` where the operator may not read it. */
+export type FoundSecret = Secret | 'forbidden' | undefined;
+
+export const findSecretVersion = (secret: FoundSecret): string | undefined =>
+  typeof secret === 'object' ? secret.metadata.resourceVersion : undefined;
 
 const text = (secret: Secret, key: string): string | undefined => {
   const value = secret.data?.[key];
@@ -26,10 +32,14 @@ const not = (reason: 'DestinationSecretMissing' | 'DestinationInvalid', message:
 
 /** Neither the URL nor the key is ever quoted: either may hold what only its owner may see. */
 function judge(
-  name: string,
-  secret: Secret | undefined,
+  { metadata, spec: { secretName: name } }: Destination,
+  secret: FoundSecret,
   allowPrivate: boolean,
 ): { problem?: Finding; read?: ReadDestination } {
+  if (secret === 'forbidden') {
+    const why = describeMissingRole(metadata.namespace ?? '');
+    return not('DestinationSecretMissing', `Secret "${name}" cannot be read. ${why}`);
+  }
   if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
   const given = Object.fromEntries(FIELDS.map((field) => [field, text(secret, field) ?? ''])) as GivenDestination;
   const missing = [
@@ -56,19 +66,20 @@ function judgeHealth({ status }: Destination, problem: Finding | undefined, now:
 
 export function buildDestinationStatus(
   destination: Destination,
-  secret: Secret | undefined,
+  secret: FoundSecret,
   now: Date,
   { allowPrivateDestinations }: { allowPrivateDestinations: boolean },
 ): DestinationStatus {
   const { generation } = destination.metadata;
   const { test } = destination.status ?? {};
-  const { read, problem } = judge(destination.spec.secretName, secret, allowPrivateDestinations);
+  const { read, problem } = judge(destination, secret, allowPrivateDestinations);
   const health = buildHealth(judgeHealth(destination, problem, now));
   const hint = read ? keyHint(read.rtmpKey) : '';
+  const version = findSecretVersion(secret);
   return {
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(read && { rtmpUrl: redactUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
-    ...(secret?.metadata.resourceVersion !== undefined && { secretVersion: secret.metadata.resourceVersion }),
+    ...(version !== undefined && { secretVersion: version }),
     ...(hint !== '' && { rtmpKeyHint: hint }),
     ...(test && { test }),
     conditions: buildConditions(health, destination.status?.conditions, generation, now),

@@ -6,7 +6,7 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { hasReason, isRefusal, splitKey } from '../runtime/controller.ts';
+import { describeRefusal, hasReason, isRefusal, splitKey } from '../runtime/controller.ts';
 import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';
 import { TestTurns } from './test-turns.ts';
@@ -77,7 +77,7 @@ export class Tester {
       caches.pods.upsert(await kube.create(PODS, namespace, pod));
       return undefined;
     } catch (error) {
-      if (isRefusal(error)) return error.message;
+      if (isRefusal(error)) return describeRefusal(error, namespace);
       if (!hasReason(error, 'AlreadyExists')) throw error;
     }
     // The watch has not reported it yet, or it is somebody else's: the next reconcile decides.

@@ -8,19 +8,26 @@ import { removeFinalizers } from './remove.ts';
 const HELP = `loopstream remove-finalizers: removes the finalizers of streams and their pods after their operator is gone
 
 Usage: loopstream remove-finalizers <namespace>...
+       loopstream remove-finalizers --all
 
 The operator keeps finalizers on streams and pods until they are off air. Without an operator, a deleted stream or namespace
 stays forever. The command takes no stream off air, and a new operator adds the finalizers again.
+
+With --all, the command looks into each namespace of the cluster.
 
 The command uses the cluster in KUBECONFIG, or the cluster of its pod.
 `;
 
 function parse(args: string[]) {
   try {
-    const options = { help: { type: 'boolean', short: 'h', default: false } } as const;
+    const options = {
+      all: { type: 'boolean', default: false },
+      help: { type: 'boolean', short: 'h', default: false },
+    } as const;
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-    if (!values.help && positionals.length === 0) throw new Error('The namespace is missing.');
-    return { help: values.help, namespaces: positionals };
+    if (!values.help && values.all === positionals.length > 0)
+      throw new Error(values.all ? 'With --all, no namespace is named.' : 'The namespace is missing.');
+    return { help: values.help, namespaces: values.all ? [undefined] : positionals };
   } catch (error) {
     throw new ConfigError(`${(error as Error).message} See loopstream remove-finalizers --help.`);
   }
@@ -36,7 +43,7 @@ export async function removeFinalizersCommand(args: string[]): Promise<number> {
   try {
     for (const namespace of namespaces) {
       const removed = await removeFinalizers(kube, namespace);
-      process.stdout.write(`${namespace}: removed the finalizers of ${removed} streams and pods\n`);
+      process.stdout.write(`${namespace ?? 'all namespaces'}: removed the finalizers of ${removed} streams and pods\n`);
     }
   } finally {
     await kube.close();

@@ -10,6 +10,7 @@ import type { Logger } from '../../lib/log.ts';
 import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { hasReason } from '../runtime/controller.ts';
+import type { OperatorConfig } from '../runtime/settings.ts';
 
 const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);
 /** Patches at the same time. */
@@ -25,12 +26,12 @@ export function listFinalizersLeft({ metadata }: KubeObject): string[] | undefin
 }
 
 /**
- * Removes our finalizers from all streams and their pods in a namespace; none is there where the namespace is gone. Resolves to
- * how many objects lost some. Rejects with KubeError, or when `signal` aborts.
+ * Removes our finalizers from all streams and their pods in a namespace, or in the whole cluster; none is there where the namespace
+ * is gone. Resolves to how many objects lost some. Rejects with KubeError, or when `signal` aborts.
  */
 export async function removeFinalizers(
   kube: Pick<Kube, 'list' | 'mergePatch'>,
-  namespace: string,
+  namespace: string | undefined,
   { signal, againMs = REQUEUE_MS }: { signal?: AbortSignal; againMs?: number } = {},
 ): Promise<number> {
   let removed = 0;
@@ -46,22 +47,28 @@ export async function removeFinalizers(
 async function removeFrom<T extends KubeObject>(
   kube: Pick<Kube, 'list' | 'mergePatch'>,
   resource: Resource<T>,
-  namespace: string,
+  namespace: string | undefined,
   labelSelector?: string,
 ): Promise<number> {
-  const all = await kube.list(resource, { namespace, ...(labelSelector && { labelSelector }) });
+  const all = await kube.list(resource, { ...(namespace && { namespace }), ...(labelSelector && { labelSelector }) });
   const held = all.filter((object) => listFinalizersLeft(object));
   const remove = async (object: Stored<T>) => {
-    const { name, uid, resourceVersion } = object.metadata;
+    const { name, namespace: found = '', uid, resourceVersion } = object.metadata;
     try {
       const metadata = { uid, resourceVersion, finalizers: listFinalizersLeft(object) };
-      await kube.mergePatch(resource, namespace, name, { metadata });
+      await kube.mergePatch(resource, found, name, { metadata });
     } catch (error) {
       // Somebody wrote or deleted it meanwhile, which the next look finds.
       if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
     }
   };
-  for (let at = 0; at < held.length; at += AT_ONCE) await Promise.all(held.slice(at, at + AT_ONCE).map(remove));
+  const failures: unknown[] = [];
+  for (let at = 0; at < held.length; at += AT_ONCE) {
+    // An object of a namespace without our Role holds up none of the others.
+    const results = await Promise.allSettled(held.slice(at, at + AT_ONCE).map(remove));
+    failures.push(...results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : [])));
+  }
+  if (failures.length > 0) throw failures[0];
   return held.length;
 }
 
@@ -85,13 +92,22 @@ export const FAREWELL_MS = 30_000;
  */
 export async function removeFinalizersForGood(
   kube: Kube,
-  { operatorNamespace, namespace }: { operatorNamespace?: string | undefined; namespace: string },
+  { operatorNamespace, namespace, watched }: Pick<OperatorConfig, 'operatorNamespace' | 'namespace' | 'watched'>,
   log: Logger,
 ): Promise<void> {
   if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
-  const removed = await removeFinalizers(kube, namespace, { signal: AbortSignal.timeout(FAREWELL_MS) });
-  log.info(
-    { namespace, removed },
-    'the namespace of the operator is being deleted: removed the finalizers of streams and pods',
-  );
+  const signal = AbortSignal.timeout(FAREWELL_MS);
+  const remove = async (one: string | undefined) => {
+    try {
+      const removed = await removeFinalizers(kube, one, { signal });
+      log.info(
+        { namespace: one, removed },
+        'the namespace of the operator is being deleted: removed the finalizers of streams and pods',
+      );
+    } catch (err) {
+      // The others are not kept waiting by one that is gone, or whose Role is.
+      log.warn({ namespace: one, err }, 'the finalizers of streams and pods could not be removed');
+    }
+  };
+  await Promise.all((watched === 'all' ? [undefined] : watched).map(remove));
 }

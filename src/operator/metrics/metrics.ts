@@ -30,6 +30,8 @@ export interface Metrics {
   queues: WorkqueueMetrics;
   showReflectors(caches: Caches): void;
   showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
+  /** Shows of each listed namespace whether it can be read. */
+  showNamespaces(states: () => readonly [namespace: string, isWatched: boolean][]): void;
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
@@ -53,6 +55,7 @@ export function createMetrics(): Metrics {
     queues,
     showReflectors,
     showLeading: leadingMetrics(registry),
+    showNamespaces: namespaceMetrics(registry),
     observe,
     showObjects(caches, clock) {
       history(caches, clock);
@@ -75,7 +78,23 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Named as client-go names it; each namespace has a lease of its own. */
+function namespaceMetrics(registry: Registry): Metrics['showNamespaces'] {
+  let read: Parameters<Metrics['showNamespaces']>[0] = () => [];
+  new Gauge({
+    name: 'loopstream_namespace_watched',
+    help: '1 while the operator can watch a listed namespace, 0 while it or the Role in it does not exist.',
+    labelNames: ['namespace'],
+    registers: [registry],
+    collect() {
+      for (const [namespace, isWatched] of read()) this.set({ namespace }, isWatched ? 1 : 0);
+    },
+  });
+  return (states) => {
+    read = states;
+  };
+}
+
+/** Named as client-go names it; each operator has a lease of its own. */
 function leadingMetrics(registry: Registry): Metrics['showLeading'] {
   let read: () => [labels: { name: string; namespace: string }, value: number][] = () => [];
   new Gauge({

@@ -4,6 +4,7 @@
  */
 
 import type { OwnerReference } from '../../kube/types.ts';
+import { memoize } from '../../lib/memoize.ts';
 import type { ConfineMode } from '../../media/confinement/modes.ts';
 import type { MediaLimits } from '../../media/limits.ts';
 import {
@@ -17,11 +18,13 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Placement } from '../../resources/stream/template.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
+import { NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 
 /** The operator's settings for the pods that it makes. */
 export interface PodSettings {
   image: string;
   logLevel: string;
+  /** May hold `{namespace}`: see `settingsIn`. */
   storageUrl: string;
   storageMountPath: string;
   /** Where the media is, for storage in a directory: a volume source, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
@@ -51,6 +54,19 @@ export interface PodSettings {
   maxPrepareSeconds: number;
   /** Accounts share the renditions of files with the same content. */
   shareRenditions: boolean;
+}
+
+const resolved = memoize((_: PodSettings) => new Map<string, PodSettings>());
+
+/** The settings for the pods of one namespace: the same object each time, and `settings` itself where they are those of all. */
+export function settingsIn(settings: PodSettings, namespace = ''): PodSettings {
+  if (!settings.storageUrl.includes(NAMESPACE_PLACEHOLDER)) return settings;
+  const found = resolved(settings).get(namespace) ?? {
+    ...settings,
+    storageUrl: settings.storageUrl.replaceAll(NAMESPACE_PLACEHOLDER, namespace),
+  };
+  resolved(settings).set(namespace, found);
+  return found;
 }
 
 /** User and group of the image, also the group that volumes belong to. */

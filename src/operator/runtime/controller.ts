@@ -38,6 +38,16 @@ export const isRefusal = (error: unknown): error is KubeError =>
   (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
   !PASSING.some((words) => error.message.includes(words));
 
+/** A sentence of RBAC, and not of admission: the right is missing. */
+const WITHOUT_RIGHT = /cannot \w+ resource "/;
+
+export const describeMissingRole = (namespace: string): string =>
+  `The Role "loopstream-operator" or its RoleBinding is missing in namespace "${namespace}". Apply manifests/team-namespace.yaml there.`;
+
+/** Why Kubernetes refuses a write in a namespace, for its people: a right that is missing there is not theirs to name. */
+export const describeRefusal = ({ reason, message }: KubeError, namespace: string): string =>
+  reason === 'Forbidden' && WITHOUT_RIGHT.test(message) ? describeMissingRole(namespace) : message;
+
 export const hasReason = (error: unknown, ...reasons: string[]): error is KubeError =>
   error instanceof KubeError && reasons.includes(error.reason);
 

@@ -31,7 +31,11 @@ export interface Leadership {
  */
 export function createLeadership(
   client: Kube,
-  { leaderElection: times, namespace, kubeconfig }: Pick<OperatorConfig, 'leaderElection' | 'namespace' | 'kubeconfig'>,
+  {
+    leaderElection: times,
+    leaseNamespace: namespace,
+    kubeconfig,
+  }: Pick<OperatorConfig, 'leaderElection' | 'leaseNamespace' | 'kubeconfig'>,
   deps: {
     lifecycle: Lifecycle;
     log: Logger;

@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import { mediaLimits } from '../../media/limits.ts';
 import { confineMode, fetchLimits } from '../../media/settings.ts';
 import { Placement } from '../../resources/stream/template.ts';
-import { common, kube, maxSourceBytes } from '../../settings/common.ts';
+import { common, kube, maxSourceBytes, NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 import { accountLimits } from '../../settings/limits.ts';
 import { ConfigError, type Env, reader } from '../../settings/settings.ts';
 
@@ -48,13 +48,46 @@ const leaderElection = (env: Env) => {
   return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
 };
 
+/** The namespaces that one operator watches. */
+export type Watched = readonly string[] | 'all';
+
+const ALL = '*';
+
+/** The watched namespaces, and the one with the Lease: where several are watched, none of them may take it along. */
+function watch(env: Env): { watched: Watched; leaseNamespace: string } {
+  const { namespace } = kube(env);
+  const names = [...new Set(reader(env).list('WATCH_NAMESPACES'))];
+  if (names.length === 0) return { watched: [namespace], leaseNamespace: namespace };
+  if (names.length > 1 && names.includes(ALL))
+    throw new ConfigError('LOOPSTREAM_WATCH_NAMESPACES must be names of namespaces, or * alone.');
+  return {
+    watched: names.includes(ALL) ? 'all' : names,
+    leaseNamespace: reader(env).optional('OPERATOR_NAMESPACE') ?? namespace,
+  };
+}
+
+/** Whether media of all namespaces is in the same place. A claim is found in the namespace of the pod that mounts it. */
+const isStorageShared = (storageUrl: string, volume: Record<string, unknown> | undefined): boolean =>
+  !storageUrl.includes(NAMESPACE_PLACEHOLDER) &&
+  !(volume && ('persistentVolumeClaim' in volume || 'emptyDir' in volume));
+
 /** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
 export const operatorConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
   const storageUrl = text('STORAGE_URL', 'file:///media');
+  const storageVolume = storageUrl.startsWith('file:') ? json<Record<string, unknown>>('STORAGE_VOLUME') : undefined;
+  const { watched, leaseNamespace } = watch(env);
+  const sweep = flag('SWEEP');
+  const hasSeveral = watched === 'all' || watched.length > 1;
+  if (sweep && hasSeveral && isStorageShared(storageUrl, storageVolume))
+    throw new ConfigError(
+      'LOOPSTREAM_STORAGE_URL is the same for several namespaces, so a sweep of one would delete the media of the others. Write {namespace} into it, or set LOOPSTREAM_SWEEP=false.',
+    );
   return Object.freeze({
     ...common(env),
     ...kube(env),
+    watched,
+    leaseNamespace,
     image: text('IMAGE'),
     /** Where it runs itself: when that namespace is deleted with it, nobody serves its finalizers any more. */
     operatorNamespace: optional('OPERATOR_NAMESPACE'),
@@ -62,7 +95,7 @@ export const operatorConfig = (env: Env) => {
     rolloutSeconds: integer('ROLLOUT_SECONDS'),
     storageUrl,
     storageMountPath: text('STORAGE_MOUNT_PATH'),
-    storageVolume: storageUrl.startsWith('file:') ? json<Record<string, unknown>>('STORAGE_VOLUME') : undefined,
+    storageVolume,
     storageSecret: optional('STORAGE_SECRET'),
     /** Keys that can only read, for streams. */
     storageReadSecret: optional('STORAGE_READ_SECRET'),
@@ -93,7 +126,7 @@ export const operatorConfig = (env: Env) => {
     /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
     metered: flag('METERED'),
     /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
-    sweep: flag('SWEEP'),
+    sweep,
     /** How long media is kept when nothing refers to it any more. */
     sweepGraceHours: integer('SWEEP_GRACE_HOURS'),
     /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */

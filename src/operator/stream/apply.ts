@@ -10,7 +10,7 @@ import {
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
-import { hasReason, isRefusal } from '../runtime/controller.ts';
+import { describeRefusal, hasReason, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
@@ -135,9 +135,10 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
     return publisherUid === uid ? done(pod) : STALE;
   } catch (error) {
     if (isRefusal(error)) {
+      const refusal = describeRefusal(error, namespace);
       return action.standby
-        ? done(observed.pod, withoutStandby(decision, error.message, now))
-        : done(undefined, withoutPod(observed, decision, error.message));
+        ? done(observed.pod, withoutStandby(decision, refusal, now))
+        : done(undefined, withoutPod(observed, decision, refusal));
     }
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }

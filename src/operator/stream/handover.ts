@@ -18,7 +18,7 @@ import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
-import type { PodSettings } from '../pods/security.ts';
+import { type PodSettings, settingsIn } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
 import { findRepulsion, type Toleration } from '../pods/taints.ts';
 import type { Observation } from './observation.ts';
@@ -62,7 +62,7 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
 export const isOutdated = (pod: Pod, settings: PodSettings): boolean =>
-  hashSettings(settings) !== readTemplateHash(pod)[1];
+  hashSettings(settingsIn(settings, pod.metadata.namespace)) !== readTemplateHash(pod)[1];
 
 export const decideRemoval = (pod: Pod): Action => {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, uid } = pod.metadata;

@@ -39,6 +39,7 @@ import {
   type PodSettings,
   placement,
   RESULT_FILE,
+  settingsIn,
   storageParts,
   TMP_PATH,
   TMP_VOLUME,
@@ -60,8 +61,8 @@ const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(pa
  * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
  * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
  */
-export const hashTemplate = ({ spec }: Pick<LoopStream, 'spec'>, settings: PodSettings): string =>
-  `${hash([spec.template])}.${hashSettings(settings)}`;
+export const hashTemplate = ({ metadata, spec }: LoopStream, settings: PodSettings): string =>
+  `${hash([spec.template])}.${hashSettings(settingsIn(settings, metadata.namespace))}`;
 /** Memoized: each reconcile asks for it, and a rollout once a second for each pod. */
 export const hashSettings = memoize((settings: PodSettings): string =>
   hash([
@@ -170,10 +171,11 @@ export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption =
 export function buildPod(
   stream: LoopStream,
   program: Program,
-  settings: PodSettings,
+  operatorSettings: PodSettings,
   name: string = podName(stream.metadata.name),
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
+  const settings = settingsIn(operatorSettings, stream.metadata.namespace);
   const volumes = [
     ...commonVolumes(settings, TMP_VOLUME, true),
     ...cacheVolumes(settings),

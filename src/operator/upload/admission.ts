@@ -1,11 +1,11 @@
 /**
- * Decides which Jobs may begin: imports and renditions have places of their own, and accounts share each kind (fair-share.ts).
- * One Job makes one rendition, however many uploads want it.
+ * Decides which Jobs may begin: imports and renditions have places of their own, and the accounts of all namespaces share each kind
+ * (fair-share.ts). One Job makes one rendition, however many uploads of a namespace want it.
  */
 
 import type { Job } from '../../kube/core.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
-import { splitKey } from '../runtime/controller.ts';
+import { joinKey, splitKey } from '../runtime/controller.ts';
 import { type Claim, nextClaims, type Places, Turns } from './fair-share.ts';
 import { type Help, shareHelpers } from './helpers.ts';
 import { findPriority, getWorkKey, type MakingTask, readTask, type WantedHelpers, type WantedJob } from './job.ts';
@@ -20,7 +20,19 @@ export type Pool = (typeof POOLS)[number];
 
 const findPool = ({ action }: MakingTask): Pool => action;
 
+/**
+ * An account of a namespace, as `namespace/account`; tenants take turns. The uploads of a namespace that have no account are one together,
+ * as `namespace/`.
+ */
+type Tenant = string;
+
+const findTenant = (namespace: string | undefined, account: string | undefined): Tenant =>
+  joinKey(namespace, account ?? '');
+const hasAccount = (tenant: Tenant): boolean => !tenant.endsWith('/');
+
+/** `workKey` begins with the namespace, each of which may have a storage of its own; so does the name of a Job where all are known. */
 interface Ticket extends Claim {
+  account: Tenant;
   uploadKey: string;
   wantedJob: WantedJob;
 }
@@ -28,7 +40,7 @@ interface Ticket extends Claim {
 /** A Job that runs, or may begin and is not in the cache yet. */
 interface Holder {
   pool: Pool;
-  account: string | undefined;
+  tenant: Tenant;
   workKey: string;
 }
 
@@ -36,7 +48,7 @@ interface Holder {
 export type Wait = 'queued' | 'same';
 
 export interface AdmissionOptions {
-  /** Jobs at a time in a namespace. */
+  /** Jobs at a time. */
   limits: Readonly<Record<Pool, number>>;
   /** All Jobs that are known. */
   jobs: () => readonly Job[];
@@ -69,7 +81,12 @@ function findHolder(job: Job, isImported: AdmissionOptions['isImported']): Holde
   const task = readTask(job);
   if (!task || task.action === 'sweep' || task.action === 'range') return undefined;
   const pool = task.action === 'import' && isImported(job) ? 'rendition' : findPool(task);
-  return { pool, account: job.metadata.labels?.[ACCOUNT_LABEL], workKey: getWorkKey(task) };
+  const { namespace, labels } = job.metadata;
+  return {
+    pool,
+    tenant: findTenant(namespace, labels?.[ACCOUNT_LABEL]),
+    workKey: joinKey(namespace, getWorkKey(task)),
+  };
 }
 
 function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
@@ -78,61 +95,57 @@ function* flatten<T>(lists: Iterable<readonly T[]>): Generator<T> {
 
 export class Admission {
   readonly #options: AdmissionOptions;
-  /** By namespace and pool, then by account, then by upload. */
-  readonly #waiting = new Map<string, Map<string | undefined, Map<string, Ticket[]>>>();
+  /** By pool, then by account, then by upload. */
+  readonly #waiting = new Map<Pool, Map<Tenant, Map<string, Ticket[]>>>();
   /** Jobs that are allowed and may not be in the cache yet, by upload and by Job name. */
   readonly #begun = new Map<string, Map<string, Holder>>();
   /** Helpers, by upload. */
   readonly #helped = new Map<string, Granted[]>();
-  /** The uploads whose turn it is, by namespace and pool. */
-  readonly #turns = new Map<string, Turns>();
+  readonly #turns: Readonly<Record<Pool, Turns>> = { import: new Turns(), rendition: new Turns() };
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
   }
 
-  #holders(namespace: string): Holder[] {
+  #holders(): Holder[] {
     const holders = new Map<string, Holder>();
     for (const job of this.#options.jobs()) {
-      const holder = job.metadata.namespace === namespace ? findHolder(job, this.#options.isImported) : undefined;
-      if (holder) holders.set(job.metadata.name, holder);
+      const holder = findHolder(job, this.#options.isImported);
+      if (holder) holders.set(joinKey(job.metadata.namespace, job.metadata.name), holder);
     }
-    for (const [uploadKey, begun] of this.#begun) {
-      if (splitKey(uploadKey)[0] === namespace) for (const [name, holder] of begun) holders.set(name, holder);
-    }
+    for (const [uploadKey, begun] of this.#begun)
+      for (const [name, holder] of begun) holders.set(joinKey(splitKey(uploadKey)[0], name), holder);
     return [...holders.values()];
   }
 
-  #turnsOf(namespace: string, pool: Pool): Turns {
-    const key = `${namespace}/${pool}`;
-    const turns = this.#turns.get(key) ?? new Turns();
-    this.#turns.set(key, turns);
-    return turns;
-  }
-
-  #places(namespace: string, pool: Pool, holders: readonly Holder[]): Places<Ticket> {
-    const waiting = [...(this.#waiting.get(`${namespace}/${pool}`) ?? [])];
+  #places(pool: Pool, holders: readonly Holder[]): Places<Ticket> {
+    const waiting = [...(this.#waiting.get(pool) ?? [])];
+    const running = holders.flatMap((holder) => (holder.pool === pool ? [holder.tenant] : []));
+    const [first = '', ...others] = new Set([...waiting.map(([tenant]) => tenant), ...running]);
+    // Uploads without an account share the whole limit while nobody else is there.
+    const areAlone = others.length === 0 && !hasAccount(first);
+    const share = (tenant: Tenant) => (areAlone ? undefined : tenant);
     return {
       limit: this.#options.limits[pool],
-      running: holders.flatMap((holder) => (holder.pool === pool ? [holder.account] : [])),
-      waiting: new Map(waiting.map(([account, uploads]) => [account, flatten(uploads.values())])),
+      running: running.map(share),
+      waiting: new Map(waiting.map(([tenant, uploads]) => [share(tenant), flatten(uploads.values())])),
       busy: new Set(holders.map((holder) => holder.workKey)),
-      isSwept: (key) => this.#options.isSwept(namespace, key),
-      turns: this.#turnsOf(namespace, pool),
+      isSwept: (key) => this.#options.isSwept(...splitKey(key)),
+      turns: { get: (tenant) => this.#turns[pool].get(tenant ?? first) },
     };
   }
 
-  #next(namespace: string): Ticket[] {
-    const holders = this.#holders(namespace);
-    return POOLS.flatMap((pool) => nextClaims(this.#places(namespace, pool, holders)));
+  #next(): Ticket[] {
+    const holders = this.#holders();
+    return POOLS.flatMap((pool) => nextClaims(this.#places(pool, holders)));
   }
 
-  #wait(namespace: string, ticket: Ticket): void {
-    const key = `${namespace}/${findPool(ticket.wantedJob.task)}`;
-    const accounts = this.#waiting.get(key) ?? new Map<string | undefined, Map<string, Ticket[]>>();
-    this.#waiting.set(key, accounts);
-    const uploads = accounts.get(ticket.account) ?? new Map<string, Ticket[]>();
-    accounts.set(ticket.account, uploads);
+  #wait(ticket: Ticket): void {
+    const pool = findPool(ticket.wantedJob.task);
+    const tenants = this.#waiting.get(pool) ?? new Map<Tenant, Map<string, Ticket[]>>();
+    this.#waiting.set(pool, tenants);
+    const uploads = tenants.get(ticket.account) ?? new Map<string, Ticket[]>();
+    tenants.set(ticket.account, uploads);
     uploads.set(ticket.uploadKey, [...(uploads.get(ticket.uploadKey) ?? []), ticket]);
   }
 
@@ -151,22 +164,22 @@ export class Admission {
       (wantedJob): Ticket => ({
         uploadKey: key,
         wantedJob,
-        account,
+        account: findTenant(namespace, account),
         since,
         urgent: wantedJob.urgent,
         preview: findPriority(wantedJob) === 'preview',
         name: wantedJob.name,
-        workKey: getWorkKey(wantedJob.task),
+        workKey: joinKey(namespace, getWorkKey(wantedJob.task)),
       }),
     );
-    for (const ticket of own) this.#wait(namespace, ticket);
-    const next = new Set(this.#next(namespace));
+    for (const ticket of own) this.#wait(ticket);
+    const next = new Set(this.#next());
     const allowed = own.filter((ticket) => next.has(ticket));
     const left = own.filter((ticket) => !next.has(ticket));
     this.#unwait(key);
-    for (const ticket of left) this.#wait(namespace, ticket);
+    for (const ticket of left) this.#wait(ticket);
     if (allowed.length > 0) this.#begin(key, allowed);
-    const made = new Set([...this.#holders(namespace), ...next].map((one) => one.workKey));
+    const made = new Set([...this.#holders(), ...next].map((one) => one.workKey));
     return {
       allowed: allowed.map(({ wantedJob }) => wantedJob),
       waiting: new Map(left.map((ticket) => [ticket.name, made.has(ticket.workKey) ? 'same' : 'queued'])),
@@ -174,20 +187,20 @@ export class Admission {
   }
 
   #begin(uploadKey: string, tickets: readonly Ticket[]): void {
-    const [namespace] = splitKey(uploadKey);
     const begun = new Map<string, Holder>();
-    for (const { name, account, workKey: made, wantedJob } of tickets) {
+    for (const { name, account: tenant, workKey, wantedJob } of tickets) {
       const pool = findPool(wantedJob.task);
-      begun.set(name, { pool, account, workKey: made });
-      const others = this.#waiting.get(`${namespace}/${pool}`)?.keys() ?? [];
-      this.#turnsOf(namespace, pool).take(account, others);
+      begun.set(name, { pool, tenant, workKey });
+      this.#turns[pool].take(tenant, this.#waiting.get(pool)?.keys() ?? []);
     }
     this.#begun.set(uploadKey, begun);
   }
 
   /** Storage keys of what is made by Jobs that the cache may not have yet. */
   begun(): string[] {
-    return [...this.#begun.values()].flatMap((begun) => [...begun.values()].map((holder) => holder.workKey));
+    return [...this.#begun.values()].flatMap((begun) =>
+      [...begun.values()].map((holder) => splitKey(holder.workKey)[1]),
+    );
   }
 
   /** The Jobs of an upload have been made, or could not be: from here on the cache of Jobs counts. */
@@ -195,15 +208,17 @@ export class Admission {
     this.#begun.delete(uploadKey);
   }
 
-  /** The number of helpers of each rendition in a namespace, by the name of their Job. */
-  #shareHelpers(namespace: string): Map<string, number> {
-    const helps = [...this.#helped].flatMap(([key, granted]) => (splitKey(key)[0] === namespace ? granted : []));
+  /** The number of helpers of each rendition, by the namespace and the name of their Job. */
+  #shareHelpers(): Map<string, number> {
+    const helps = [...this.#helped].flatMap(([key, granted]) =>
+      granted.map((help) => ({ ...help, name: joinKey(splitKey(key)[0], help.name) })),
+    );
     if (helps.length === 0) return new Map();
-    const holders = this.#holders(namespace);
+    const holders = this.#holders();
     const running = [
-      ...holders.filter(({ pool }) => pool === 'rendition'),
-      ...nextClaims(this.#places(namespace, 'rendition', holders)),
-    ].map(({ account }) => account);
+      ...holders.flatMap(({ pool, tenant }) => (pool === 'rendition' ? [tenant] : [])),
+      ...nextClaims(this.#places('rendition', holders)).map(({ account }) => account),
+    ];
     const { limits, mostHelpers: most, countWorkers } = this.#options;
     const free = Math.min(limits.rendition, countWorkers()) - running.length;
     return shareHelpers({ free, most, running }, helps);
@@ -216,24 +231,25 @@ export class Admission {
   lend({ key, account, since }: Asker, wanted: readonly WantedHelpers[]): Map<string, number> {
     this.#helped.delete(key);
     if (wanted.length === 0) return new Map();
-    const helps = wanted.map(({ name, urgent, left }) => ({ name, account, urgent, since, left }));
+    const [namespace] = splitKey(key);
+    const tenant = findTenant(namespace, account);
+    const helps = wanted.map(({ name, urgent, left }) => ({ name, account: tenant, urgent, since, left }));
     this.#helped.set(
       key,
       helps.map((help) => ({ ...help, pods: 0 })),
     );
-    const shares = this.#shareHelpers(splitKey(key)[0]);
-    const granted = helps.map((help) => ({ ...help, pods: shares.get(help.name) ?? 0 }));
+    const shares = this.#shareHelpers();
+    const granted = helps.map((help) => ({ ...help, pods: shares.get(joinKey(namespace, help.name)) ?? 0 }));
     this.#helped.set(key, granted);
     return new Map(granted.map(({ name, pods }) => [name, pods]));
   }
 
   /** Keys of the uploads that should have another number of helpers than they were granted. */
   #listMisgranted(): string[] {
-    const namespaces = new Set([...this.#helped.keys()].map((key) => splitKey(key)[0]));
-    const shares = new Map([...namespaces].map((namespace) => [namespace, this.#shareHelpers(namespace)]));
+    const shares = this.#shareHelpers();
     return [...this.#helped].flatMap(([key, granted]) => {
-      const right = shares.get(splitKey(key)[0]);
-      return granted.some(({ name, pods }) => right?.get(name) !== pods) ? [key] : [];
+      const [namespace] = splitKey(key);
+      return granted.some(({ name, pods }) => shares.get(joinKey(namespace, name)) !== pods) ? [key] : [];
     });
   }
 
@@ -244,19 +260,16 @@ export class Admission {
   }
 
   #unwait(uploadKey: string): void {
-    const [namespace] = splitKey(uploadKey);
-    for (const pool of POOLS) {
-      const accounts = this.#waiting.get(`${namespace}/${pool}`);
-      for (const [account, uploads] of accounts ?? [])
-        if (uploads.delete(uploadKey) && uploads.size === 0) accounts?.delete(account);
-      if (accounts?.size === 0) this.#waiting.delete(`${namespace}/${pool}`);
+    for (const [pool, tenants] of this.#waiting) {
+      for (const [tenant, uploads] of tenants)
+        if (uploads.delete(uploadKey) && uploads.size === 0) tenants.delete(tenant);
+      if (tenants.size === 0) this.#waiting.delete(pool);
     }
   }
 
   /** Keys of the uploads whose turn has come, or whose number of helpers is to change. */
   due(): string[] {
-    const namespaces = new Set([...this.#waiting.keys()].map((key) => splitKey(key)[0]));
-    const next = [...namespaces].flatMap((namespace) => this.#next(namespace));
+    const next = this.#waiting.size > 0 ? this.#next() : [];
     return [...new Set([...next.map(({ uploadKey }) => uploadKey), ...this.#listMisgranted()])];
   }
 }

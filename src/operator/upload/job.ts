@@ -27,7 +27,7 @@ import {
   renditionScope,
   sourceKey,
 } from '../../resources/upload/spec.ts';
-import { labelsFor, ownedBy, type PodSettings } from '../pods/security.ts';
+import { labelsFor, ownedBy, type PodSettings, settingsIn } from '../pods/security.ts';
 import { buildJobPod, type Priority, TASK_VARIABLE } from './job-pod.ts';
 
 /** A task that answers for what it puts into storage. */
@@ -197,7 +197,7 @@ const buildMetadata = (upload: Upload, name: string, retry?: string) => ({
 export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSettings): BuiltJob {
   const { name, task, retry } = wantedJob;
   const metadata = buildMetadata(upload, name, retry);
-  const pod = buildJobPod(task, settings, findPriority(wantedJob));
+  const pod = buildJobPod(task, settingsIn(settings, metadata.namespace), findPriority(wantedJob));
   const spec = jobSpec(task, deadlineSeconds(wantedJob, settings), metadata.labels, pod);
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
 }
@@ -209,7 +209,7 @@ export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSett
 export function buildHelpersJob(upload: Upload, helpers: WantedHelpers, pods: number, settings: PodSettings): BuiltJob {
   const { name, task, ranges, deadlineSeconds } = helpers;
   const metadata = buildMetadata(upload, name);
-  const pod = buildJobPod(task, settings, 'helper');
+  const pod = buildJobPod(task, settingsIn(settings, metadata.namespace), 'helper');
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',

@@ -6,7 +6,15 @@ import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import { hasReason, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
+import {
+  describeRefusal,
+  hasReason,
+  isRefusal,
+  type Reconcile,
+  requeueAt,
+  splitKey,
+  writeStatus,
+} from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
@@ -138,7 +146,7 @@ async function setPods(
   try {
     caches.jobs.upsert(await kube.mergePatch(JOBS, namespace, name, { metadata: { uid }, spec: { parallelism } }));
   } catch (error) {
-    if (isRefusal(error)) return error.message;
+    if (isRefusal(error)) return describeRefusal(error, namespace);
     if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
   }
   return undefined;
@@ -155,7 +163,7 @@ async function createJob(
     deps.caches.jobs.upsert(await deps.kube.create(JOBS, namespace, built));
     return undefined;
   } catch (error) {
-    if (isRefusal(error)) return error.message;
+    if (isRefusal(error)) return describeRefusal(error, namespace);
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }
   const { name } = built.metadata;

@@ -4,6 +4,7 @@
  */
 
 import { JOBS, type Job, type Pod } from '../../kube/core.ts';
+import type { KubeObject } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { listKeys } from '../../media/prepare/job/join-upload.ts';
@@ -15,6 +16,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
+import { settingsIn } from '../pods/security.ts';
 import { hasReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { buildSweepJob, getImportedKey, readTask, type SweepTask } from './job.ts';
@@ -27,7 +29,6 @@ const FIRST_MS = 600_000;
 const SHORTEST_INTERVAL_MS = 300_000;
 
 export interface SweepOptions {
-  namespace: string;
   graceSeconds: number;
   /** Until the first one, and between two; tests make them short. */
   firstMs?: number;
@@ -81,42 +82,53 @@ export function mayDelete({ keep, shard, shards }: SweepTask): (key: string) => 
   return (key) => computeShard(getBaseKey(key), shards) === shard && !list.has(getBaseKey(key));
 }
 
+/** Tests of the keys that may be deleted in a namespace at this moment. */
+interface Sweep {
+  /** Of the sweep whose Job may not be in the cache yet. */
+  begun?: ((key: string) => boolean) | undefined;
+  /** Of the Job of this UID; reading it anew for each key would take milliseconds. */
+  known?: { uid: string; mayDelete: (key: string) => boolean };
+}
+
 export class Sweeper {
   readonly #deps: ControllerDeps;
-  readonly #options: SweepOptions;
-  /** The sweep whose Job may not be in the cache yet. */
-  #begun: ((key: string) => boolean) | undefined;
-  /** The test of what the Job of this UID may delete; reading it anew for each key would take milliseconds. */
-  #known: { uid: string; mayDelete: (key: string) => boolean } | undefined;
+  readonly #options: Pick<SweepOptions, 'graceSeconds'>;
+  /** By namespace, each of which has a storage of its own. */
+  readonly #sweeps = new Map<string, Sweep>();
 
-  constructor(deps: ControllerDeps, options: SweepOptions) {
+  constructor(deps: ControllerDeps, options: Pick<SweepOptions, 'graceSeconds'>) {
     this.#deps = deps;
     this.#options = options;
   }
 
-  #job(): Job | undefined {
-    return this.#deps.caches.jobs.get(this.#options.namespace, SWEEP_JOB);
+  #job(namespace: string): Job | undefined {
+    return this.#deps.caches.jobs.get(namespace, SWEEP_JOB);
+  }
+
+  #find(namespace: string): Sweep {
+    const found = this.#sweeps.get(namespace) ?? {};
+    this.#sweeps.set(namespace, found);
+    return found;
   }
 
   /** Whether something may be deleted at this moment. */
   isSwept(namespace: string, key: string): boolean {
-    if (namespace !== this.#options.namespace) return false;
-    if (this.#begun?.(key)) return true;
-    const job = this.#job();
+    const sweep = this.#find(namespace);
+    if (sweep.begun?.(key)) return true;
+    const job = this.#job(namespace);
     if (!job || hasEnded(job)) return false;
     const { uid } = job.metadata;
-    if (this.#known?.uid !== uid) {
+    if (sweep.known?.uid !== uid) {
       const task = readTask(job);
-      this.#known = { uid, mayDelete: task?.action === 'sweep' ? mayDelete(task) : () => false };
+      sweep.known = { uid, mayDelete: task?.action === 'sweep' ? mayDelete(task) : () => false };
     }
-    return this.#known.mayDelete(key);
+    return sweep.known.mayDelete(key);
   }
 
-  /** Makes the Job of the next sweep, unless one is at work. Returns the number of parts of the storage. */
-  async begin(admission: Pick<Admission, 'begun'>): Promise<number> {
+  /** Makes the Job of the next sweep of a namespace, unless one is at work. Returns the number of parts of its storage. */
+  async begin(namespace: string, admission: Pick<Admission, 'begun'>): Promise<number> {
     const { caches, kube, settings } = this.#deps;
-    const { namespace, graceSeconds } = this.#options;
-    const job = this.#job();
+    const job = this.#job(namespace);
     const last = job && readTask(job);
     const previous = last?.action === 'sweep' ? last : undefined;
     if (job) {
@@ -124,42 +136,76 @@ export class Sweeper {
       await kube.delete(JOBS, namespace, SWEEP_JOB, { uid: job.metadata.uid, propagationPolicy: 'Background' });
     }
     // Nothing is awaited between the look at what is there and the mark that a sweep has begun.
-    const [uploads, jobs] = [caches.uploads.list(), caches.jobs.list()];
-    const [pods, streams] = [caches.pods.list(), caches.streams.list()];
+    const isHere = ({ metadata }: KubeObject) => metadata.namespace === namespace;
+    const [uploads, jobs] = [caches.uploads.list().filter(isHere), caches.jobs.list().filter(isHere)];
+    const [pods, streams] = [caches.pods.list().filter(isHere), caches.streams.list().filter(isHere)];
     const bases = listReferredKeys({ uploads, jobs, pods, streams, begun: admission.begun() });
-    const task = planSweep(bases, graceSeconds, previous);
-    this.#begun = mayDelete(task);
+    const task = planSweep(bases, this.#options.graceSeconds, previous);
+    const sweep = this.#find(namespace);
+    sweep.begun = mayDelete(task);
     try {
-      caches.jobs.upsert(await kube.create(JOBS, namespace, buildSweepJob(task, settings)));
+      const built = buildSweepJob(task, settingsIn(settings, namespace));
+      caches.jobs.upsert(await kube.create(JOBS, namespace, built));
     } catch (error) {
       // The one before is not gone yet, or another operator was faster.
       if (!hasReason(error, 'AlreadyExists')) throw error;
     } finally {
-      this.#begun = undefined;
+      sweep.begun = undefined;
     }
     return task.shards;
   }
 }
 
-/** Sweeps from time to time until the lifecycle stops. */
+/** When each namespace is swept next. One that turns up among several gets a moment of its own, so that not all come together. */
+export class SweepTimes {
+  readonly #intervalMs: number;
+  readonly #dueMs = new Map<string, number>();
+
+  constructor(intervalMs: number) {
+    this.#intervalMs = intervalMs;
+  }
+
+  /** The namespaces among these whose time has come. */
+  due(namespaces: readonly string[], nowMs: number): string[] {
+    for (const known of this.#dueMs.keys()) if (!namespaces.includes(known)) this.#dueMs.delete(known);
+    for (const [i, namespace] of namespaces.entries())
+      if (!this.#dueMs.has(namespace)) this.#dueMs.set(namespace, nowMs + (this.#intervalMs * i) / namespaces.length);
+    return namespaces.filter((namespace) => (this.#dueMs.get(namespace) ?? 0) <= nowMs);
+  }
+
+  /** A sweep of one of so many parts of the storage has begun. */
+  begun(namespace: string, shards: number, nowMs: number): void {
+    this.#dueMs.set(namespace, nowMs + this.#intervalMs / shards);
+  }
+}
+
+/** Sweeps `namespaces` from time to time until the lifecycle stops. */
 export function sweepRegularly(
   sweeper: Sweeper,
   admission: Pick<Admission, 'begun'>,
   { log }: Pick<ControllerDeps, 'log'>,
+  namespaces: () => readonly string[],
   { firstMs = FIRST_MS, intervalMs = INTERVAL_MS }: SweepOptions,
   lifecycle: Lifecycle,
 ): void {
+  const times = new SweepTimes(intervalMs);
+  const sweep = async (namespace: string) => {
+    let shards = 1;
+    try {
+      shards = await sweeper.begin(namespace, admission);
+    } catch (err) {
+      // A namespace that is gone has nothing that could be swept.
+      const level = hasReason(err, 'NotFound') ? 'debug' : 'warn';
+      log[level]({ namespace, err }, 'the storage could not be swept; the next sweep retries');
+    }
+    times.begun(namespace, shards, performance.now());
+  };
   const run = async () => {
     let wait = firstMs;
     for (;;) {
       await sleep(wait, lifecycle.signal);
-      wait = intervalMs;
-      try {
-        const shards = await sweeper.begin(admission);
-        wait = Math.max(Math.min(intervalMs, SHORTEST_INTERVAL_MS), intervalMs / shards);
-      } catch (err) {
-        log.warn({ err }, 'the storage could not be swept; the next sweep retries');
-      }
+      wait = Math.min(intervalMs, SHORTEST_INTERVAL_MS);
+      for (const namespace of times.due(namespaces(), performance.now())) await sweep(namespace);
     }
   };
   // It ends only by the signal.

@@ -9,9 +9,10 @@ import { kubeTime } from '../../../src/lib/clock.ts';
 
 const NODE = 'test-node';
 
-export async function createKubelet(kube: Kube, namespace: string) {
+/** `node`: a name of its own where there are kubelets of several namespaces. */
+export async function createKubelet(kube: Kube, namespace: string, node = NODE) {
   // The pod garbage collector removes pods that are bound to a missing node.
-  await kube.create(NODES, '', { apiVersion: 'v1', kind: 'Node', metadata: { name: NODE }, spec: {} } as KubeObject);
+  await kube.create(NODES, '', { apiVersion: 'v1', kind: 'Node', metadata: { name: node }, spec: {} } as KubeObject);
   const patch = (name: string, status: PodStatus) =>
     kube.mergePatch(PODS, namespace, name, { status }, { subresource: 'status' });
   const only = (pod: Pod) => (pod.spec as { containers: { name: string }[] }).containers[0]?.name ?? '';
@@ -24,10 +25,10 @@ export async function createKubelet(kube: Kube, namespace: string) {
 
   return {
     /** Deletes its node. */
-    leave: () => kube.delete(NODES, '', NODE),
+    leave: () => kube.delete(NODES, '', node),
     /** Binds a pod that is still unbound. */
     async bind(name: string): Promise<void> {
-      const target = { apiVersion: 'v1', kind: 'Node', name: NODE };
+      const target = { apiVersion: 'v1', kind: 'Node', name: node };
       const binding = { apiVersion: 'v1', kind: 'Binding', metadata: { name }, target };
       const answer = await kube.raw('POST', `/api/v1/namespaces/${namespace}/pods/${name}/binding`, binding);
       if (answer.status >= 300 && answer.status !== 409) throw new Error(answer.text);

@@ -42,6 +42,8 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     allowPrivateDestinations: true,
     kubeconfig: cluster.kubeconfig,
     namespace: NS,
+    watched: [NS],
+    leaseNamespace: NS,
     operatorNamespace: undefined,
     workers: 4,
     leaderElection: undefined,

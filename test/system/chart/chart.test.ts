@@ -14,7 +14,7 @@ import { run } from '../../../tools/process/run.ts';
 import { ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { ensureDefinitions } from '../../kit/real/helm/definitions.ts';
 import { type Helm, type Manifest, openHelms } from '../../kit/real/helm/index.ts';
-import { COMBINATIONS, INLINE, REFUSED, SELLER } from '../../kit/real/helm/values.ts';
+import { COMBINATIONS, INLINE, OPERATOR_ONLY, REFUSED, SELLER } from '../../kit/real/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -126,6 +126,22 @@ describe('permissions', () => {
     [inCluster('', 'nodes', 'list', 'watch')],
     [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],
   ];
+  /** An operator of all namespaces reads there no Secret, and makes no pod. */
+  const IN_ALL = [
+    {
+      apiGroups: ['loopstream.dev'],
+      resources: ['loopstreams', 'playlists', 'uploads', 'destinations'],
+      verbs: ['list', 'watch'],
+    },
+    {
+      apiGroups: ['loopstream.dev'],
+      resources: ['loopstreams/status', 'uploads/status', 'destinations/status'],
+      verbs: ['patch'],
+    },
+    inCluster('', 'events', 'get', 'create', 'patch'),
+    inCluster('', 'pods', 'list', 'watch'),
+    inCluster('batch', 'jobs', 'list', 'watch'),
+  ];
   const AT_THE_END = [
     inCluster('loopstream.dev', 'loopstreams', 'list', 'patch'),
     inCluster('', 'pods', 'list', 'patch'),
@@ -155,12 +171,16 @@ describe('permissions', () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
       const { name = STREAMS } = (values.streamsNamespace ?? {}) as { name?: string };
-      const watched = (values.namespaces as string[] | undefined) ?? [name];
+      const listed = (values.watchNamespaces ?? []) as string[];
+      const named = listed.filter((one) => one !== '*');
+      const watched = named.length > 0 ? named : [name];
+      const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
-        if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : BEYOND).toContainEqual(rules);
+        if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
-        if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);
+        if (metadata.name.endsWith('-lease')) expect(metadata.namespace).toBe('loopstream');
+        else if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);
         for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
           expect([...resources, ...verbs]).not.toContain('*');
           if (resources.includes('secrets')) for (const verb of ['list', 'watch']) expect(verbs).not.toContain(verb);
@@ -177,7 +197,7 @@ describe('permissions', () => {
   });
 });
 
-test('each namespace has an operator of its own, with its storage and its rights', async () => {
+test('several namespaces have one operator, and each its storage and its rights', async () => {
   const objects = await helm('Helm 4').render(COMBINATIONS['a server that speaks S3, for three namespaces'] ?? {});
   const deployments = objects.filter(
     ({ kind, metadata }) => kind === 'Deployment' && metadata.name.includes('operator'),
@@ -185,15 +205,15 @@ test('each namespace has an operator of its own, with its storage and its rights
   const settings = deployments.map((object) => {
     const [container] = (getTemplate(object)?.spec.containers ?? []) as { env: { name: string; value: string }[] }[];
     const env = Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
-    return [object.metadata.name, env.LOOPSTREAM_NAMESPACE, env.LOOPSTREAM_STORAGE_URL, env.LOOPSTREAM_CACHE_BYTES];
+    return [
+      object.metadata.name,
+      env.LOOPSTREAM_WATCH_NAMESPACES,
+      env.LOOPSTREAM_STORAGE_URL,
+      env.LOOPSTREAM_CACHE_BYTES,
+    ];
   });
-  const url = (namespace: string) =>
-    `s3://media/${namespace}?endpoint=http%3A%2F%2Fminio.example.com%3A9000&forcePathStyle=true`;
-  expect(settings.sort()).toEqual([
-    ['loopstream-operator', 'loopstream', url('loopstream'), '2147483648'],
-    ['loopstream-operator-team-a', 'team-a', url('team-a'), '2147483648'],
-    ['loopstream-operator-team-b', 'team-b', url('team-b'), '2147483648'],
-  ]);
+  const url = 's3://media/{namespace}?endpoint=http%3A%2F%2Fminio.example.com%3A9000&forcePathStyle=true';
+  expect(settings).toEqual([['loopstream-operator-shared', WATCHED.join(','), url, '2147483648']]);
   const places = (kind: string, part: string) =>
     objects
       .filter((o) => o.kind === kind && o.metadata.name.endsWith(part))
@@ -201,7 +221,50 @@ test('each namespace has an operator of its own, with its storage and its rights
       .sort();
   expect(places('Role', '-operator')).toEqual(WATCHED);
   expect(places('Secret', '-storage')).toEqual(WATCHED);
+  expect(places('Role', '-operator-lease')).toEqual(['loopstream']);
   expect(places('Role', '-api')).toEqual(['loopstream']);
+});
+
+test('of all namespaces, those that are named have all that they need, and else the one for streams', async () => {
+  const rest = { ...OPERATOR_ONLY, resourceQuota: { enabled: true } };
+  for (const [watchNamespaces, prepared] of [
+    [['*'], [STREAMS]],
+    [
+      ['*', 'team-a', 'team-b'],
+      ['team-a', 'team-b'],
+    ],
+  ]) {
+    const objects = await helm('Helm 4').render({ ...rest, watchNamespaces });
+    const [operator] = objects.filter(({ kind }) => kind === 'Deployment');
+    const text = JSON.stringify(operator);
+    expect(text).toContain('{"name":"LOOPSTREAM_WATCH_NAMESPACES","value":"*"}');
+    for (const [kind, part] of [
+      ['Role', '-operator'],
+      ['RoleBinding', '-operator'],
+      ['PodDisruptionBudget', '-never'],
+      ['PersistentVolumeClaim', '-media'],
+      ['NetworkPolicy', '-streamer'],
+      ['ResourceQuota', '-objects'],
+    ] as const) {
+      const found = objects.filter((one) => one.kind === kind && one.metadata.name.endsWith(part));
+      expect(found.map(({ metadata }) => metadata.namespace).sort(), kind).toEqual(prepared);
+    }
+  }
+});
+
+test('manifests/team-namespace.yaml gives the operator what the Role of the chart does, but for its Lease', () => {
+  const readManifests = (name: string) =>
+    parseAllDocuments(readFileSync(join(CHART, '../../manifests', name), 'utf8')).map(
+      (document) => document.toJS() as Manifest,
+    );
+  const findRole = (name: string) =>
+    readManifests(name).find(({ kind, metadata }) => kind === 'Role' && metadata.name === 'loopstream-operator');
+  const rules = (findRole('rbac.yaml')?.rules ?? []) as { apiGroups: string[] }[];
+  const isLease = ({ apiGroups }: { apiGroups: string[] }) => apiGroups.includes('coordination.k8s.io');
+  expect(findRole('team-namespace.yaml')?.rules).toEqual(rules.filter((rule) => !isLease(rule)));
+  const lease = readManifests('all-namespaces.yaml').find(({ metadata }) => metadata.name.endsWith('-lease'));
+  expect(lease?.rules).toEqual(rules.filter(isLease));
+  for (const { metadata } of readManifests('team-namespace.yaml')) expect(metadata.namespace).toBeUndefined();
 });
 
 test.each([

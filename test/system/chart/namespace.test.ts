@@ -116,5 +116,9 @@ test('streams cannot be abandoned by naming another namespace for them', async (
   const moved = { ...HERE, streamsNamespace: { name: 'team-a', create: false } };
   await expect(inCluster('Helm 4', moved)).rejects.toThrow(/the streams of this release are in loopstream/);
   expect(await inCluster('Helm 4', { ...HERE, streamsNamespace: { name: 'loopstream' } })).toBe('loopstream');
+  const listed = (...watchNamespaces: string[]) => ({ ...HERE, watchNamespaces });
+  await expect(inCluster('Helm 4', listed('team-a'))).rejects.toThrow(/watchNamespaces does not name loopstream/);
+  expect(await inCluster('Helm 4', listed('loopstream', 'team-a'))).toBe('loopstream');
+  expect(await inCluster('Helm 4', listed('*', 'team-a'))).toBe('team-a');
   await kubectl(['delete', '-f', '-'], JSON.stringify(operator));
 });

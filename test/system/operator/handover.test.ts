@@ -45,6 +45,8 @@ async function startOperator(image: string): Promise<void> {
     storageVolume: { hostPath: { path: join(studio.root, 'storage'), type: 'Directory' } },
     kubeconfig: cluster.kubernetes.kubeconfig,
     namespace: NS,
+    watched: [NS],
+    leaseNamespace: NS,
     workers: 4,
     leaderElection: undefined,
     allowPrivateDestinations: true,

@@ -1,6 +1,6 @@
 /**
  * Builds the generated files of the chart: the values' three faces, the definitions from crds/, and the rules from
- * manifests/rbac.yaml, so that nothing is said in two places. Pure: no I/O, no clock.
+ * manifests/, so that nothing is said in two places. Pure: no I/O, no clock.
  */
 import { Document, parseAllDocuments, stringify } from 'yaml';
 import { getDefault, leaves, type Value } from './schema.ts';
@@ -64,7 +64,7 @@ function valuesTable(): string {
 export interface Sources {
   /** File name → text, of crds/. */
   crds: Map<string, string>;
-  /** manifests/rbac.yaml. */
+  /** manifests/rbac.yaml and all-namespaces.yaml. */
   rbac: string;
   /** The README's text up to its table. */
   readme: string;
@@ -77,7 +77,7 @@ function rules(rbac: string): [path: string, text: string][] {
     const role = String(document.getIn(['metadata', 'name'])).replace(/^loopstream-(.*?)(-loopstream)?$/, '$1');
     const file = new Document({});
     file.set('rules', document.get('rules', true));
-    return [[`files/rules/${role}.yaml`, `# From manifests/rbac.yaml. ${MADE}\n${file.toString(STYLE)}`]];
+    return [[`files/rules/${role}.yaml`, `# From manifests/. ${MADE}\n${file.toString(STYLE)}`]];
   });
 }
 

@@ -10,7 +10,7 @@ const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 export const sources = (): Sources => ({
   crds: new Map(readdirSync(join(ROOT, 'crds')).map((name) => [name, read(`crds/${name}`)])),
-  rbac: read('manifests/rbac.yaml'),
+  rbac: ['rbac', 'all-namespaces'].map((name) => read(`manifests/${name}.yaml`)).join('\n---\n'),
   readme: read('tools/generate/chart/readme.md'),
 });
 

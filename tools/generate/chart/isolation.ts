@@ -7,7 +7,7 @@ import { flag, group, list, native, strings, text } from './schema.ts';
 const DNS_LABEL = '^([a-z0-9]([-a-z0-9]*[a-z0-9])?)?$';
 
 export const streamsNamespace = group(
-  'The namespace of the streams, apart from the Secrets of the service. Used if `namespaces` is empty.',
+  'The namespace of the streams, apart from the Secrets of the service. Used if `watchNamespaces` names none.',
   {
     name: text(
       'Its name. Defaults to `<release namespace>-streams`, or to the namespace of the release if an older release has its streams there.',

@@ -83,7 +83,7 @@ const storage = group('The storage of media.', {
       'A Secret with the keys `accessKeyId` and `secretAccessKey`, in each watched namespace.',
     ),
     apiSecret: secretName(
-      'The same Secret in the namespace of the release, for an API server in another namespace than its streams. Defaults to `existingSecret` if `namespaces` is empty.',
+      'The same Secret in the namespace of the release, for an API server in another namespace than its streams. Defaults to `existingSecret` if `watchNamespaces` names no namespace.',
     ),
     readOnlySecret: secretName('A Secret with read-only keys for the pods of streams. Defaults to `existingSecret`.'),
     accessKeyId: text(
@@ -261,12 +261,13 @@ const redis = group(
 export const VALUES = group('Values of the chart loopstream.', {
   nameOverride: name('Name of the chart in names and labels.'),
   fullnameOverride: text('Prefix of the names of all objects.', '', { pattern: DNS_LABEL, maxLength: 40 }),
-  namespaces: list(
-    'Existing namespaces to watch, each with its own operator. Defaults to `streamsNamespace`.',
-    { type: 'string', pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$', maxLength: 63 },
+  watchNamespaces: list(
+    'Existing namespaces in which the operator works. With `*`, it watches all, and works where it has a Role. Defaults to `streamsNamespace`.',
+    { type: 'string', pattern: '^([*]|[a-z0-9]([-a-z0-9]*[a-z0-9])?)$', maxLength: 63 },
     [],
     { uniqueItems: true },
   ),
+  namespaces: list('Replaced by `watchNamespaces`.', { type: 'string' }),
   streamsNamespace,
   commonLabels: strings('Labels of every object.'),
   commonAnnotations: strings('Annotations of every object.'),

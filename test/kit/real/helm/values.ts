@@ -70,7 +70,7 @@ export const COMBINATIONS: Record<string, Values> = {
   },
   'a server that speaks S3, for three namespaces': {
     ...INLINE,
-    namespaces: ['loopstream', 'team-a', 'team-b'],
+    watchNamespaces: ['loopstream', 'team-a', 'team-b'],
     storage: {
       type: 's3',
       s3: {
@@ -105,10 +105,18 @@ export const COMBINATIONS: Record<string, Values> = {
   },
   'namespaces without the release’s own': {
     database,
-    namespaces: ['team-a', 'team-b'],
+    watchNamespaces: ['team-a', 'team-b'],
     api: { auth, namespace: 'team-b' },
     storage: { file: { existingClaim: 'media' } },
   },
+  'all namespaces of the cluster, one of them with all that it needs': {
+    ...INLINE,
+    watchNamespaces: ['*', 'team-a'],
+    storage: { type: 's3', s3: { bucket: 'media', existingSecret: 's3', apiSecret: 's3' } },
+    policies: { template: { enabled: true }, destinations: { secretPrefix: 'rtmp-' } },
+    monitoring: { podMonitor: { enabled: true } },
+  },
+  'all namespaces of the cluster, and one for the streams of the API server': { ...INLINE, watchNamespaces: ['*'] },
   'one operator without an election, another volume, no cluster objects': {
     ...OPERATOR_ONLY,
     operator: { replicas: 1, leaderElection: false, sweep: { enabled: false }, pdb: { enabled: false } },
@@ -175,7 +183,7 @@ export const COMBINATIONS: Record<string, Values> = {
   },
   'rules of one’s own and dashboards elsewhere': {
     ...OPERATOR_ONLY,
-    namespaces: ['team-a', 'team-b'],
+    watchNamespaces: ['team-a', 'team-b'],
     monitoring: {
       serviceMonitor: { enabled: true, interval: '1m' },
       podMonitor: { enabled: true, labels: { release: 'prometheus' } },
@@ -238,7 +246,12 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     /cacheBytes.*(minimum|greater than or equal to)/is,
   ],
   ['a secret that can be guessed', { api: { auth: { secret: 'short' } } }, /api.auth.secret.*does not match pattern/is],
-  ['a namespace that cannot be', { namespaces: ['Team_A'] }, /namespaces.0.*does not match pattern/is],
+  ['a namespace that cannot be', { watchNamespaces: ['Team_A'] }, /watchNamespaces.0.*does not match pattern/is],
+  [
+    'the older name of the value',
+    { ...OPERATOR_ONLY, namespaces: ['a', 'b'] },
+    /Write watchNamespaces: \["a","b"\] instead/,
+  ],
   ['two operators without an election', { ...OPERATOR_ONLY, operator: { leaderElection: false } }, /must be true/],
   ['an API server without a database', { api: { auth } }, /set database\.existingSecret or database\.url/],
   ['an API server without a secret', { database }, /set api\.auth\.existingSecret/],
@@ -251,9 +264,18 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     /set both or neither/,
   ],
   [
-    'operators that would clear away each other’s media',
-    { ...OPERATOR_ONLY, namespaces: ['a', 'b'], storage: { type: 's3', s3: { bucket: 'b', perNamespace: false } } },
+    'namespaces that would clear away each other’s media',
+    {
+      ...OPERATOR_ONLY,
+      watchNamespaces: ['a', 'b'],
+      storage: { type: 's3', s3: { bucket: 'b', perNamespace: false } },
+    },
     /operator\.sweep\.enabled=false/,
+  ],
+  [
+    'all namespaces, with media in one volume',
+    { ...OPERATOR_ONLY, watchNamespaces: ['*'], storage: { file: { volume: { nfs: { server: 'nas', path: '/m' } } } } },
+    /share storage\.file\.volume/,
   ],
   [
     'an API server that writes where nobody looks',
@@ -262,8 +284,8 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
   ],
   [
     'namespaces, and another one for streams',
-    { ...INLINE, namespaces: ['a'], streamsNamespace: { name: 'b' } },
-    /namespaces and streamsNamespace\.name exclude each other/,
+    { ...INLINE, watchNamespaces: ['a'], streamsNamespace: { name: 'b' } },
+    /watchNamespaces and streamsNamespace\.name exclude each other/,
   ],
   ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /Name the hosts/],
 ];

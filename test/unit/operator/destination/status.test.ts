@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Secret } from '../../../../src/kube/core.ts';
-import { buildDestinationStatus } from '../../../../src/operator/destination/status.ts';
+import { buildDestinationStatus, type FoundSecret } from '../../../../src/operator/destination/status.ts';
 import { at, destination, NOW } from '../../../kit/make/operator.ts';
 
 const secret = (data: Record<string, string>): Secret =>
@@ -8,7 +8,7 @@ const secret = (data: Record<string, string>): Secret =>
     metadata: { name: 'tv-secret' },
     data: Object.fromEntries(Object.entries(data).map(([key, value]) => [key, Buffer.from(value).toString('base64')])),
   }) as Secret;
-const buildStatus = (secret: Secret | undefined) =>
+const buildStatus = (secret: FoundSecret) =>
   buildDestinationStatus(destination('tv', undefined), secret, NOW, { allowPrivateDestinations: false });
 const KEY = 'live_s3cr3t-k3y';
 
@@ -18,6 +18,14 @@ describe('a destination', () => {
       rtmpUrl: 'rtmp://ingest.example/live',
       rtmpKeyHint: '-k3y',
       conditions: [{ type: 'Ready', status: 'True', reason: 'Ready', observedGeneration: 1 }],
+    });
+  });
+
+  it('whose Secret the operator may not read names the Role that is missing', () => {
+    const message =
+      'Secret "tv-secret" cannot be read. The Role "loopstream-operator" or its RoleBinding is missing in namespace "tv". Apply manifests/team-namespace.yaml there.';
+    expect(buildStatus('forbidden')).toMatchObject({
+      conditions: [{ type: 'Ready', status: 'False', reason: 'DestinationSecretMissing', message }],
     });
   });
 

@@ -1,7 +1,7 @@
 /** Tests that the controller tells a permanent refusal of Kubernetes from a passing one. */
 import { expect, it } from 'vitest';
 import { KubeError } from '../../../../src/kube/types.ts';
-import { isRefusal } from '../../../../src/operator/runtime/controller.ts';
+import { describeRefusal, isRefusal } from '../../../../src/operator/runtime/controller.ts';
 
 const forbidden = (why: string) => new KubeError(403, 'Forbidden', `pods "onair" is forbidden: ${why}`);
 
@@ -23,4 +23,14 @@ it('is classified: a passing one is retried, and the rest waits for others', () 
   ).toBe(false);
   const unknownKind = 'cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion';
   expect(isRefusal(forbidden(`${unknownKind} loopstream.dev/v1alpha1 Kind Upload: no matches for kind`))).toBe(false);
+});
+
+it('is described by the Role that is missing, where a right is, and else in its own words', () => {
+  const rbac =
+    'jobs.batch is forbidden: User "system:serviceaccount:s:o" cannot create resource "jobs" in API group "batch" in the namespace "a"';
+  expect(describeRefusal(new KubeError(403, 'Forbidden', rbac), 'a')).toMatch(
+    /^The Role "loopstream-operator" .* "a"\./,
+  );
+  const quota = forbidden('exceeded quota: small');
+  expect(describeRefusal(quota, 'a')).toBe(quota.message);
 });

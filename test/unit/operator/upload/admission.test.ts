@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { Admission } from '../../../../src/operator/upload/admission.ts';
-import { type WantedHelpers, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
+import {
+  getWorkKey,
+  type WantedHelpers,
+  type WantedJob,
+  wantImport,
+  wantRendition,
+} from '../../../../src/operator/upload/job.ts';
 import { ACCOUNT_LABEL } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { MEDIA, makeJob, NAMESPACE, upload, wantHelpers } from '../../../kit/make/operator.ts';
@@ -111,18 +117,50 @@ describe('Jobs begin', () => {
     expect(admission.due()).toEqual([key('a')]);
   });
 
-  it('in each namespace separately, and for no deleted upload', () => {
+  it('counted over all namespaces, and for no deleted upload', () => {
     const { ask, end, admission } = buildAdmission(1);
     ask('a', [fetching('a')]);
     ask('b', [fetching('b')]);
-    expect(admission.ask({ ...asker('a'), key: 'radio/a' }, [fetching('a')]).allowed).toHaveLength(1);
+    expect(admission.ask({ ...asker('a'), key: 'radio/a' }, [fetching('a')]).waiting).toEqual(
+      new Map([['a-import', 'queued']]),
+    );
     admission.leave(key('b'));
-    end('a-import');
     expect(admission.due()).toEqual([]);
+    end('a-import');
+    expect(admission.due()).toEqual(['radio/a']);
+    admission.leave('radio/a');
+    expect(admission.due()).toEqual([]);
+  });
+
+  it('for what has the same name in two namespaces, whose media is not the same', () => {
+    const { ask, admission } = buildAdmission(4);
+    expect(ask('a', [making('a')]).made).toEqual(['a-720p30']);
+    const sameKey = wantRendition(upload('a'), MEDIA, '720p30');
+    const { allowed } = admission.ask({ ...asker('a'), key: 'radio/a' }, [sameKey]);
+    expect(allowed).toEqual([sameKey]);
+    const [begun, ...others] = admission.begun();
+    expect([begun, others]).toEqual([getWorkKey(sameKey.task), []]);
   });
 });
 
 describe('accounts share the places', () => {
+  it('a namespace counts as an account, of which there may be one of the same name elsewhere', () => {
+    const { ask, admission } = buildAdmission(4);
+    for (const name of ['a', 'b', 'c']) expect(ask(name, [fetching(name)]).made).toHaveLength(1);
+    const inRadio = (name: string, account?: string) =>
+      admission.ask({ key: `radio/${name}`, since: name, account }, [fetching(name)]).allowed.length;
+    expect(inRadio('d')).toBe(1);
+    expect(inRadio('e')).toBe(0);
+    admission.leave('radio/e');
+    const other = buildAdmission(8);
+    for (const name of ['a', 'b', 'c', 'd', 'e']) other.ask(name, [fetching(name)], 'A');
+    const allowed = ['a', 'b', 'c', 'd', 'e'].filter(
+      (name) =>
+        other.admission.ask({ key: `radio/${name}`, since: name, account: 'A' }, [fetching(name)]).allowed.length > 0,
+    );
+    expect(allowed).toEqual(['a', 'b', 'c', 'd']);
+  });
+
   it('imports and renditions have places of their own', () => {
     const { ask } = buildAdmission(1);
     expect(ask('a', [fetching('a')]).made).toEqual(['a-import']);
@@ -215,11 +253,13 @@ describe('helpers', () => {
     expect(lend('a', 'A', 2)).toBe(2);
   });
 
-  it('are those of their own namespace', () => {
-    const { ask, lend, admission } = buildAdmission(4);
+  it('share the places of all namespaces, also those of the same name', () => {
+    const { ask, lend, admission } = buildAdmission(5);
     ask('a', [making('a')]);
-    expect(admission.lend({ ...asker('x'), key: 'radio/x' }, [helping('x')]).get('helpers-x')).toBe(4);
-    expect(lend('a')).toBe(3);
+    expect(lend('a')).toBe(4);
+    expect(admission.lend({ ...asker('a'), key: 'radio/a' }, [helping('a')]).get('helpers-a')).toBe(2);
+    expect(admission.due()).toEqual([key('a')]);
+    expect(lend('a')).toBe(2);
     expect(admission.due()).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { chunkKey, entryKey } from '../../../../src/media/rendition/format.ts';
 import { getWorkKey, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
-import { listReferredKeys, mayDelete, planSweep } from '../../../../src/operator/upload/sweep.ts';
+import { listReferredKeys, mayDelete, planSweep, SweepTimes } from '../../../../src/operator/upload/sweep.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import {
   MEDIA,
@@ -123,5 +123,30 @@ describe('a sweep', () => {
     expect(planSweep(new Set(['sources/1']), 60, second)).toMatchObject({ shard: 0, shards: 1 });
     const deletes = [first, second, third].map(mayDelete);
     expect([...bases].filter((base) => deletes.some((deleted) => deleted(base)))).toEqual([]);
+  });
+});
+
+describe('the sweeps of several namespaces', () => {
+  it('do not come together, and each comes again after its interval', () => {
+    const times = new SweepTimes(3600);
+    const all = ['a', 'b', 'c'];
+    const begun = new Map<string, number[]>();
+    for (let nowMs = 0; nowMs < 7200; nowMs += 100)
+      for (const namespace of times.due(all, nowMs)) {
+        begun.set(namespace, [...(begun.get(namespace) ?? []), nowMs]);
+        times.begun(namespace, 1, nowMs);
+      }
+    expect(Object.fromEntries(begun)).toEqual({ a: [0, 3600], b: [1200, 4800], c: [2400, 6000] });
+  });
+
+  it('take the parts of one in turn without moving those of another, and none of one that is not there', () => {
+    const times = new SweepTimes(3600);
+    expect(times.due(['a'], 0)).toEqual(['a']);
+    times.begun('a', 3, 0);
+    expect(times.due(['a'], 1100)).toEqual([]);
+    expect(times.due(['a', 'b'], 1200)).toEqual(['a']);
+    expect(times.due(['a', 'b'], 3000)).toEqual(['a', 'b']);
+    expect(times.due([], 9000)).toEqual([]);
+    expect(times.due(['b'], 9000)).toEqual(['b']);
   });
 });

@@ -1,0 +1,55 @@
+/** Tests which namespaces an operator watches, and where it refuses to start. */
+import { describe, expect, test } from 'vitest';
+import { settingsIn } from '../../../../src/operator/pods/security.ts';
+import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
+
+const read = (env: Record<string, string> = {}) =>
+  operatorConfig({
+    LOOPSTREAM_IMAGE: 'loopstream:1',
+    LOOPSTREAM_STORAGE_VOLUME: '{"persistentVolumeClaim":{"claimName":"media"}}',
+    LOOPSTREAM_OPERATOR_NAMESPACE: 'service',
+    ...env,
+  });
+
+describe('the watched namespaces', () => {
+  test.each([
+    [{}, ['loopstream'], 'loopstream'],
+    [{ LOOPSTREAM_NAMESPACE: 'tv' }, ['tv'], 'tv'],
+    [{ LOOPSTREAM_NAMESPACE: 'tv', LOOPSTREAM_WATCH_NAMESPACES: 'a' }, ['a'], 'service'],
+    [{ LOOPSTREAM_WATCH_NAMESPACES: 'a, b,a' }, ['a', 'b'], 'service'],
+    [{ LOOPSTREAM_WATCH_NAMESPACES: '*' }, 'all', 'service'],
+    [{ LOOPSTREAM_WATCH_NAMESPACES: '*', LOOPSTREAM_OPERATOR_NAMESPACE: '' }, 'all', 'loopstream'],
+  ])('%o: %o, with the Lease in %s', (env, watched, leaseNamespace) => {
+    expect(read(env)).toMatchObject({ watched, leaseNamespace });
+  });
+
+  test('are names, or all', () => {
+    expect(() => read({ LOOPSTREAM_WATCH_NAMESPACES: 'a,*' })).toThrow('must be names of namespaces, or * alone');
+  });
+});
+
+describe('several namespaces', () => {
+  const S3 = { LOOPSTREAM_STORAGE_URL: 's3://media/x', LOOPSTREAM_STORAGE_VOLUME: '' };
+  const NFS = { LOOPSTREAM_STORAGE_VOLUME: '{"nfs":{"server":"nas","path":"/media"}}' };
+  test.each([
+    ['a bucket', S3],
+    ['a volume', NFS],
+  ])('do not sweep %s that they share', (_, storage) => {
+    for (const watched of ['a,b', '*']) {
+      const env = { ...storage, LOOPSTREAM_WATCH_NAMESPACES: watched };
+      expect(() => read(env)).toThrow('Write {namespace} into it, or set LOOPSTREAM_SWEEP=false.');
+      expect(read({ ...env, LOOPSTREAM_SWEEP: 'false' }).sweep).toBe(false);
+    }
+    expect(read({ ...storage, LOOPSTREAM_WATCH_NAMESPACES: 'a' }).sweep).toBe(true);
+  });
+
+  test('have a storage each where its URL names the namespace, or each its claim', () => {
+    const url = 's3://media/{namespace}?region=eu';
+    const settings = read({ ...S3, LOOPSTREAM_STORAGE_URL: url, LOOPSTREAM_WATCH_NAMESPACES: '*' });
+    expect(settingsIn(settings, 'a').storageUrl).toBe('s3://media/a?region=eu');
+    expect(settingsIn(settings, 'b')).toEqual({ ...settings, storageUrl: 's3://media/b?region=eu' });
+    expect(settingsIn(settings, 'a')).toBe(settingsIn(settings, 'a'));
+    const claims = read({ LOOPSTREAM_WATCH_NAMESPACES: 'a,b' });
+    expect(settingsIn(claims, 'a')).toBe(claims);
+  });
+});
