@@ -126,6 +126,23 @@ describe('permissions', () => {
     [inCluster('', 'nodes', 'list', 'watch')],
     [inCluster('loopstream.dev', 'loopstreams', 'patch'), inCluster('', 'namespaces', 'get')],
   ];
+  /** Permissions for people, which the release grants to nobody: Kubernetes adds them to its own roles. */
+  const KINDS = ['loopstreams', 'playlists', 'uploads', 'destinations'];
+  const FOR_PEOPLE = {
+    view: [
+      { apiGroups: ['loopstream.dev'], resources: KINDS, verbs: ['get', 'list', 'watch'] },
+      inCluster('loopstream.dev', 'loopstreams/scale', 'get'),
+    ],
+    edit: [
+      {
+        apiGroups: ['loopstream.dev'],
+        resources: KINDS,
+        verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+      },
+      inCluster('loopstream.dev', 'loopstreams/scale', 'update', 'patch'),
+    ],
+  };
+  const isForPeople = ({ metadata }: Manifest) => metadata.labels?.['app.kubernetes.io/component'] === 'people';
   const AT_THE_END = [
     inCluster('loopstream.dev', 'loopstreams', 'list', 'patch'),
     inCluster('', 'pods', 'list', 'patch'),
@@ -151,6 +168,23 @@ describe('permissions', () => {
     expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
   });
 
+  test('of people come with the roles of Kubernetes: view sees, edit changes, and nobody is bound to them', async () => {
+    const objects = rights(await helm('Helm 4').render(INLINE));
+    const roles = objects.filter(isForPeople);
+    const aggregated = roles.map(({ metadata, rules }) => [
+      Object.keys(metadata.labels ?? {}).flatMap((label) => /aggregate-to-(.*)/.exec(label)?.[1] ?? []),
+      rules,
+    ]);
+    expect(aggregated).toEqual([
+      [['admin', 'edit'], FOR_PEOPLE.edit],
+      [['admin', 'edit', 'view'], FOR_PEOPLE.view],
+    ]);
+    const bound = objects.map(({ roleRef }) => (roleRef as { name?: string } | undefined)?.name);
+    for (const { metadata } of roles) expect(bound).not.toContain(metadata.name);
+    const without = await helm('Helm 4').render({ ...INLINE, rbac: { aggregate: false } });
+    expect(rights(without).filter(isForPeople)).toEqual([]);
+  });
+
   test('reach no further than the watched namespaces, let nobody list Secrets, and give tokens to few', async () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
@@ -158,7 +192,8 @@ describe('permissions', () => {
       const watched = (values.namespaces as string[] | undefined) ?? [name];
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
-        if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : BEYOND).toContainEqual(rules);
+        const allowed = isForPeople(object) ? Object.values(FOR_PEOPLE) : isHook(object) ? [AT_THE_END] : BEYOND;
+        if (kind === 'ClusterRole') expect(allowed).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
         if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);
         for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
