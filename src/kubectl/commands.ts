@@ -121,6 +121,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     flags: {},
     load: async () => (await import('./streams/requests.ts')).retryUpload,
   }),
+  'support-bundle': command({
+    summary: 'write an archive for support, without secrets',
+    usage: '',
+    details:
+      'It has resources, events, logs and versions. It reads no Secret. Of addresses it keeps the\nhost alone, and of environment variables the names.\n' +
+      'Its logs are bounded: 5,000 lines of a container, 100 pods, 64 MiB.',
+    examples: ['kubectl loop support-bundle -n tv', 'kubectl loop support-bundle -A -o bundle.tar.gz'],
+    arguments: { min: 0, max: 0 },
+    flags: {
+      'all-namespaces': { type: 'boolean', short: 'A', description: 'streams of all namespaces' },
+      output: { type: 'string', short: 'o', value: 'FILE', description: 'file to write, which must not exist' },
+    },
+    load: async () => (await import('./bundle/command.ts')).writeBundle,
+  }),
   version: command({
     summary: 'print the versions of the plugin, Kubernetes and the operator',
     usage: '',

@@ -7,10 +7,11 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { buildKubectl } from '../../../scripts/build-kubectl.ts';
-import { EVENTS } from '../../../src/kube/core.ts';
+import { EVENTS, JOBS, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
@@ -18,6 +19,7 @@ import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import {
   aroundEachTest,
+  buildObject,
   cluster,
   createDestination,
   createStream,
@@ -279,4 +281,64 @@ test('events of the operator are in the story, and a list of kubeconfigs is one'
   const list = [join(dir, 'does-not-exist'), kubeconfig].join(delimiter);
   const { stdout } = await kubectl(['loop', 'diagnose', 'bunny'], list);
   expect(stdout).toMatch(/\nEvents\n.*Warning +NotReady +Destination "tv" does not exist\./);
+});
+
+test('support-bundle has what helps, and no value of a Secret, an address or an environment', async () => {
+  const canary = 'c4n4ry-Qw7';
+  await goLive();
+  const data = { stringData: { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: `${KEY}-${canary}`, extra: canary } };
+  await kube.mergePatch(SECRETS, NS, 'tv-secret', data);
+  const source = { url: `https://media.example/${canary}?token=${canary}` };
+  const annotations = { 'team/password': canary };
+  const linked = buildObject('Upload', 'linked', { type: 'video', source });
+  await kube.create(UPLOADS, NS, { ...linked, metadata: { ...linked.metadata, annotations } } as never);
+  const container = {
+    name: 'main',
+    image: 'x:1',
+    args: ['operator', canary],
+    env: [{ name: 'LOOPSTREAM_PASSWORD', value: canary }],
+  };
+  await kube.create(PODS, NS, {
+    metadata: { name: 'an-operator', labels: { 'app.kubernetes.io/component': 'operator' }, annotations },
+    spec: {
+      securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+      containers: [
+        { ...container, securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } } },
+      ],
+    },
+  });
+  await createStream({ destinationRefs: ['nowhere'] }, 'waits');
+  await waitForPhase('waiting', 'waits');
+  await until('the import of the link', async () =>
+    (await kube.list(JOBS, { namespace: NS })).some(({ metadata }) => metadata.name === 'linked-import'),
+  );
+
+  const file = join(dir, 'bundle.tar.gz');
+  expect(await loop('support-bundle', '-o', file)).toMatchObject({ status: 0, stdout: `${file}\n` });
+  const again = await loop('support-bundle', '-o', file);
+  expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('exists') });
+  const run = promisify(execFile);
+  const { stdout: names } = await run('tar', ['-tzf', file]);
+  const { stdout: text } = await run('tar', ['-xzOf', file], { maxBuffer: 64 * 1024 * 1024 });
+  for (const name of [
+    'summary.txt',
+    'versions.yaml',
+    'events.yaml',
+    'pods.yaml',
+    'jobs.yaml',
+    'resources/loopstreams.yaml',
+    'stories/tv/waits.txt',
+  ])
+    expect(names.split('\n')).toContain(`loopstream-support/${name}`);
+  for (const secret of [canary, KEY, Buffer.from(canary).toString('base64').slice(0, 12)])
+    expect(text).not.toContain(secret);
+  for (const kept of [
+    'bunny',
+    'Destination "nowhere" does not exist.',
+    'linked-import',
+    'media.example',
+    'LOOPSTREAM_PASSWORD',
+    'an-operator',
+  ])
+    expect(text).toContain(kept);
 });
