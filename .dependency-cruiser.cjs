@@ -16,6 +16,7 @@ const LAYERS = [
   'operator',
   'billing',
   'server',
+  'kubectl',
 ];
 
 const upward = LAYERS.map((layer, index) => ({
@@ -93,6 +94,16 @@ module.exports = {
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/kube/' },
       to: { path: 'node_modules/@kubernetes/' },
+    },
+    {
+      name: 'plugin-is-small',
+      severity: 'error',
+      comment: 'The kubectl plugin is one file that people copy: of the servers it has only the table of codes.',
+      from: { path: '^src/kubectl/' },
+      to: {
+        path: '^src/(db|auth|domain|operator|billing|server|dashboard|client)/',
+        pathNot: '^src/server/openapi/statecodes\\.ts$',
+      },
     },
     {
       name: 'client-runs-anywhere',

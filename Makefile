@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg fuzz-media test-cluster test-kind lint format generate build kubectl-loop screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -30,6 +30,9 @@ dist/app/main.js: node_modules/.installed scripts/build-app.ts $(SOURCES)
 
 dist/tools/local.js: node_modules/.installed scripts/build-tools.ts $(SOURCES) $(shell find tools -name '*.ts' 2>/dev/null)
 	@scripts/step 'bundling the local system' $(NODE) scripts/build-tools.ts
+
+dist/kubectl/kubectl-loop: node_modules/.installed scripts/build-kubectl.ts $(SOURCES)
+	@scripts/step 'bundling the kubectl plugin' $(NODE) scripts/build-kubectl.ts
 
 # Without a C compiler, ffmpeg runs without the launcher, and the script prints a warning.
 dist/confine: native/confine.c scripts/build-launcher
@@ -89,8 +92,10 @@ generate: node_modules/.installed ## generate crds/, docs/, alerts, dashboards, 
 screenshots: setup ## take screenshots of every page of a running `make run`, light and dark, desktop and phone
 	@$(NODE) scripts/screenshots.ts $(ARGS)
 
-build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, and the client library, into dist/
+build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, the client library and the kubectl plugin into dist/
 	@$(NODE) scripts/build.ts
+
+kubectl-loop: dist/kubectl/kubectl-loop ## bundle the kubectl plugin into dist/kubectl/kubectl-loop (docs/kubectl.md)
 
 bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md
 

@@ -1,12 +1,13 @@
 /**
- * Bundles the client into dist/client, and the roles into dist/app. Packages that read their own files at run time stay
- * outside the bundle. They and their dependencies are copied to dist/node_modules, so that an image needs only dist/
+ * Bundles the client into dist/client, the kubectl plugin into dist/kubectl, and the roles into dist/app. Packages that read
+ * their own files at run time stay outside the bundle. They and their dependencies are copied to dist/node_modules, so that an image needs only dist/
  * and package.json.
  */
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 import { buildApp, READ_THEIR_OWN_FILES } from './build-app.ts';
 import { buildClient } from './build-client.ts';
+import { buildKubectl } from './build-kubectl.ts';
 import { mergeNotices, packageFolders, writeNotices } from './notices.ts';
 
 /** Adds the folder of a package, found as Node finds it from `from`, and the folders of all that it depends on. */
@@ -28,6 +29,7 @@ function addPackage(name: string, from: string, found: Set<string>): void {
 rmSync('dist/app', { recursive: true, force: true });
 const metafile = await buildApp();
 await buildClient('dist/client');
+await buildKubectl();
 
 const packages = new Set<string>();
 for (const name of READ_THEIR_OWN_FILES) addPackage(name, '.', packages);

@@ -34,6 +34,7 @@ Commands:
   keys               creates an API key for an account
   admin              runs tasks of the service's staff: credit, accounts, audits
   clients            lists OAuth clients and marks the verified ones
+  support-bundle     writes an archive for support, without secrets
   remove-finalizers  removes the finalizers of streams whose operator is gone
   sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
 
@@ -113,6 +114,7 @@ const ROLES: Record<string, Role> = {
   keys: async (args) => (await import('./auth/keys-command.ts')).keysCommand(args),
   admin: async (args) => (await import('./billing/audit/admin/command.ts')).adminCommand(args),
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
+  'support-bundle': async (args) => (await import('./kubectl/run.ts')).runPlugin(['support-bundle', ...args]),
   'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
   'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };

@@ -1,5 +1,5 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
-import { loadAccess } from './kubeconfig.ts';
+import { type Access, loadAccess } from './kubeconfig.ts';
 import {
   buildSelectors,
   collectionPath,
@@ -40,12 +40,14 @@ export function createKube(
   options: {
     kubeconfig?: string | undefined;
     context?: string | undefined;
+    /** The way to the cluster, where `loadAccess` has found it already. */
+    access?: Access | undefined;
     /** For a call including its retries; 30,000 ms by default. A watch has no such limit. */
     timeoutMs?: number | undefined;
     onRequest?: OnRequest | undefined;
   } = {},
 ): Kube {
-  const http = createTransport(loadAccess(options), options);
+  const http = createTransport(options.access ?? loadAccess(options), options);
 
   const page: Kube['page'] = async <T extends KubeObject>(
     resource: Resource<T>,
@@ -172,6 +174,7 @@ export function createKube(
     },
     raw: (method, path, body, headers) =>
       http.send(method, path, { ...(body === undefined ? {} : { body }), ...(headers ? { headers } : {}) }),
+    open: (path, { signal } = {}) => http.open(path, { stallMs: 0, signal }),
     close: () => http.close(),
   };
 }

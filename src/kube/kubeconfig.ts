@@ -2,8 +2,7 @@
  * Reads the address of the API server and our credentials from kubeconfig files or the pod's service account.
  *
  * Certificates, tokens and token files are read here. Users with `exec` plug-ins or auth providers need
- * @kubernetes/client-node, which is loaded only then. Importing any of its modules loads every generated API, which was
- * measured at 0.6 s of start-up and 47 MB of memory in each process.
+ * plug-in-credentials.ts, which is loaded only then.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -11,6 +10,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError } from '../settings/settings.ts';
+import type { KubeCredentials } from './types.ts';
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
 /** Kubernetes renews a pod's token long before it ends, so a token read a minute ago still holds. */
@@ -24,17 +24,13 @@ export interface Tls {
   rejectUnauthorized?: boolean;
 }
 
-/** Credentials of one request: headers, and for some exec plug-ins a certificate. */
-export interface KubeCredentials {
-  headers: Record<string, string>;
-  tls?: { cert: string | Buffer; key: string | Buffer };
-}
-
 export interface Access {
   server: URL;
   tls: Tls;
   /** HTTP proxy on the way to the server. */
   proxyUrl?: string;
+  /** The namespace of the context, or of the pod. */
+  namespace?: string;
   credentials(): Promise<KubeCredentials>;
 }
 
@@ -58,10 +54,15 @@ interface KubeconfigUser {
   exec?: unknown;
   'auth-provider'?: unknown;
 }
+interface Context {
+  cluster: string;
+  user: string;
+  namespace?: string;
+}
 interface Kubeconfig {
   'current-context'?: string;
   clusters?: { name: string; cluster: Cluster }[];
-  contexts?: { name: string; context: { cluster: string; user: string } }[];
+  contexts?: { name: string; context: Context }[];
   users?: { name: string; user: KubeconfigUser }[];
 }
 /** An entry and the folder of its file: relative paths in the entry start there. */
@@ -72,11 +73,18 @@ type FoundEntry<T> = T & { folder: string; file: string };
  * service account of the pod, or else ~/.kube/config. Throws ConfigError.
  */
 export function loadAccess(options: { kubeconfig?: string | undefined; context?: string | undefined }): Access {
-  if (options.kubeconfig) return fromFiles(options.kubeconfig.split(delimiter).filter(Boolean), options.context);
+  if (options.kubeconfig) return fromFiles(splitList(options.kubeconfig), options.context);
   if (existsSync(join(SERVICE_ACCOUNT, 'token'))) return inCluster();
   const home = join(homedir(), '.kube', 'config');
   if (existsSync(home)) return fromFiles([home], options.context);
   throw new ConfigError('No cluster is configured. Set KUBECONFIG, or run in a pod with a service account.');
+}
+
+/** Of a list, kubectl passes over the files that do not exist. One that stands alone is meant. */
+function splitList(kubeconfig: string): string[] {
+  const files = kubeconfig.split(delimiter).filter(Boolean);
+  const there = files.filter((file) => existsSync(file));
+  return there.length > 0 ? there : files.slice(0, 1);
 }
 
 function inCluster(): Access {
@@ -84,6 +92,7 @@ function inCluster(): Access {
     // Every conformant cluster serves this name, and its certificate carries it.
     server: new URL('https://kubernetes.default.svc'),
     tls: { ca: readFileSync(join(SERVICE_ACCOUNT, 'ca.crt')) },
+    namespace: readFileSync(join(SERVICE_ACCOUNT, 'namespace'), 'utf8').trim(),
     credentials: tokenFrom(join(SERVICE_ACCOUNT, 'token')),
   };
 }
@@ -100,7 +109,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   };
   const name = wanted ?? configs.map((c) => c.config['current-context']).find(Boolean);
   if (!name) throw new ConfigError(`${where} has no current-context.`);
-  const { context } = find<{ context: { cluster: string; user: string } }>('context', name, (c) => c.contexts);
+  const { context } = find<{ context: Context }>('context', name, (c) => c.contexts);
   const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
   const user = find<{ user: KubeconfigUser }>('user', context.user, (c) => c.users);
   if (!cluster.cluster.server || !URL.canParse(cluster.cluster.server))
@@ -110,7 +119,8 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
     server: new URL(cluster.cluster.server),
     tls: { ...clusterTls(cluster.cluster, cluster.folder), ...userTls(user.user, user.folder) },
     ...(proxyUrl ? { proxyUrl } : {}),
-    credentials: userCredentials(user.user, user.folder, () => clientNode(files, name)),
+    ...(context.namespace ? { namespace: context.namespace } : {}),
+    credentials: userCredentials(user.user, user.folder, () => plugInCredentials(files, name)),
   };
 }
 
@@ -181,31 +191,11 @@ function tokenFrom(file: string): () => Promise<KubeCredentials> {
   };
 }
 
-/** Runs exec plug-ins and auth providers through client-node, which caches their credentials until these expire. */
-function clientNode(files: string[], context: string): () => Promise<KubeCredentials> {
-  const load = async () => {
-    const { KubeConfig } = await import('@kubernetes/client-node');
-    const config = new KubeConfig();
-    for (const [index, file] of files.entries()) {
-      if (index === 0) {
-        config.loadFromFile(file);
-        continue;
-      }
-      const more = new KubeConfig();
-      more.loadFromFile(file);
-      config.mergeConfig(more, true);
-    }
-    config.setCurrentContext(context);
-    return config;
-  };
-  let loading: ReturnType<typeof load> | undefined;
+/** Leaves plug-ins to client-node, which is loaded with the first request. */
+function plugInCredentials(files: string[], context: string): () => Promise<KubeCredentials> {
+  let loading: Promise<() => Promise<KubeCredentials>> | undefined;
   return async () => {
-    loading ??= load();
-    const options: Parameters<Awaited<typeof loading>['applyToHTTPSOptions']>[0] = {};
-    await (await loading).applyToHTTPSOptions(options);
-    const headers: Record<string, string> = {};
-    for (const [name, value] of Object.entries(options.headers ?? {})) headers[name.toLowerCase()] = String(value);
-    const { cert, key } = options as { cert?: string; key?: string };
-    return { headers, ...(cert && key ? { tls: { cert, key } } : {}) };
+    loading ??= import('./plug-in-credentials.ts').then(({ runPlugIns }) => runPlugIns(files, context));
+    return (await loading)();
   };
 }

@@ -9,8 +9,8 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
-import type { Access, KubeCredentials, Tls } from './kubeconfig.ts';
-import { KubeError } from './types.ts';
+import type { Access, Tls } from './kubeconfig.ts';
+import { type KubeCredentials, KubeError } from './types.ts';
 
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT_MS = 5_000;

@@ -2,6 +2,7 @@
  * Declares the shapes of Kubernetes objects for the rest of the project: plain JSON as the API server sends it. Dates
  * stay strings, resourceVersions stay opaque strings, managedFields are stripped.
  */
+import type { Readable } from 'node:stream';
 
 export interface OwnerReference {
   apiVersion: string;
@@ -110,6 +111,12 @@ export interface WatchOptions extends ListOptions {
   signal?: AbortSignal;
 }
 
+/** Credentials of one request: headers, and for some exec plug-ins a certificate. */
+export interface KubeCredentials {
+  headers: Record<string, string>;
+  tls?: { cert: string | Buffer; key: string | Buffer };
+}
+
 /** The one way to Kubernetes. Every call rejects with KubeError. Answers are raw JSON with managedFields stripped. */
 export interface Kube {
   get<T extends KubeObject>(resource: Resource<T>, namespace: string, name: string): Promise<Stored<T>>;
@@ -170,5 +177,7 @@ export interface Kube {
     body?: unknown,
     headers?: Record<string, string>,
   ): Promise<{ status: number; text: string }>;
+  /** Opens a path whose body comes bit by bit, such as a pod's log that is followed. It may be silent for any time. */
+  open(path: string, options?: { signal?: AbortSignal }): Promise<Readable>;
   close(): Promise<void>;
 }

@@ -1,10 +1,12 @@
-/** Tests that the resources are the truth: without an API server and PostgreSQL, kubectl alone puts a stream on air. */
+/** Tests that the resources are the truth: without an API server and PostgreSQL, kubectl alone puts a stream on air, and its plugin explains it. */
 import { execFile } from 'node:child_process';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { buildKubectl } from '../../scripts/build-kubectl.ts';
+import { API_VERSION } from '../../src/resources/common/names.ts';
 import { readTrackPackets } from '../kit/make/media.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
 import { until } from '../kit/wait.ts';
@@ -15,7 +17,7 @@ let system: System;
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-kubectl-'));
-  system = await startSystem(['--operator-only', '--record']);
+  [system] = await Promise.all([startSystem(['--operator-only', '--record']), buildKubectl(join(dir, 'plugin'))]);
 });
 
 afterAll(async () => {
@@ -23,26 +25,48 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+const environment = () => ({
+  PATH: [join(dir, 'plugin'), process.env.PATH].join(delimiter),
+  HOME: dir,
+  KUBECONFIG: system.facts.kubeconfig,
+});
+
 const kubectl = async (...args: string[]): Promise<string> => {
   const { stdout } = await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], {
-    env: { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig },
+    env: environment(),
   });
   return stdout;
 };
 
-test('kubectl apply -f manifests/samples puts a stream on air, and get and describe show its events', async () => {
+/** Runs the plugin through kubectl. */
+const loop = async (...args: string[]): Promise<{ status: number; stdout: string; stderr: string }> => {
+  const words = ['loop', ...args, '-n', 'loopstream'];
+  const running = run(join(system.stateDir, 'bin/kubectl'), words, { env: environment(), maxBuffer: 2 ** 26 });
+  return running.then(
+    ({ stdout, stderr }) => ({ status: 0, stdout, stderr }),
+    ({ code, stdout, stderr }: { code: number; stdout: string; stderr: string }) => ({ status: code, stdout, stderr }),
+  );
+};
+
+/** Writes the samples with the ports of this system, and returns their folder. */
+async function writeSamples(): Promise<string> {
   const samples = join(dir, 'samples');
   await cp(join(ROOT, 'manifests/samples'), samples, { recursive: true });
   // The samples name the default ports; this system chose free ones.
   const { rtmpUrl, playUrl } = system.facts;
+  const media = new URL(playUrl).host;
   for (const name of await readdir(samples)) {
     const text = await readFile(join(samples, name), 'utf8');
-    const media = new URL(playUrl).host;
     await writeFile(
       join(samples, name),
       text.replaceAll('127.0.0.1:8082', media).replaceAll('rtmp://127.0.0.1:1935/live', rtmpUrl),
     );
   }
+  return samples;
+}
+
+test('kubectl apply -f manifests/samples puts a stream on air, and get and describe show its events', async () => {
+  const samples = await writeSamples();
   await kubectl('apply', '-f', samples);
   await kubectl('wait', '--for=condition=Live', 'loopstream/sample', '--timeout=120s');
 
@@ -67,4 +91,52 @@ test('kubectl apply -f manifests/samples puts a stream on air, and get and descr
   );
   await kubectl('delete', 'loopstream', 'sample', '--timeout=60s');
   expect((await kubectl('get', 'pods', '-o', 'name')).includes('sample-onair')).toBe(false);
+});
+
+test('kubectl loop skips, tests, reads logs and finds a refused destination on a stream that is really on air', async () => {
+  await kubectl('apply', '-f', await writeSamples());
+  expect(await loop('start', 'sample', '--wait', '--timeout', '2m')).toMatchObject({
+    status: 0,
+    stdout: 'Stream "sample" is live.\n',
+  });
+  expect((await loop('status')).stdout).toMatch(/\nsample +live +\d+m?s +sample +0 +-\n/);
+  expect(await loop('skip', 'sample')).toMatchObject({ status: 0 });
+  const onAir = await loop('test', 'sample');
+  expect(onAir).toMatchObject({ status: 1, stdout: expect.stringContaining('(on_air, ') });
+  expect((await loop('logs', 'sample')).stdout).toContain('"msg":"a skip was requested"');
+  expect((await loop('logs', '--prepare', 'sample', '--tail', '1')).stdout.trim().split('\n')).toHaveLength(1);
+
+  // Nothing listens there, and the key must not be shown by anything.
+  const key = 'c4n4ry-k3y';
+  const secret = ['--from-literal=rtmpUrl=rtmp://127.0.0.1:9/live', `--from-literal=rtmpKey=${key}`];
+  await kubectl('create', 'secret', 'generic', 'nobody', ...secret);
+  const destination = {
+    apiVersion: API_VERSION,
+    kind: 'Destination',
+    metadata: { name: 'nobody' },
+    spec: { secretName: 'nobody' },
+  };
+  await writeFile(join(dir, 'nobody.json'), JSON.stringify(destination));
+  await kubectl('apply', '-f', join(dir, 'nobody.json'));
+  await until('the destination is ready', async () => (await kubectl('get', 'dest', 'nobody')).includes('True'));
+  const refused = await loop('test', 'nobody');
+  expect(refused).toMatchObject({ status: 1, stdout: expect.stringContaining('(connection_refused, ') });
+  await kubectl('patch', 'loop', 'sample', '--type=merge', '-p', '{"spec":{"destinationRefs":["sample","nobody"]}}');
+  const story = await until(
+    'the story names the destination',
+    async () => {
+      const { stdout } = await loop('diagnose', 'sample');
+      return stdout.includes('Destination "nobody" does not accept the stream.') && stdout;
+    },
+    60_000,
+  );
+  expect(story).toContain('Compare host and port in the URL of the destination');
+
+  const file = join(dir, 'bundle.tar.gz');
+  expect(await loop('support-bundle', '-o', file)).toMatchObject({ status: 0 });
+  const { stdout: bundle } = await run('tar', ['-xzOf', file], { maxBuffer: 2 ** 28 });
+  expect(bundle).toContain('"msg":"a skip was requested"');
+  expect(bundle).toContain('The destination refuses connections.');
+  for (const text of [story, refused.stdout, bundle]) expect(text).not.toContain(key);
+  expect(await loop('stop', 'sample', '--wait')).toMatchObject({ status: 0, stdout: 'Stream "sample" is stopped.\n' });
 });

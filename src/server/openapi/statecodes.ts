@@ -17,7 +17,7 @@ export interface StateCode {
 
 const OF_UPLOADS: Record<UploadErrorCode, string> = {
   link_unreachable:
-    'Open the link in a private browser window. If the file downloads there, send `POST /v1/uploads/{id}/retry`.',
+    'Open the link in a private browser window. If the file downloads there, retry the import (`POST /v1/uploads/{id}/retry`, `kubectl loop retry`).',
   link_forbidden: 'Put the file at a public http or https address, and import it from there.',
   link_is_a_page:
     'Share the file with everybody who has the link, and use the link that downloads the file itself; or send the file by a resumable upload.',

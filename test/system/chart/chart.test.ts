@@ -135,13 +135,30 @@ describe('permissions', () => {
     },
     {
       apiGroups: ['loopstream.dev'],
-      resources: ['loopstreams/status', 'uploads/status', 'destinations/status'],
+      resources: ['loopstreams/status', 'playlists/status', 'uploads/status', 'destinations/status'],
       verbs: ['patch'],
     },
     inCluster('', 'events', 'get', 'create', 'patch'),
     inCluster('', 'pods', 'list', 'watch'),
     inCluster('batch', 'jobs', 'list', 'watch'),
   ];
+  /** Permissions for people, which the release grants to nobody: Kubernetes adds them to its own roles. */
+  const KINDS = ['loopstreams', 'playlists', 'uploads', 'destinations'];
+  const FOR_PEOPLE = {
+    view: [
+      { apiGroups: ['loopstream.dev'], resources: KINDS, verbs: ['get', 'list', 'watch'] },
+      inCluster('loopstream.dev', 'loopstreams/scale', 'get'),
+    ],
+    edit: [
+      {
+        apiGroups: ['loopstream.dev'],
+        resources: KINDS,
+        verbs: ['create', 'update', 'patch', 'delete', 'deletecollection'],
+      },
+      inCluster('loopstream.dev', 'loopstreams/scale', 'update', 'patch'),
+    ],
+  };
+  const isForPeople = ({ metadata }: Manifest) => metadata.labels?.['app.kubernetes.io/component'] === 'people';
   const AT_THE_END = [
     inCluster('loopstream.dev', 'loopstreams', 'list', 'patch'),
     inCluster('', 'pods', 'list', 'patch'),
@@ -167,6 +184,23 @@ describe('permissions', () => {
     expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
   });
 
+  test('of people come with the roles of Kubernetes: view sees, edit changes, and nobody is bound to them', async () => {
+    const objects = rights(await helm('Helm 4').render(INLINE));
+    const roles = objects.filter(isForPeople);
+    const aggregated = roles.map(({ metadata, rules }) => [
+      Object.keys(metadata.labels ?? {}).flatMap((label) => /aggregate-to-(.*)/.exec(label)?.[1] ?? []),
+      rules,
+    ]);
+    expect(aggregated).toEqual([
+      [['admin', 'edit'], FOR_PEOPLE.edit],
+      [['admin', 'edit', 'view'], FOR_PEOPLE.view],
+    ]);
+    const bound = objects.map(({ roleRef }) => (roleRef as { name?: string } | undefined)?.name);
+    for (const { metadata } of roles) expect(bound).not.toContain(metadata.name);
+    const without = await helm('Helm 4').render({ ...INLINE, rbac: { aggregate: false } });
+    expect(rights(without).filter(isForPeople)).toEqual([]);
+  });
+
   test('reach no further than the watched namespaces, let nobody list Secrets, and give tokens to few', async () => {
     for (const values of Object.values(COMBINATIONS)) {
       const objects = await helm('Helm 4').render(values);
@@ -177,7 +211,8 @@ describe('permissions', () => {
       const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
-        if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
+        const allowed = isForPeople(object) ? Object.values(FOR_PEOPLE) : isHook(object) ? [AT_THE_END] : beyond;
+        if (kind === 'ClusterRole') expect(allowed).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
         if (metadata.name.endsWith('-lease')) expect(metadata.namespace).toBe('loopstream');
         else if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);

@@ -283,6 +283,10 @@ export const VALUES = group('Values of the chart loopstream.', {
   }),
   rbac: group('Roles and RoleBindings.', {
     create: flag('Create them in each watched namespace.', true),
+    aggregate: flag(
+      'Add the rights on streams, uploads, playlists and destinations to the ClusterRoles view, edit and admin of Kubernetes.',
+      true,
+    ),
     nodes: flag(
       'Let the operator read nodes, so that a stream leaves a cordoned node before a drain evicts its pod.',
       true,

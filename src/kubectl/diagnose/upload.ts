@@ -1,0 +1,121 @@
+/** Tells the story of an upload. */
+import { JOBS, type Job, type Pod } from '../../kube/core.ts';
+import { UPLOAD_LABEL } from '../../resources/common/names.ts';
+import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
+import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';
+import { formatAge } from '../shell/age.ts';
+import { listPodsOf } from '../streams/logs.ts';
+import { findAdvice } from '../streams/test-outcome.ts';
+import type { Reader } from './facts.ts';
+import {
+  type Finding,
+  findCrashes,
+  listConditions,
+  listEvents,
+  listPods,
+  listWords,
+  mergeFindings,
+  type Section,
+  type Story,
+} from './story.ts';
+
+const percent = (part: number | undefined): string => (part === undefined ? '' : `${Math.floor(part * 100)} %`);
+
+const isUnderWay = (state: string): boolean => state === 'importing' || state === 'preparing';
+
+function describeState(state: string, progress: number | undefined): string {
+  if (state === 'failed') return 'failed';
+  return isUnderWay(state) && progress !== undefined ? `is ${state} (${percent(progress)})` : `is ${state}`;
+}
+
+/** Name, state, progress, renditions. */
+export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
+  metadata.name,
+  status?.state ?? 'new',
+  isUnderWay(status?.state ?? '') ? percent(status?.progress) : '',
+  (status?.renditions ?? []).map(({ profile, state }) => `${profile} ${state}`).join(', '),
+];
+
+/** Errors of the import and of the preparations, with their fixes. */
+export function findUploadFaults({ metadata, status }: Upload): Finding[] {
+  const about = `Upload "${metadata.name}"`;
+  const explainCode = (code: string) => {
+    const fix = findAdvice(code, 'error.code` of an upload');
+    return fix === undefined ? {} : { fix };
+  };
+  const { error, renditions = [], waiting } = status ?? {};
+  const failed = renditions.flatMap(({ profile, state, error: why }) =>
+    state === 'failed' && why
+      ? [{ message: `${about} could not be prepared for ${profile}: ${why.message}`, ...explainCode(why.code) }]
+      : [],
+  );
+  return [
+    ...(error ? [{ message: `${about} failed: ${error.message}`, ...explainCode(error.code) }] : []),
+    ...failed,
+    ...(waiting
+      ? [
+          {
+            message: `${about} waits for the server of its link: ${waiting.message}`,
+            fix: `Do nothing: the next attempt is at ${waiting.nextTryAt}, the last one before ${waiting.until}.`,
+          },
+        ]
+      : []),
+  ];
+}
+
+const listWarnings = ({ status }: Upload): Section => ({
+  title: 'Changes to the file, so that it plays',
+  rows: (status?.warnings ?? []).map(({ code, message }) => [message, UPLOAD_WARNINGS[code].fix]),
+});
+
+const listJobs = (jobs: readonly Job[], now: Date): Section => ({
+  title: 'Jobs',
+  rows: jobs.map(({ metadata, status }) => {
+    const end = status?.conditions?.find(
+      ({ type, status: is }) => ['Complete', 'Failed'].includes(type) && is === 'True',
+    );
+    return [
+      metadata.name,
+      end?.type ?? (status?.active ? 'Running' : 'Waiting'),
+      `${formatAge(metadata.creationTimestamp, now)} old`,
+      end?.message ?? '',
+    ];
+  }),
+});
+
+export async function tellUpload(reader: Reader, name: string, now: Date): Promise<Story> {
+  const { kube, namespace } = reader;
+  const upload = await kube.get(UPLOADS, namespace, name);
+  const [pods, jobs] = await Promise.all([
+    reader.attempt<Pod[]>(listPodsOf(kube, namespace, UPLOAD_LABEL, name), []),
+    reader.attempt<Job[]>(kube.list(JOBS, { namespace, labelSelector: `${UPLOAD_LABEL}=${name}` }), []),
+  ]);
+  const [words, events] = await Promise.all([
+    pods[0] ? reader.words(pods[0]) : [],
+    reader.events({ kind: 'Upload', name }, ...jobs.map(({ metadata }) => ({ kind: 'Job', name: metadata.name }))),
+  ]);
+  const { state = 'new', progress, media } = upload.status ?? {};
+  const length = media ? ` It lasts ${media.durationSeconds} s.` : '';
+  const crashes = state === 'ready' ? [] : findCrashes(pods, now);
+  return {
+    summary: `Upload "${name}" ${describeState(state, progress)}.${length}`,
+    findings: mergeFindings(findUploadFaults(upload), crashes),
+    sections: [
+      listConditions(upload.status?.conditions, now),
+      {
+        title: 'Renditions',
+        rows: (upload.status?.renditions ?? []).map(({ profile, state: is, error }) => [
+          profile,
+          is,
+          error?.message ?? '',
+        ]),
+      },
+      listWarnings(upload),
+      listJobs(jobs, now),
+      listPods(pods, now),
+      listWords(words),
+      listEvents(events, now),
+    ],
+    unseen: reader.unseen,
+  };
+}

@@ -1,0 +1,15 @@
+/** Writes to the terminal. Colours appear only on a terminal without NO_COLOR. */
+import { styleText } from 'node:util';
+
+/** A table fits into this many characters where there is no terminal. */
+const USUAL_WIDTH = 100;
+const LEAST_WIDTH = 60;
+
+export const write = (text: string): void => void process.stdout.write(text);
+export const warn = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+
+export const readWidth = (): number => Math.max(LEAST_WIDTH, process.stdout.columns ?? USUAL_WIDTH);
+
+export type Style = 'green' | 'yellow' | 'red' | 'dim' | 'bold';
+/** Without a terminal, or with NO_COLOR, the text stays as it is. */
+export const paint = (style: Style, text: string): string => styleText(style, text, { stream: process.stdout });

@@ -1,0 +1,57 @@
+/** Puts streams on air and takes them off, as `kubectl scale` does. */
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { type Call, CommandError } from '../shell/call.ts';
+import { parseReference } from '../shell/objects.ts';
+import { warn, write } from '../shell/output.ts';
+import { explain } from './problems.ts';
+import { waitFor } from './wait.ts';
+
+export type PowerFlags = { wait?: boolean; timeout?: string };
+
+const DEFAULT_SECONDS = 300;
+
+/** Accepts `90`, `90s` or `5m`. */
+function parseTimeout(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_SECONDS * 1000;
+  const found = /^(\d+)(s|m|h)?$/.exec(text);
+  if (!found) throw new CommandError(`"${text}" is no time. Write 90s or 5m.`);
+  return Number(found[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[(found[2] ?? 's') as 's' | 'm' | 'h'];
+}
+
+const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolean, verb: string) =>
+  async function run({ args, flags, cluster }: Call<PowerFlags>): Promise<number> {
+    const { kube, namespace } = cluster();
+    const timeoutMs = parseTimeout(flags.timeout);
+    for (const text of args) {
+      const { name } = parseReference(text, 'stream');
+      const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { spec: { replicas } });
+      if (replicas === 1 && stream.spec.suspend)
+        warn(`Stream "${name}" stays off air: spec.suspend is true. Set it to false to put the stream on air.`);
+      if (!flags.wait) {
+        write(`Stream "${name}" was asked to ${verb}.\n`);
+        continue;
+      }
+      const arrived = await waitFor(kube, LOOPSTREAMS, { namespace, name, timeoutMs }, (now) =>
+        hasArrived(now) ? now.status?.phase : undefined,
+      );
+      if (arrived === undefined) {
+        const now = await kube.get(LOOPSTREAMS, namespace, name);
+        throw new CommandError(
+          `Stream "${name}" is still ${now.status?.phase ?? 'unknown'}. ${explain(now).why} See kubectl loop diagnose ${name}.`,
+        );
+      }
+      write(`Stream "${name}" is ${arrived}.\n`);
+    }
+    return 0;
+  };
+
+/** A status of an older spec says nothing about what was asked for now. */
+const isCurrent = ({ metadata, status }: LoopStream): boolean =>
+  (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+
+export const startStreams = setReplicas(1, (stream) => isCurrent(stream) && stream.status?.phase === 'live', 'start');
+export const stopStreams = setReplicas(
+  0,
+  (stream) => isCurrent(stream) && ['idle', 'stopped'].includes(stream.status?.phase ?? ''),
+  'stop',
+);

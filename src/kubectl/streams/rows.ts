@@ -1,0 +1,90 @@
+/** Builds the table of `kubectl loop status`. Pure: no I/O, no clock. */
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Phase } from '../../resources/stream/spec.ts';
+import { formatAge } from '../shell/age.ts';
+import type { Style } from '../shell/output.ts';
+import type { Column } from '../shell/table.ts';
+import { explain, listProblems, type Problem } from './problems.ts';
+
+/** The state of one stream, as `-o json` prints it. */
+export interface StreamState {
+  namespace: string;
+  name: string;
+  displayName: string | null;
+  /** Null while the operator has not seen it. */
+  phase: Phase | null;
+  ready: boolean;
+  /** RFC 3339. */
+  since: string | null;
+  why: string;
+  problems: Problem[];
+  destinations: string[];
+  restarts: number;
+  quality: string;
+  framerate: number;
+  plays: string[];
+  pod: string | null;
+}
+
+export function describeState(stream: LoopStream): StreamState {
+  const { metadata, spec, status } = stream;
+  const { why, since } = explain(stream);
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    displayName: spec.displayName ?? null,
+    phase: status?.phase ?? null,
+    ready: status?.ready ?? false,
+    since: since ?? null,
+    why,
+    problems: listProblems(stream),
+    destinations: spec.destinationRefs,
+    restarts: status?.restarts ?? 0,
+    quality: spec.quality,
+    framerate: spec.framerate,
+    plays: spec.uploadRef === undefined ? (spec.playlistRefs ?? []) : [spec.uploadRef],
+    pod: status?.podName ?? null,
+  };
+}
+
+const STYLES: Partial<Record<Phase, Style>> = {
+  live: 'green',
+  failed: 'red',
+  waiting: 'yellow',
+  starting: 'yellow',
+  reconnecting: 'yellow',
+};
+
+interface TableOptions {
+  allNamespaces: boolean;
+  wide: boolean;
+  now: () => Date;
+  paint: (style: Style, text: string) => string;
+}
+
+export function buildColumns({ allNamespaces, wide, now, paint }: TableOptions): Column<StreamState>[] {
+  const namespace: Column<StreamState> = { name: 'NAMESPACE', read: (row) => row.namespace };
+  const more: Column<StreamState>[] = [
+    { name: 'PROFILE', read: ({ quality, framerate }) => `${quality}${framerate}` },
+    { name: 'PLAYS', read: ({ plays }) => plays.join(',') },
+    { name: 'POD', read: ({ pod }) => pod ?? '' },
+    { name: 'NAME SHOWN', read: ({ displayName }) => displayName ?? '' },
+  ];
+  return [
+    ...(allNamespaces ? [namespace] : []),
+    { name: 'NAME', read: ({ name }) => name },
+    {
+      name: 'STATE',
+      read: ({ phase }) => phase ?? 'unknown',
+      paint: (cell, { phase }) => {
+        const style = phase ? STYLES[phase] : 'yellow';
+        return style ? paint(style, cell) : cell;
+      },
+    },
+    { name: 'SINCE', read: ({ since }) => formatAge(since ?? undefined, now()) },
+    { name: 'DESTINATION', read: ({ destinations }) => destinations.join(','), least: 12 },
+    { name: 'RESTARTS', read: ({ restarts }) => String(restarts) },
+    ...(wide ? more : []),
+    { name: 'WHY', read: ({ why }) => why, least: 16 },
+  ];
+}
