@@ -12,7 +12,7 @@ import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/kit/real/cluster/programs.ts';
 import { ensureServersArchive } from '../test/kit/real/engine/image.ts';
 import { enginePrograms, whyNoEngine } from '../test/kit/real/engine/programs.ts';
-import { ensureEnforcer, ensureGoPrograms, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
+import { ensureEnforcer, ensureGoPrograms, ensureHealth, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
 import { ensureDefinitions } from '../test/kit/real/helm/definitions.ts';
 import { ensureHelms } from '../test/kit/real/helm/program.ts';
 import { ensureSchemathesis } from '../test/kit/real/schemathesis/program.ts';
@@ -66,6 +66,7 @@ async function ensureAll(): Promise<void> {
     ensureKubernetes(),
     ensureGoPrograms(say),
     ensureRtmpLogin(say),
+    ensureHealth(say),
     hasNodes && ensureEnforcer(say),
     ensureHelms(say),
     ensureDefinitions(environment(), say),

@@ -40,7 +40,7 @@ export function computePhase(stream: LoopStream, now: Date): Phase {
   const phase = status?.phase ?? 'idle';
   if (isObserved(stream)) return phase;
   if (isScheduled) return OFF_AIR.includes(phase) ? 'scheduled' : phase;
-  if (isWanted(spec)) return status && OFF_AIR.includes(phase) ? 'starting' : phase;
+  if (isWanted(spec)) return status?.phase !== undefined && OFF_AIR.includes(phase) ? 'starting' : phase;
   if (phase === 'scheduled') return 'idle';
   return OFF_AIR.includes(phase) ? phase : 'stopping';
 }

@@ -10,6 +10,7 @@ import {
   COMPONENT_LABEL,
   MANAGED_BY,
   MANAGED_BY_LABEL,
+  PUBLISHED_ANNOTATION,
   STREAM_LABEL,
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
@@ -233,6 +234,16 @@ const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undef
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
 
+const readPublishedText = ({ metadata }: Playlist): string | undefined => metadata.annotations?.[PUBLISHED_ANNOTATION];
+
+/** Whether a playlist is the same for the streams that play it, and for its uploads. */
+const isSameList = (current: Playlist | undefined, previous: Playlist | undefined): boolean =>
+  current !== undefined &&
+  previous !== undefined &&
+  current.metadata.uid === previous.metadata.uid &&
+  current.metadata.generation === previous.metadata.generation &&
+  readPublishedText(current) === readPublishedText(previous);
+
 /** Whether an upload is the same for the playlists that have it. A playlist of audio plays uploads of both types. */
 const isSameItem = (current: Upload | undefined, previous: Upload | undefined): boolean =>
   isSameJson(findItemProblem('', current, 'audio'), findItemProblem('', previous, 'audio'));
@@ -293,6 +304,8 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
     enqueue.playlist(key);
+    // Its status concerns nobody else, and changes with each of up to 500 items.
+    if (isSameList(current, previous)) return;
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
   }, REPLAY);

@@ -13,7 +13,7 @@ import {
   type Problem,
   readSince,
 } from '../common/health.ts';
-import { getConditionFix, readGates } from './readiness.ts';
+import { readGates } from './readiness.ts';
 import type { LoopStream } from './resource.ts';
 import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES, type ReadinessReason } from './spec.ts';
 
@@ -119,10 +119,8 @@ function listPodProblems(conditions: readonly Verdict[], now: Date): Problem[] {
   return [{ reason, message, outlook: findOutlook(reason), since: now }];
 }
 
-const withFix = ({ reason, message }: Problem): string => {
-  const isIssue = Object.hasOwn(READINESS_ISSUES, reason);
-  return isIssue ? `${message} ${getConditionFix({ type: '', status: 'False', reason })}` : message;
-};
+const withFix = ({ reason, message }: Problem): string =>
+  Object.hasOwn(READINESS_ISSUES, reason) ? `${message} ${READINESS_ISSUES[reason as ReadinessReason].fix}` : message;
 
 const ready = (reason: string, message: string): Health => ({ state: 'ready', reason, message });
 

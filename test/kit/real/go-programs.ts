@@ -71,6 +71,15 @@ const RTMP_LOGIN = {
   programs: { 'rtmp-login': { goPackage: '.', linkerFlags: '-s -w' } },
 } as const;
 
+const HEALTH = {
+  name: 'kstatus and the Lua of Argo CD, for the tests',
+  file: 'test-health',
+  moduleDir: join(import.meta.dirname, 'health'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { health: { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
 /** Builds missing programs, in a minute or two the first time; returns absolute paths. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
 
@@ -80,5 +89,7 @@ export const ensureEnforcer = (onProgress?: (step: string) => void) => ensureGoM
 export const ensureKind = (onProgress?: (step: string) => void) => ensureGoModule(KIND, onProgress);
 
 export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);
+
+export const ensureHealth = (onProgress?: (step: string) => void) => ensureGoModule(HEALTH, onProgress);
 
 export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

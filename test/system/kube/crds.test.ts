@@ -168,7 +168,9 @@ test('a name of 57 characters is accepted', async () => {
 
 test('kubectl get shows the first facts that an SRE needs, and more with -o wide', async () => {
   const liveSince = new Date(Date.now() - 120_000).toISOString();
+  const isReady = { type: 'Ready', status: 'True', reason: 'Live', message: '', lastTransitionTime: liveSince };
   const status = {
+    conditions: [isReady],
     phase: 'live',
     ready: true,
     destinations: 'sample',
@@ -181,7 +183,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
   expect(row(await table(LOOPSTREAMS))).toEqual({
     Name: 'sample',
     State: 'live',
-    Ready: true,
+    Ready: 'True',
     Destination: 'sample',
     Uptime: '2m',
     Restarts: 3,
@@ -191,10 +193,13 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
     Quality: '720p',
     Framerate: 30,
     Upload: 'sample',
+    'Can start': true,
     Pod: 'sample-onair',
   });
-  expect(Object.keys((await table(UPLOADS))[0] ?? {})).toContain('State');
-  expect((await table(PLAYLISTS))[0]).toMatchObject({ Kind: 'video', Version: 1 });
+  // No operator has seen these.
+  expect((await table(UPLOADS))[0]).toMatchObject({ State: null, Ready: 'Unknown' });
+  expect((await table(PLAYLISTS))[0]).toMatchObject({ Kind: 'video', Version: 1, Ready: 'Unknown' });
+  expect((await table(DESTINATIONS))[0]).toMatchObject({ Ready: 'Unknown' });
   expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age']);
 });
 
@@ -231,7 +236,7 @@ test('conditions are merged by type, so that others can add their own', async ()
     );
   await apply('one', 'MediaReady');
   const both = await apply('two', 'CreditAvailable');
-  expect(both.status?.conditions?.map((c) => c.type)).toEqual(['MediaReady', 'CreditAvailable']);
+  expect(both.status?.conditions?.map((c) => c.type)).toEqual(['Ready', 'MediaReady', 'CreditAvailable']);
 });
 
 describe('the roles', () => {

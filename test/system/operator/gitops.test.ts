@@ -1,136 +1,183 @@
-/**
- * Tests what keeps objects in step with a repository (Argo CD, Flux, kubectl): the real kubectl, and the operator on a real control plane. No tool
- * may see a change that it has not made, and the order in which objects arrive does not matter.
- */
-import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
+/** Tests that tools which wait for objects agree on their state: kstatus, kubectl, Helm, and Argo CD with the script of docs/gitops.md. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { SECRETS } from '../../../src/kube/core.ts';
-import { FIELDS } from '../../../src/resources/destination/read.ts';
-import { MEDIA } from '../../kit/make/operator.ts';
+import { beforeAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { KubeObject } from '../../../src/kube/types.ts';
+import { run } from '../../../tools/process/run.ts';
+import { ensureHealth } from '../../kit/real/go-programs.ts';
+import { type Helm, openHelms } from '../../kit/real/helm/index.ts';
 import {
   aroundEachTest,
+  buildObject,
   cluster,
+  createSecret,
   finishJob,
   getStream,
-  KEY,
   kube,
   kubelet,
-  MADE,
   NS,
+  prepareUpload,
   waitForPod,
+  withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
+import { ARGO, FRESH, type KStatus, makeFresh, makeSituations, SITUATIONS, type Situation } from './situations.ts';
+
+const GUIDE = resolve(import.meta.dirname, '../../../docs/gitops.md');
+
+let health: string;
+let check: string;
 
 aroundEachTest();
+beforeAll(async () => {
+  ({ health } = await ensureHealth());
+  const [, block] = /<!-- health check: begin -->\s*```yaml\n(.*?)```/s.exec(await readFile(GUIDE, 'utf8')) ?? [];
+  const { data } = parse(block ?? '') as { data: Record<string, string> };
+  const scripts = parse(data['resource.customizations'] ?? '') as Record<string, Record<string, string>>;
+  check = join(cluster.stateDir, 'health.lua');
+  await writeFile(check, scripts['loopstream.dev/*']?.['health.lua'] ?? '');
+});
 
-const run = promisify(execFile);
-const GITOPS = resolve(import.meta.dirname, '../../../manifests/gitops');
-const CHANNEL = join(GITOPS, 'channel');
-const PROFILE = '1080p30';
-const KINDS = 'loopstreams,playlists,uploads,destinations';
+const env = () => ({ KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH });
 
-/** Runs kubectl; resolves with its output, and rejects when it fails, as `kubectl diff` does when something differs. */
-async function kubectl(...args: string[]): Promise<string> {
-  const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH };
-  return (await run(cluster.binaries.kubectl, ['-n', NS, ...args], { env })).stdout;
+interface Verdict {
+  kstatus: KStatus;
+  argo: string;
 }
 
-const createSecret = () =>
-  kube.create(SECRETS, NS, {
-    metadata: { name: 'channel-destination' },
-    stringData: { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: KEY },
-  } as never);
+async function judge(objects: readonly KubeObject[]): Promise<Verdict[]> {
+  const { ok, stdout, stderr } = await run(health, [check], { env: env(), input: JSON.stringify(objects) });
+  if (!ok) throw new Error(stderr);
+  return JSON.parse(stdout) as Verdict[];
+}
 
-/** Brings the channel on air, in the place of Jobs and kubelet. */
-async function bringOnAir(): Promise<void> {
-  for (const upload of ['channel-opening', 'channel-film']) {
-    const media = { ...MEDIA, sha256: (upload === 'channel-film' ? 'f' : 'e').repeat(64) };
-    await finishJob(`${upload}-import`, { action: 'import', media });
-    await finishJob(`${upload}-${PROFILE}`, { ...MADE, rendition: { ...MADE.rendition, profile: PROFILE } });
+/** Reads the objects of situations; the kind is part of what tools see. */
+const readAll = (situations: readonly Situation[]): Promise<KubeObject[]> =>
+  Promise.all(situations.map(({ resource, name }) => kube.get(resource, NS, name)));
+
+/** Returns whether `kubectl wait` takes the object for ready, without waiting. */
+async function isReadyForKubectl({ resource, name }: Situation): Promise<boolean> {
+  const args = ['-n', NS, 'wait', '--for=condition=Ready', `${resource.plural}.loopstream.dev/${name}`, '--timeout=0'];
+  const { ok, stdout } = await run(cluster.binaries.kubectl, args, { env: env() });
+  return ok && stdout.includes('condition met');
+}
+
+const list = (situations: readonly Situation[], read: (situation: Situation, index: number) => unknown) =>
+  situations.map((situation, index) => `${situation.what}: ${read(situation, index)}`);
+
+/** Waits until kstatus gives each situation its status, and compares the others with that. */
+async function expectAgreement(situations: readonly Situation[]): Promise<void> {
+  const expected = list(situations, ({ kstatus }) => kstatus);
+  let seen: string[] = [];
+  const verdicts = await until('kstatus gives each its status', async () => {
+    const found = await judge(await readAll(situations));
+    seen = list(situations, (_, index) => found[index]?.kstatus);
+    return JSON.stringify(seen) === JSON.stringify(expected) && found;
+  }).catch(() => undefined);
+  expect(seen).toEqual(expected);
+  expect(list(situations, (_, index) => verdicts?.[index]?.argo)).toEqual(
+    list(situations, ({ kstatus }) => ARGO[kstatus]),
+  );
+  const waits = await Promise.all(situations.map(isReadyForKubectl));
+  expect(list(situations, (_, index) => waits[index])).toEqual(
+    list(situations, ({ kstatus }) => kstatus === 'Current'),
+  );
+}
+
+test('kstatus, kubectl wait and Argo CD agree on each situation', async () => {
+  const end = await makeSituations();
+  try {
+    await expectAgreement(SITUATIONS);
+  } finally {
+    end();
   }
-  const { metadata } = await waitForPod('channel-onair');
-  await kubelet.bind(metadata.name);
+});
+
+test('an object that no operator has seen yet is not taken for finished', async () => {
+  await withoutOperator(async () => {
+    await makeFresh();
+    await expectAgreement(FRESH);
+  });
+});
+
+test('an edit that the operator has not seen yet is not taken for finished', async () => {
+  const destination = SITUATIONS.filter(({ name }) => name === 'tv');
+  await createSecret('tv-secret');
+  await kube.create(
+    destination[0]?.resource as never,
+    NS,
+    buildObject('Destination', 'tv', { secretName: 'tv-secret' }) as never,
+  );
+  await expectAgreement(destination);
+  await withoutOperator(async () => {
+    await kube.mergePatch(destination[0]?.resource as never, NS, 'tv', { spec: { displayName: 'Channel' } } as never);
+    await expectAgreement(destination.map((one) => ({ ...one, kstatus: 'InProgress' })));
+  });
+});
+
+/** Writes a chart with one stream and all that it needs; its destination has this address. */
+async function writeChart(name: string, rtmpUrl: string): Promise<string> {
+  const dir = join(cluster.stateDir, name);
+  await mkdir(join(dir, 'templates'), { recursive: true });
+  await writeFile(join(dir, 'Chart.yaml'), `apiVersion: v2\nname: ${name}\nversion: 1.0.0\n`);
+  const objects = [
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'tv-secret' },
+      stringData: { rtmpUrl, rtmpKey: 'live_s3cr3t' },
+    },
+    buildObject('Destination', 'tv', { secretName: 'tv-secret' }),
+    buildObject('Upload', 'film', { source: { url: 'https://media.example/film' } }),
+    buildObject('LoopStream', 'bunny', { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] }),
+  ];
+  await writeFile(join(dir, 'templates', 'channel.yaml'), objects.map((one) => JSON.stringify(one)).join('\n---\n'));
+  return dir;
 }
 
-const readGenerations = async (): Promise<Record<string, number>> => {
-  const { items } = JSON.parse(await kubectl('get', KINDS, '-o', 'json')) as {
-    items: { kind: string; metadata: { name: string; generation: number } }[];
-  };
-  return Object.fromEntries(items.map(({ kind, metadata }) => [`${kind}/${metadata.name}`, metadata.generation]));
-};
+async function withHelm4(use: (helm: Helm) => Promise<void>): Promise<void> {
+  const { helms, close } = await openHelms(cluster.kubeconfig);
+  try {
+    const [helm4] = helms;
+    if (helm4?.name !== 'Helm 4') throw new Error('no Helm 4');
+    await use(helm4);
+    await helm4.run(['uninstall', 'channel', '--namespace', NS]);
+  } finally {
+    close();
+  }
+}
 
-test.each([
-  ['client-side', []],
-  ['server-side', ['--server-side']],
-] as const)('after defaults and status, a %s apply of the same files changes nothing', async (_how, flags) => {
-  await createSecret();
-  await kubectl('apply', '-k', CHANNEL, ...flags);
-  await bringOnAir();
-  await until('the stream has a pod in its status', async () => (await getStream('channel')).status?.podName);
-  const before = await readGenerations();
-  expect(Object.keys(before)).toHaveLength(5);
-  expect(new Set(Object.values(before))).toEqual(new Set([1]));
-
-  // `kubectl diff` ends with 1 when something differs; Argo CD and Flux compare in the same way.
-  expect(await kubectl('diff', '-k', CHANNEL, ...flags)).toBe('');
-  const answers = (await kubectl('apply', '-k', CHANNEL, ...flags)).trim().split('\n');
-  expect(answers).toHaveLength(5);
-  for (const answer of answers) expect(answer).toMatch(flags.length > 0 ? / serverside-applied$/ : / unchanged$/);
-  expect(await readGenerations()).toEqual(before);
+test('helm install --wait returns when the stream of a chart is on air, and not before', async () => {
+  await withHelm4(async (helm) => {
+    const chart = await writeChart('channel', 'rtmp://127.0.0.1/live');
+    let isOver = false;
+    const install = helm
+      .run(['install', 'channel', chart, '--namespace', NS, '--wait', '--timeout', '90s'])
+      .finally(() => {
+        isOver = true;
+      });
+    await prepareUpload();
+    await waitForPod();
+    await kubelet.bind('bunny-onair');
+    await kubelet.run('bunny-onair', false);
+    expect(isOver).toBe(false);
+    await kubelet.run('bunny-onair', true);
+    expect(await install).toMatchObject({ ok: true });
+    expect((await getStream()).status?.phase).toBe('live');
+  });
 });
 
-test('no field of a spec belongs to the operator, so that a tool which owns the spec meets no conflict', async () => {
-  await createSecret();
-  await kubectl('apply', '-k', CHANNEL, '--server-side', '--field-manager=argocd-controller');
-  await bringOnAir();
-  await until('the stream has a pod in its status', async () => (await getStream('channel')).status?.podName);
-  const { items } = JSON.parse(await kubectl('get', KINDS, '-o', 'json', '--show-managed-fields')) as {
-    items: { metadata: { managedFields: { manager: string; subresource?: string; fieldsV1: object }[] } }[];
-  };
-  const others = items
-    .flatMap(({ metadata }) => metadata.managedFields)
-    .filter(({ manager, fieldsV1 }) => manager !== 'argocd-controller' && 'f:spec' in fieldsV1);
-  expect(others).toEqual([]);
-});
-
-test.each([[[3, 0, 4, 1, 2]], [[4, 3, 2, 1, 0]], [[0, 1, 2, 3, 4]]])(
-  'the objects of a channel come up in whatever order they arrive (%j), and the Secret last',
-  async (order) => {
-    const objects = parseAllDocuments(await kubectl('kustomize', CHANNEL));
-    expect(objects).toHaveLength(5);
-    const file = join(cluster.stateDir, 'one.yaml');
-    for (const index of order) {
-      await writeFile(file, String(objects[index]));
-      await kubectl('apply', '-f', file);
-    }
-    await until('the stream misses its Secret', async () =>
-      (await getStream('channel')).status?.conditions?.some(({ reason }) => reason === 'DestinationSecretMissing'),
-    );
-    await createSecret();
-    await bringOnAir();
-    await until('the stream starts', async () => (await getStream('channel')).status?.phase === 'starting');
-  },
-);
-
-test.each([
-  ['external-secrets', 'ExternalSecret'],
-  ['sealed-secrets', 'SealedSecret'],
-])('the sample for %s makes the Secret that its Destination names, with keys that are read', async (folder, kind) => {
-  const built = parseAllDocuments(await kubectl('kustomize', join(GITOPS, folder))).map((one) => one.toJS());
-  expect(built).toHaveLength(6);
-  const destination = built.find((one) => one.kind === 'Destination');
-  const { spec } = built.find((one) => one.kind === kind);
-  const [name, keys] =
-    kind === 'ExternalSecret'
-      ? [spec.target.name, spec.data.map((one: { secretKey: string }) => one.secretKey)]
-      : [spec.template.metadata.name, Object.keys(spec.encryptedData)];
-  expect(name).toBe(destination.spec.secretName);
-  for (const key of keys) expect(FIELDS).toContain(key);
-  expect(keys).toEqual(expect.arrayContaining(['rtmpUrl', 'rtmpKey']));
-  const docs = await readFile(resolve(GITOPS, '../../docs/gitops.md'), 'utf8');
-  expect(docs).toContain(`manifests/gitops/${folder}`);
+test('helm install --wait fails for a stream that cannot start, and says so', async () => {
+  await withHelm4(async (helm) => {
+    const chart = await writeChart('channel', 'https://127.0.0.1/live');
+    const install = helm.run(['install', 'channel', chart, '--namespace', NS, '--wait', '--timeout', '30s']);
+    await finishJob('film-import', {
+      action: 'failed',
+      error: { code: 'media_unreadable', message: 'The file cannot be read.' },
+    });
+    const { ok, stderr } = await install;
+    expect(ok).toBe(false);
+    expect(stderr).toContain('LoopStream/tv/bunny');
+  });
 });

@@ -46,14 +46,14 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   expect(await kubectl('wait', '--for=condition=Live', 'loopstream/bunny', '--timeout=60s')).toContain('condition met');
   await until('the destination is shown by its name', async () => {
     const [, row] = table(await kubectl('get', 'loop'));
-    return row?.slice(0, 4).join() === 'bunny,live,true,My channel';
+    return row?.slice(0, 4).join() === 'bunny,live,True,My channel';
   });
   const [columns, row] = table(await kubectl('get', 'loop', '-o', 'wide'));
   const narrow = ['NAME', 'STATE', 'READY', 'DESTINATION', 'UPTIME', 'RESTARTS', 'AGE'];
-  const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'POD', 'NAME SHOWN', 'HEALTH', 'PROGRESS'];
+  const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'CAN START', 'POD', 'NAME SHOWN', 'HEALTH', 'PROGRESS'];
   expect(columns).toEqual([...narrow, ...wide]);
   expect(row).toEqual(
-    expect.arrayContaining(['720p', '30', 'film', 'bunny-onair', 'The stream is in the requested state.']),
+    expect.arrayContaining(['720p', '30', 'film', 'true', 'bunny-onair', 'The stream is in the requested state.']),
   );
 
   const selected = (...selectors: string[]) =>

@@ -79,6 +79,7 @@ describe('an upload', () => {
       '720p30 ready',
     ]);
     expect(ready.status?.conditions?.map(({ type, status }) => `${type} ${status}`)).toEqual([
+      'Ready True',
       'Imported True',
       'Prepared True',
     ]);

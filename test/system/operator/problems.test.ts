@@ -198,6 +198,8 @@ test.each(Object.entries(CODES))('%s', async (code, words) => {
 
 test.each([
   ['Live', GATE[1]],
+  ['Ready', GATE[1]],
+  ['Stalled', GATE[1]],
   ['no type!', GATE[0]],
 ])('a gate of the type "%s" is refused', async (conditionType, rule) => {
   const spec = { uploadRef: 'film', destinationRefs: ['tv'], readinessGates: [{ conditionType }] };

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { computePhase, isSettled, toReadiness, toStream } from '../../../../src/domain/streams/view.ts';
+import { NOT_SEEN } from '../../../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { PHASES, type Phase, READINESS_ISSUES } from '../../../../src/resources/stream/spec.ts';
 
@@ -53,6 +54,9 @@ describe('the phase', () => {
   test('is first the one that the request will lead to', () => {
     const startAt = '2026-01-01T13:00:00Z';
     expect(computePhase(stream({}), now)).toBe('idle');
+    // As Kubernetes fills in the status of a stream that no operator has seen.
+    const unseen = { ...stream({ replicas: 1 }), status: { conditions: [NOT_SEEN] } };
+    expect(computePhase(unseen, now)).toBe('idle');
     expect(computePhase(stream({ replicas: 1, startAt }), now)).toBe('scheduled');
     expect(computePhase(stream({ replicas: 1, phase: 'stopped', behind: 1 }), now)).toBe('starting');
     expect(computePhase(stream({ replicas: 1, phase: 'live', behind: 1 }), now)).toBe('live');

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { decide, withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import { findCondition, HEALTH_CONDITIONS } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resources/stream/spec.ts';
@@ -117,6 +118,8 @@ function walkScenes(list: readonly Scene[]): string[] {
   });
 }
 
+const OFF_AIR_AS_ASKED: readonly Phase[] = ['idle', 'scheduled', 'stopped', 'ended'];
+
 describe('the state machine', () => {
   const table = readTransitions();
   const walks = fc.array(scenes, { minLength: 2, maxLength: 12, size: 'max' });
@@ -125,6 +128,24 @@ describe('the state machine', () => {
     fc.assert(
       fc.property(walks, (list) => {
         for (const step of walkScenes(list)) expect(table).toContain(step);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('is in exactly one of the states of kstatus, and as asked where it is off air as asked, for any events in any order', () => {
+    const isTrue = ({ status }: LoopStream) =>
+      HEALTH_CONDITIONS.filter((type) => findCondition(status?.conditions, type)?.status === 'True');
+    fc.assert(
+      fc.property(walks, (list) => {
+        let loopStream = stream();
+        for (const scene of list) {
+          loopStream = look(loopStream, scene);
+          const { phase = 'idle' } = loopStream.status ?? {};
+          const isOffAirAsAsked = OFF_AIR_AS_ASKED.includes(phase) && scene.wish !== 'delete';
+          if (phase !== 'live') expect(isTrue(loopStream).includes('Ready')).toBe(isOffAirAsAsked);
+          expect(isTrue(loopStream)).toHaveLength(1);
+        }
       }),
       { numRuns: 1000 },
     );
