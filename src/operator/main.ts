@@ -29,10 +29,10 @@ import { splitKey } from './runtime/controller.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
-import type { OperatorConfig } from './runtime/settings.ts';
+import { findMetered, type OperatorConfig } from './runtime/settings.ts';
 import { reconcileStream } from './stream/reconcile.ts';
 import { createRollout } from './stream/rollout.ts';
-import { findViewToken } from './stream/secret.ts';
+import { findViewToken, forgetViewKey } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
 import { Admission } from './upload/admission.ts';
 import { followProgress, type JobProgress } from './upload/follow-progress.ts';
@@ -65,7 +65,7 @@ export async function runOperator(
   } = {},
 ): Promise<RunningOperator> {
   const { clock = systemClock, exit = (status: number) => process.exit(status) } = options;
-  const { watched, workers, metered } = config;
+  const { watched, workers } = config;
   const metrics = createMetrics();
 
   // Kubernetes: only the operator that leads may write.
@@ -131,7 +131,7 @@ export async function runOperator(
     destination: (key) => queues.destination.add(key),
   };
   const controllers = {
-    stream: reconcileStream({ ...deps, streamers, rollout, metered }),
+    stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }),
     upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
     playlist: reconcilePlaylist(deps),
     destination: reconcileDestination(deps),
@@ -157,6 +157,7 @@ export async function runOperator(
   leadership.begin(() => {
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
+    caches.streams.onChange((key, current) => current ?? forgetViewKey(kube, splitKey(key)[0]));
     namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.

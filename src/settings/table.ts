@@ -764,6 +764,12 @@ export const SETTINGS = {
     default: false,
     description: 'Keeps `status.sessions` until they are acknowledged, for an installation that counts usage.',
   },
+  METERED_NAMESPACES: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'list',
+    description: 'The namespaces to which `LOOPSTREAM_METERED` applies. Empty for all.',
+  },
   SWEEP: {
     section: 'operator',
     roles: ['operator'],

@@ -125,6 +125,8 @@ export const operatorConfig = (env: Env) => {
     preparePods: integer('PREPARE_PODS'),
     /** Somebody counts what streams use: their sessions are kept until they are acknowledged. */
     metered: flag('METERED'),
+    /** The namespaces of which that is so; empty for all. */
+    meteredNamespaces: reader(env).list('METERED_NAMESPACES'),
     /** Clear away media that nothing refers to. The storage must then belong to this namespace alone. */
     sweep,
     /** How long media is kept when nothing refers to it any more. */
@@ -136,3 +138,9 @@ export const operatorConfig = (env: Env) => {
   });
 };
 export type OperatorConfig = ReturnType<typeof operatorConfig>;
+
+/** Returns a test of whether somebody counts what the streams of a namespace use. */
+export const findMetered =
+  ({ metered, meteredNamespaces }: Pick<OperatorConfig, 'metered' | 'meteredNamespaces'>) =>
+  (namespace: string): boolean =>
+    metered && (meteredNamespaces.length === 0 || meteredNamespaces.includes(namespace));

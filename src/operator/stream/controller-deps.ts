@@ -8,6 +8,6 @@ export interface StreamControllerDeps extends ControllerDeps {
   /** The pods of streams on air. */
   streamers: Pick<Streamers, 'report' | 'skip' | 'release' | 'stop'>;
   rollout: Pick<Rollout, 'mayRoll' | 'requeueAfterMs'>;
-  /** Sessions are kept until somebody acknowledges them. */
-  metered: boolean;
+  /** Whether the sessions of a namespace are kept until somebody acknowledges them. */
+  isMetered: (namespace: string) => boolean;
 }

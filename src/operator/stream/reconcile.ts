@@ -39,7 +39,8 @@ async function writeStreamStatus(
   done: AppliedDecision,
 ): Promise<void> {
   const { stream, pod, decision } = done;
-  const sessions = computeSessions(stream, observePodTimes(deps, stream), deps.metered, observed.now);
+  const isMetered = deps.isMetered(stream.metadata.namespace ?? '');
+  const sessions = computeSessions(stream, observePodTimes(deps, stream), isMetered, observed.now);
   const status = buildStatus(stream, decision, pod, observed, sessions);
   const exact = !sameSessions(stream.status, status);
   if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status, { exact }))) return;

@@ -244,6 +244,9 @@ async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
   }
 }
 
+/** Reads the key of a namespace again at the next call: it may have gone with its namespace, and another one come. */
+export const forgetViewKey = (kube: Kube, namespace: string): void => void known.get(kube)?.delete(namespace);
+
 /** The token of a stream's pods. Makes the key where there is none; what fails is tried again at the next call. */
 export async function findViewToken(kube: Kube, namespace: string, streamUid: string): Promise<string> {
   const keys = known.get(kube) ?? new Map<string, Promise<string>>();

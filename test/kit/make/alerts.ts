@@ -255,6 +255,24 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     },
     { series: { 'reflector_staleness_seconds{name="streams",job="op",instance="a"}': '1 5 40 5' }, at: '3m' },
   ],
+  LoopStreamNamespaceNotWatched: [
+    // Of two operators, one may still have to list it.
+    {
+      series: {
+        [`loopstream_namespace_watched{namespace="tv",${OPERATOR}}`]: '1 0x30',
+        [`loopstream_namespace_watched{namespace="radio",${OPERATOR}}`]: '1x31',
+      },
+      at: '15m',
+      fires: { namespace: 'tv' },
+    },
+    {
+      series: {
+        [`loopstream_namespace_watched{namespace="tv",${OPERATOR}}`]: '0x30',
+        [`loopstream_namespace_watched{namespace="tv",${OTHERS}}`]: '1x30',
+      },
+      at: '15m',
+    },
+  ],
   LoopStreamKubernetesErrors: [
     {
       series: {

@@ -52,6 +52,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     preparePods: 16,
     rolloutSeconds: 0,
     metered: isMetered,
+    meteredNamespaces: [],
     sweep: true,
     sweepGraceHours: 24,
     keepUnusedDays: 30,

@@ -54,6 +54,7 @@ async function startOperator(image: string): Promise<void> {
     prepareConcurrency: 4,
     preparePods: 16,
     metered: false,
+    meteredNamespaces: [],
     rolloutSeconds: 0,
     sweep: false,
     operatorNamespace: undefined,

@@ -13,7 +13,7 @@ import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { runOperator } from '../../../src/operator/main.ts';
 import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { FINALIZER } from '../../../src/resources/common/names.ts';
+import { FINALIZER, VIEW_KEY_SECRET } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
@@ -197,6 +197,8 @@ test('of two namespaces, one is made and deleted while the other is on air', asy
   await applyManifest('team-namespace.yaml', TEAM_B);
   await createStream(TEAM_B);
   await bringOnAir(TEAM_B);
+  // The API server reads the key of views in this namespace: it is not the one that went with the last.
+  expect((await kube.get(SECRETS, TEAM_B, VIEW_KEY_SECRET)).metadata.namespace).toBe(TEAM_B);
   expect((await kube.get(PODS, TEAM_A, POD)).metadata.uid).toBe(status?.podUID);
 });
 

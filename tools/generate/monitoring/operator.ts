@@ -144,6 +144,26 @@ const work: Alert[] = [
     ],
   },
   {
+    name: 'LoopStreamNamespaceNotWatched',
+    expr: 'max by (namespace) (loopstream_namespace_watched) == 0',
+    for: '10m',
+    severity: 'warning',
+    summary: 'The operator cannot watch {{ $labels.namespace }}.',
+    description: 'Lists of a namespace that the operator is to watch have been refused for ten minutes.',
+    means: 'The namespace does not exist, or the Role in it or its RoleBinding does not.',
+    viewers:
+      'Streams of that namespace that are on air stay on air. Nothing starts or stops there. Others are not affected.',
+    looks: [
+      ['kubectl get namespace "$NS"', 'whether it exists'],
+      ['kubectl get role,rolebinding -n "$NS"', 'the Role and the RoleBinding of the operator'],
+      [OPERATOR_LOG, '`the namespace cannot be watched`'],
+    ],
+    mends: [
+      'The rights are missing: run `helm upgrade`, or apply `manifests/team-namespace.yaml` to the namespace.',
+      'The namespace is gone for good: remove it from the value `watchNamespaces`.',
+    ],
+  },
+  {
     name: 'LoopStreamKubernetesErrors',
     expr:
       `${askedByUs('rest_client_requests_total{code=~"<error>|429|5.."}')} / ` +

@@ -1,7 +1,7 @@
 /** Tests which namespaces an operator watches, and where it refuses to start. */
 import { describe, expect, test } from 'vitest';
 import { settingsIn } from '../../../../src/operator/pods/security.ts';
-import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
+import { findMetered, operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 
 const read = (env: Record<string, string> = {}) =>
   operatorConfig({
@@ -52,4 +52,12 @@ describe('several namespaces', () => {
     const claims = read({ LOOPSTREAM_WATCH_NAMESPACES: 'a,b' });
     expect(settingsIn(claims, 'a')).toBe(claims);
   });
+});
+
+test('usage is counted in the namespaces that somebody meters', () => {
+  const find = (env: Record<string, string>) => ['a', 'b'].map(findMetered(read(env)));
+  expect(find({})).toEqual([false, false]);
+  expect(find({ LOOPSTREAM_METERED: 'true' })).toEqual([true, true]);
+  expect(find({ LOOPSTREAM_METERED: 'true', LOOPSTREAM_METERED_NAMESPACES: 'b' })).toEqual([false, true]);
+  expect(find({ LOOPSTREAM_METERED_NAMESPACES: 'b' })).toEqual([false, false]);
 });

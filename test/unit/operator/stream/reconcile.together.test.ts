@@ -72,7 +72,7 @@ function stage(count: number) {
   const reconcile = reconcileStream({
     ...tools,
     clock: { now: () => now },
-    metered: false,
+    isMetered: () => false,
   } as unknown as StreamControllerDeps);
   const queue = createQueue({
     workers: 3,

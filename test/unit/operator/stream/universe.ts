@@ -310,7 +310,7 @@ export class Operator {
       rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
       log: silent,
-      metered: false,
+      isMetered: () => false,
     };
     this.#reconcile = reconcileStream(tools as unknown as StreamControllerDeps);
   }
