@@ -33,3 +33,20 @@ export function listBoxTypes(content: Buffer): string[] {
   }
   return types;
 }
+
+export interface OpenBox {
+  type: string;
+  content: Buffer;
+}
+
+/** Returns the boxes in a box's content, as far as they are whole. */
+export function openBoxes(content: Buffer): OpenBox[] {
+  const boxes: OpenBox[] = [];
+  for (let at = 0; at < content.length; ) {
+    const box = readBox(content.subarray(at));
+    if (box?.sizeBytes === undefined || at + box.sizeBytes > content.length) break;
+    boxes.push({ type: box.type, content: content.subarray(at + box.headerBytes, at + box.sizeBytes) });
+    at += box.sizeBytes;
+  }
+  return boxes;
+}

@@ -1,6 +1,7 @@
 /** Reads a source to its end, and decides which of its tracks are played. */
 import { PrepareError } from '../failure.ts';
-import { type MediaTools, probeFirstFrame, type ScanOptions, scanPackets } from './probe.ts';
+import type { MediaTools } from './ffprobe.ts';
+import { probeFirstFrame, type ScanOptions, scanPackets } from './probe.ts';
 import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source, type StreamScan } from './source.ts';
 import { holdStill } from './stills.ts';
 

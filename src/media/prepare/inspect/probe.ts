@@ -3,18 +3,15 @@ import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
-import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
-import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
+import { type MediaTools, readLines, readPackets } from './ffprobe.ts';
 import { joinTracks } from './join-clocks.ts';
+import type { MovieTrack } from './movie-tables.ts';
+import type { Packet } from './packet.ts';
+import { openMovie } from './read-movie.ts';
 import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 import { Tally } from './tally.ts';
-
-export interface MediaTools {
-  ffmpeg: MediaTool;
-  ffprobe: MediaTool;
-}
 
 const HEADER_TIMEOUT_MS = 120_000;
 /** The answer about 256 tracks takes a quarter of this. */
@@ -36,8 +33,8 @@ const HEADER_ENTRIES = [
 export async function probe(path: string, tools: MediaTools, signal: AbortSignal): Promise<Source> {
   const lines: string[] = [];
   let chars = 0;
-  const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json', '-i', inputPath(path)];
-  await readLines(tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
+  const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
+  await readLines(path, tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
     chars += line.length;
     if (chars > MAX_HEADER_CHARS)
       throw new PrepareError(
@@ -73,7 +70,7 @@ export async function probeFirstFrame(
     ...['-show_entries', 'frame=media_type,best_effort_timestamp_time:frame_tags=Orientation'],
   ];
   const deadline = AbortSignal.timeout(HEADER_TIMEOUT_MS);
-  await readLines(tools, [...args, '-i', inputPath(path)], { signal, deadline }, (line) => lines.push(line));
+  await readLines(path, tools, args, { signal, deadline }, (line) => lines.push(line));
   const { frames = [] } = JSON.parse(lines.join('\n'));
   const [frame] = frames as { best_effort_timestamp_time?: string; tags?: { Orientation?: string } }[];
   if (!frame)
@@ -83,23 +80,6 @@ export async function probeFirstFrame(
     orientation: orientation >= 1 && orientation <= 8 ? orientation : 1,
     seconds: Number(frame.best_effort_timestamp_time ?? Number.NaN),
   };
-}
-
-/** Runs ffprobe. The process has ended when this rejects, also with an error of `onLine`. */
-async function readLines(
-  tools: MediaTools,
-  args: string[],
-  { signal, deadline }: { signal: AbortSignal; deadline: AbortSignal },
-  onLine: (line: string) => void,
-): Promise<void> {
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, deadline, stop.signal]);
-  try {
-    await eachLine(tools.ffprobe, ['-v', 'error', ...UNTRUSTED_INPUT, ...args], either, onLine);
-  } catch (error) {
-    stop.abort(error);
-    throw unreadable(error, signal);
-  }
 }
 
 export interface ScanOptions {
@@ -125,60 +105,98 @@ export async function scanPackets(
   { framerate = 0, limits = DEFAULT_LIMITS, seconds, isOutline = false }: ScanOptions = {},
 ): Promise<Scan> {
   const deadline = AbortSignal.timeout(limits.probeSeconds * 1000);
-  const { format, video, audio, sizeBytes } = source;
-  const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
-  const tallies = {
-    video: video && new Tally(format, { rate: framerate, order: new PictureOrder(framerate), frameSeconds }),
-    audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, frameSeconds: 0 }),
-  };
-  const pixels = (video?.width ?? 0) * (video?.height ?? 0);
-  const packets = new Map<number, number>();
-  let ordinal = 0;
-  let fileEndSeconds = 0;
-  let fileEndByte = 0;
-  const onLine = (line: string) => {
-    const packet = fields(line);
-    const index = Number(packet.stream_index ?? -1);
-    packets.set(index, (packets.get(index) ?? 0) + 1);
-    checkPackets(++ordinal, limits);
-    fileEndSeconds = Math.max(fileEndSeconds, Number(packet.pts_time) + (Number(packet.duration_time) || 0) || 0);
-    fileEndByte = Math.max(fileEndByte, Number(packet.pos) + Number(packet.size) || 0);
-    const kind = index === video?.index ? 'video' : index === audio?.index ? 'audio' : undefined;
-    const tally = kind && tallies[kind];
-    if (!tally) return;
-    tally.add(packet, ordinal);
-    checkTrack({ ...tally.seen(), pixels: kind === 'video' ? pixels : 0 }, sizeBytes, limits);
-  };
-  const entries = 'packet=stream_index,pts_time,dts_time,duration_time,size,pos,flags';
+  const counter = new PacketCounter(source, framerate, limits);
+  const options = isOutline ? ['-fflags', '+noparse'] : [];
+  const movie = seconds === undefined ? await openMovie(path, source, { tools, signal, deadline, options }) : undefined;
+  if (movie) {
+    counter.addUnread(movie.tracks);
+    for (const packet of movie.packets()) counter.add(packet);
+    return counter.result();
+  }
   const beginning = seconds === undefined ? [] : ['-read_intervals', `%+${seconds}`];
-  const tables = isOutline ? ['-fflags', '+noparse'] : [];
-  const args = [...beginning, ...tables, '-show_entries', entries, '-of', 'compact=p=0', '-i', inputPath(path)];
   try {
-    await readLines(tools, args, { signal, deadline }, onLine);
+    await readPackets(path, tools, [...beginning, ...options], { signal, deadline }, (packet) => counter.add(packet));
   } catch (error) {
     if (!deadline.aborted || signal.aborted) throw error;
     const detail = `It could not be read to its end within ${limits.probeSeconds} s. Upload a shorter file.`;
     throw new PrepareError('prepare_timeout', detail, { cause: error });
   }
-  const [pictures, sound] = joinTracks(format, [tallies.video?.clock, tallies.audio?.clock]);
-  const scan = {
-    video: pictures && tallies.video?.result(pictures),
-    audio: sound && tallies.audio?.result(sound),
-    packets,
-    fileEndSeconds,
-    fileEndByte,
-  };
-  for (const [kind, stream] of [['video', scan.video] as const, ['audio', scan.audio] as const]) {
-    if (!stream) continue;
-    const seconds = secondsFrom(stream, scan);
-    const gapSeconds = stream.largestStepSeconds;
-    checkTrack(
-      { packets: stream.packets, seconds, gapSeconds, pixels: kind === 'video' ? pixels : 0 },
-      sizeBytes,
-      limits,
-    );
+  return counter.result();
+}
+
+/** Counts the packets of a source, and holds them to the limits. */
+class PacketCounter {
+  readonly #source: Source;
+  readonly #limits: MediaLimits;
+  readonly #tallies: { video: Tally | undefined; audio: Tally | undefined };
+  readonly #pixels: number;
+  readonly #packets = new Map<number, number>();
+  #ordinal = 0;
+  #fileEndSeconds = 0;
+  #fileEndByte = 0;
+
+  constructor(source: Source, framerate: number, limits: MediaLimits) {
+    const { format, video, audio } = source;
+    const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
+    this.#source = source;
+    this.#limits = limits;
+    this.#pixels = (video?.width ?? 0) * (video?.height ?? 0);
+    this.#tallies = {
+      video: video && new Tally(format, { rate: framerate, order: new PictureOrder(framerate), frameSeconds }),
+      audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, frameSeconds: 0 }),
+    };
   }
-  return scan;
+
+  /** Throws PrepareError media_too_long or media_too_complex. */
+  add(packet: Packet): void {
+    const { index, pts, duration, byte, sizeBytes } = packet;
+    this.#packets.set(index, (this.#packets.get(index) ?? 0) + 1);
+    checkPackets(++this.#ordinal, this.#limits);
+    this.#fileEndSeconds = Math.max(this.#fileEndSeconds, pts + (duration || 0) || 0);
+    this.#fileEndByte = Math.max(this.#fileEndByte, byte + sizeBytes || 0);
+    const { video, audio } = this.#source;
+    const kind = index === video?.index ? 'video' : index === audio?.index ? 'audio' : undefined;
+    const tally = kind && this.#tallies[kind];
+    if (!tally) return;
+    tally.add(packet, this.#ordinal);
+    this.#check(kind, tally.seen());
+  }
+
+  /** Adds the packets of the tracks that are not played, at once. Throws PrepareError media_too_complex. */
+  addUnread(tracks: readonly MovieTrack[]): void {
+    const { video, audio } = this.#source;
+    for (const { index, packets, endByte } of tracks) {
+      if (index === video?.index || index === audio?.index) continue;
+      this.#packets.set(index, packets);
+      this.#ordinal += packets;
+      checkPackets(this.#ordinal, this.#limits);
+      this.#fileEndByte = Math.max(this.#fileEndByte, endByte);
+    }
+  }
+
+  #check(kind: 'video' | 'audio', seen: { packets: number; seconds: number; gapSeconds: number }): void {
+    checkTrack({ ...seen, pixels: kind === 'video' ? this.#pixels : 0 }, this.#source.sizeBytes, this.#limits);
+  }
+
+  /** Throws as add() does. */
+  result(): Scan {
+    const { video, audio } = this.#tallies;
+    const [pictures, sound] = joinTracks(this.#source.format, [video?.clock, audio?.clock]);
+    const scan = {
+      video: pictures && video?.result(pictures),
+      audio: sound && audio?.result(sound),
+      packets: this.#packets,
+      fileEndSeconds: this.#fileEndSeconds,
+      fileEndByte: this.#fileEndByte,
+    };
+    for (const kind of ['video', 'audio'] as const) {
+      const stream = scan[kind];
+      if (!stream) continue;
+      const { packets, largestStepSeconds: gapSeconds } = stream;
+      this.#check(kind, { packets, seconds: secondsFrom(stream, scan), gapSeconds });
+    }
+    return scan;
+  }
 }
 
 /** Returns the time from the start of the earlier track to the end of this one. */
@@ -187,18 +205,6 @@ const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }:
     0,
     endSeconds - Math.min(startSeconds, video?.startSeconds ?? startSeconds, audio?.startSeconds ?? startSeconds),
   );
-
-const fields = (line: string): Record<string, string> =>
-  Object.fromEntries(line.split('|').map((pair) => pair.split('=', 2) as [string, string]));
-
-/** A program that was killed or could not be started says nothing about the file. */
-function unreadable(error: unknown, signal: AbortSignal): unknown {
-  if (signal.aborted) return signal.reason;
-  if (error instanceof PrepareError) return error;
-  return error instanceof ToolError && error.killed
-    ? error
-    : new PrepareError('media_unreadable', '', { cause: error });
-}
 
 /** Describes a source for the Upload's status. */
 export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha256' | 'sizeBytes'> {

@@ -2,6 +2,7 @@
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import type { PictureOrder } from '../../rendition/picture-order.ts';
 import { type JoinedTrack, PacketClock } from './join-clocks.ts';
+import type { Packet } from './packet.ts';
 import { SETTLED_PACKETS, type StreamScan } from './source.ts';
 
 interface TallyOptions {
@@ -37,24 +38,23 @@ export class Tally {
     this.#options = options;
   }
 
-  /** Takes the next packet, with the fields that ffprobe gives it. Throws PrepareError media_too_complex. */
-  add(packet: Record<string, string>, ordinal: number): void {
-    const duration = Number(packet.duration_time) || this.#options.frameSeconds;
-    const dts = Number(packet.dts_time);
-    const isStamped = !Number.isNaN(Number(packet.pts_time));
+  /** Takes the next packet. Throws PrepareError media_too_complex. */
+  add(packet: Packet, ordinal: number): void {
+    const { dts, isKey } = packet;
+    const duration = packet.duration || this.#options.frameSeconds;
+    const isStamped = !Number.isNaN(packet.pts);
     // A stream without timestamps of its own (raw, some AVI) has decoding timestamps.
-    const pts = isStamped ? Number(packet.pts_time) : dts;
-    this.#bytes += Number(packet.size ?? 0);
-    const isKey = packet.flags?.includes('K') === true;
+    const pts = isStamped ? packet.pts : dts;
+    this.#bytes += packet.sizeBytes || 0;
     const number = this.#packets++;
     if (Number.isNaN(pts)) {
       this.#regular = false;
       return;
     }
     // Packets that are only decoded do not count for the source's length.
-    const shown = packet.flags?.includes('D') !== true;
+    const shown = !packet.isHidden;
     if (!shown) this.#hidden++;
-    const byte = Number.isNaN(Number(packet.pos)) ? undefined : Number(packet.pos);
+    const byte = Number.isNaN(packet.byte) ? undefined : packet.byte;
     const pieces = this.clock.pieces.length;
     this.clock.add({ dts, pts, isStamped, duration, byte, shown, ordinal });
     if (pieces !== this.clock.pieces.length) this.#piece = { firstPacket: number, startSeconds: pts };

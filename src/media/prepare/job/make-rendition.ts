@@ -22,7 +22,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
 import { examine } from '../inspect/examine.ts';
-import type { MediaTools } from '../inspect/probe.ts';
+import type { MediaTools } from '../inspect/ffprobe.ts';
 import { keepsTime, type Source } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';

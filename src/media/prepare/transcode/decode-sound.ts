@@ -6,7 +6,7 @@
 import type { MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
 import { checkSeconds } from '../inspect/check-limits.ts';
-import type { MediaTools } from '../inspect/probe.ts';
+import type { MediaTools } from '../inspect/ffprobe.ts';
 import { keepsTime, type Scan, type Source } from '../inspect/source.ts';
 import { eachLine, ToolError } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
