@@ -102,9 +102,10 @@ export interface DestinationFailure {
 }
 
 /** Every destination refuses the stream. One that is only away may come back, and one of several leaves the others. */
-function listRefusals(failures: readonly DestinationFailure[], now: Date): Problem[] {
-  const [first] = failures;
-  if (!first || !failures.every(({ code }) => REFUSALS.has(code))) return [];
+function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailure[], now: Date): Problem[] {
+  const refusals = failures.filter(({ code }) => REFUSALS.has(code));
+  const [first] = refusals;
+  if (!first || refusals.length < spec.destinationRefs.length) return [];
   const message = `${first.message} Correct the URL, the key or the login in the Secret of the destination.`;
   return [{ reason: REFUSED, message, outlook: 'stays', since: now }];
 }
@@ -163,7 +164,7 @@ export function judgeStream(
   const problems = [
     ...readiness,
     ...listGateProblems(stream, phase !== 'waiting', now),
-    ...(isLive ? [] : listRefusals(failures, now)),
+    ...(isLive ? [] : listRefusals(stream, failures, now)),
     ...listPodProblems(conditions, now),
   ];
   const [first] = problems;

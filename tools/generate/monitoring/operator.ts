@@ -4,7 +4,7 @@
  */
 import { type Alert, API_HEALTH, type Group, OPERATOR_LOG, OPERATOR_PODS, ofOperator } from './alert.ts';
 
-const CONTROLLERS = 'controller=~"stream|upload|destination"';
+const CONTROLLERS = 'controller=~"stream|upload|playlist|destination"';
 const LEADING = 'leader_election_master_status{name="loopstream-operator"}';
 const STAYS = 'Streams on air stay on air. Nothing starts, nothing stops, and a stream whose pod ends stays off air.';
 const LEASE = 'kubectl get lease -n "$NS" loopstream-operator -o yaml';

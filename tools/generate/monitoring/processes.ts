@@ -3,7 +3,7 @@ import { type Dashboard, graph, number, quantile, RATE } from './panel.ts';
 
 const JOB = 'job=~"$job"';
 const op = (metric: string, more = ''): string => `${metric}{${JOB}${more}}`;
-const CONTROLLER = ',controller=~"stream|upload|destination"';
+const CONTROLLER = ',controller=~"stream|upload|playlist|destination"';
 
 export const OPERATOR: Dashboard = {
   uid: 'loopstream-operator',

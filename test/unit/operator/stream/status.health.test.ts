@@ -248,10 +248,10 @@ describe('a stream on air', () => {
 });
 
 describe('a stream whose destinations do not accept it', () => {
-  const judgeReport = (...problems: PodProblem[]) => {
-    const loopStream = stream();
-    const report = { clock: {}, problems, runs: [] };
-    return judge(loopStream, { ...world({ pod: makePod(loopStream) }), report });
+  const judgeReport = (loopStream: LoopStream, ...problems: PodProblem[]) => {
+    const destinations = loopStream.spec.destinationRefs.map((name) => destination(name));
+    const objects = { destinations, pod: makePod(loopStream, {}, world({ destinations })) };
+    return judge(loopStream, { ...world(objects), report: { clock: {}, problems, runs: [] } });
   };
   const failure = (code: string): PodProblem => ({
     reason: 'DestinationReconnecting',
@@ -260,14 +260,17 @@ describe('a stream whose destinations do not accept it', () => {
   });
 
   it.each(['publish_rejected', 'login_required', 'login_refused'])('stalls on %s', (code) => {
-    const health = judgeReport(failure(code));
+    const health = judgeReport(stream(), failure(code));
     expect(health).toMatchObject({ state: 'stalled', reason: 'DestinationRefused' });
     expect(health.message).toMatch(/It says .* Correct the URL, the key or the login/);
   });
 
   it('reconciles while one of them may come back', () => {
-    expect(judgeReport(failure('connection_refused')).state).toBe('reconciling');
-    expect(judgeReport(failure('publish_rejected'), failure('key_in_use')).state).toBe('reconciling');
+    const two = stream({ destinationRefs: ['tv', 'web'] });
+    expect(judgeReport(stream(), failure('connection_refused')).state).toBe('reconciling');
+    expect(judgeReport(two, failure('publish_rejected'), failure('key_in_use')).state).toBe('reconciling');
+    expect(judgeReport(two, failure('publish_rejected')).state).toBe('reconciling');
+    expect(judgeReport(two, failure('publish_rejected'), failure('login_refused')).state).toBe('stalled');
   });
 });
 
