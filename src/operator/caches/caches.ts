@@ -278,10 +278,11 @@ export function rememberNamespaces({ uploads, jobs, streams }: Pick<Caches, 'upl
 
 /** Enqueues the objects of a namespace, which were held back until all of them were known. */
 export function enqueueNamespace(caches: Caches, namespace: string, enqueue: Enqueue): void {
-  const listed = (kind: 'streams' | 'uploads' | 'destinations') =>
+  const listed = (kind: 'streams' | 'uploads' | 'playlists' | 'destinations') =>
     caches[kind].list().filter(({ metadata }) => metadata.namespace === namespace);
   for (const stream of listed('streams')) enqueue.stream(buildKey(stream));
   for (const upload of listed('uploads')) enqueue.upload(buildKey(upload));
+  for (const playlist of listed('playlists')) enqueue.playlist(buildKey(playlist));
   for (const destination of listed('destinations')) enqueue.destination(buildKey(destination));
 }
 

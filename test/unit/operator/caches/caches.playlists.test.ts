@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Kube } from '../../../../src/kube/types.ts';
 import { createCaches, watchCaches } from '../../../../src/operator/caches/caches.ts';
+import { watchNamespaces } from '../../../../src/operator/caches/namespaces.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
@@ -30,7 +31,7 @@ const failed: UploadStatus = {
 
 /** Caches without a cluster; `countFor` returns the playlists that a change enqueues. */
 function watch() {
-  const caches = createCaches({} as Kube, NAMESPACE, silent);
+  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent));
   let enqueued: string[] = [];
   let others: string[] = [];
   const add = (key: string) => others.push(key);
