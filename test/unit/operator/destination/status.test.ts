@@ -25,7 +25,10 @@ describe('a destination', () => {
     const message =
       'Secret "tv-secret" cannot be read. The Role "loopstream-operator" or its RoleBinding is missing in namespace "tv". Apply manifests/team-namespace.yaml there.';
     expect(buildStatus('forbidden')).toMatchObject({
-      conditions: [{ type: 'Ready', status: 'False', reason: 'DestinationSecretMissing', message }],
+      conditions: [
+        { type: 'Ready', status: 'False', reason: 'DestinationSecretMissing', message },
+        { type: 'Reconciling' },
+      ],
     });
   });
 
