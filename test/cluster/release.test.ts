@@ -177,7 +177,15 @@ describe('the image', () => {
       '-printf',
       '%P\n',
     ]);
-    expect(programs.trim().split('\n').sort()).toEqual([
+    // Packages of npm have scripts for a shell's `env`, which is not there.
+    const isScript = (name: string) => /^app\/dist\/.*\.m?js$/.test(name);
+    expect(
+      programs
+        .trim()
+        .split('\n')
+        .filter((name) => !isScript(name))
+        .sort(),
+    ).toEqual([
       'app/dist/confine',
       ...['ffmpeg', 'ffmpeg-send', 'ffprobe', 'node'].map((name) => `usr/local/bin/${name}`),
     ]);
@@ -190,7 +198,8 @@ describe('the image', () => {
         .split('\n')
         .flatMap((line) => line.trim().split(/\s+/)[1]?.split(',') ?? []);
     for (const kind of ['filter', 'encoder', 'muxer']) {
-      const enabled = listEnabled(kind);
+      // ffmpeg lists the muxer pcm_s16le by its shorter name.
+      const enabled = listEnabled(kind).map((name) => (kind === 'muxer' ? name.replace('pcm_', '') : name));
       expect(enabled.length, kind).toBeGreaterThan(5);
       expect(await list(kind), kind).toEqual(expect.arrayContaining(enabled));
     }
