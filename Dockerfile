@@ -1,7 +1,5 @@
 # One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `decoder`, `probe`, `migrate`, `keys`.
-# BASE is a Debian bookworm with what ffmpeg is linked to and ca-certificates (they are installed where they are missing), BUILDER
-# one with Node and npm; any images that have them will do.
-ARG BASE=debian:bookworm-slim
+# BUILDER is a Debian bookworm with Node and npm; any image that has them will do.
 ARG BUILDER=node:24-bookworm-slim
 
 # Debian's own ffmpeg loads libraries that options name and brings a hundred that nothing here calls. This stage changes with its
@@ -18,16 +16,18 @@ COPY . .
 RUN --mount=type=cache,target=/src/node_modules,sharing=locked \
   scripts/install-dependencies && LOOPSTREAM_LAUNCHER=required make build && cp node_modules/.bin/node /usr/local/bin/node
 
-FROM ${BASE}
-RUN dpkg-query --show ca-certificates libx264-164 libdav1d6 libzimg2 libsrt1.5-gnutls >/dev/null 2>&1 \
-  || (apt-get update && apt-get install -y --no-install-recommends ca-certificates libx264-164 libdav1d6 libzimg2 libsrt1.5-gnutls \
-    && rm -rf /var/lib/apt/lists/*)
-COPY --from=ffmpeg /out/ffmpeg /out/ffprobe /out/ffmpeg-send /usr/local/bin/
-COPY --from=ffmpeg /out/COPYING.ffmpeg /usr/share/doc/loopstream/
+# What ffmpeg and Node are linked to, and no shell, package manager or other program.
+FROM ffmpeg AS system
+COPY scripts/build-system scripts/image-packages /tmp/
+RUN /tmp/build-system /system /out
+
+# `make release` makes its archive from these lines (scripts/release/stage.ts), so that they are said once.
+FROM scratch
+COPY --from=system /system /
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /src/package.json /app/
 COPY --from=build /src/dist /app/dist
 USER 10001:10001
-ENV NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard LOOPSTREAM_SENDER=ffmpeg-send
+ENV PATH=/usr/local/bin NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard LOOPSTREAM_SENDER=ffmpeg-send
 ENTRYPOINT ["node", "/app/dist/app/main.js"]
 CMD ["--help"]

@@ -77,14 +77,23 @@ const RULE = `\n${'='.repeat(100)}\n`;
 
 const joinSections = (sections: Iterable<string>): string => [HEAD, ...[...new Set(sections)].sort()].join(RULE);
 
+const SECTION = /^(\S+) (\S+) \(([^\n]+)\)\n\n(.*)\n$/s;
+
 /** One text of them all, in the order of their names; each version of a package once. */
-export const writeNotices = (folders: Iterable<string>): string =>
-  joinSections(
-    [...folders]
-      .map(readNotice)
-      .map(({ name, version, licence, text }) => `${name} ${version} (${licence})\n\n${text}\n`),
-  );
+export const writeSections = (notices: readonly Notice[]): string =>
+  joinSections(notices.map(({ name, version, licence, text }) => `${name} ${version} (${licence})\n\n${text}\n`));
+
+export const writeNotices = (folders: Iterable<string>): string => writeSections([...folders].map(readNotice));
+
+const splitSections = (text: string): string[] => text.split(RULE).slice(1);
+
+/** Reads the notices of such a text. */
+export const readNotices = (text: string): Notice[] =>
+  splitSections(text).map((section) => {
+    const [, name, version, licence, own] = SECTION.exec(section) ?? [];
+    if (!name || !version || !licence || own === undefined) throw new Error(`No notice: ${section.slice(0, 80)}`);
+    return { name, version, licence, text: own };
+  });
 
 /** One text of several. */
-export const mergeNotices = (texts: readonly string[]): string =>
-  joinSections(texts.flatMap((text) => text.split(RULE).slice(1)));
+export const mergeNotices = (texts: readonly string[]): string => joinSections(texts.flatMap(splitSections));

@@ -7,6 +7,7 @@
  *     test-programs.ts all
  */
 import { environment } from '../src/settings/environment.ts';
+import { ensureChartChecks } from '../test/kit/real/chart-checks/programs.ts';
 import { ensureImageBases } from '../test/kit/real/cluster/images.ts';
 import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/kit/real/cluster/programs.ts';
@@ -15,6 +16,7 @@ import { enginePrograms, whyNoEngine } from '../test/kit/real/engine/programs.ts
 import { ensureEnforcer, ensureGoPrograms, ensureHealth, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
 import { ensureDefinitions } from '../test/kit/real/helm/definitions.ts';
 import { ensureHelms } from '../test/kit/real/helm/program.ts';
+import { ensureSpdxValidator } from '../test/kit/real/release/validator.ts';
 import { ensureSchemathesis } from '../test/kit/real/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
@@ -71,6 +73,8 @@ async function ensureAll(): Promise<void> {
     ensureHelms(say),
     ensureDefinitions(environment(), say),
     ensureSchemathesis(say),
+    ensureChartChecks(say),
+    hasNodes && ensureSpdxValidator(say),
     packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
     packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
   ]);

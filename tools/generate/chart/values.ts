@@ -19,6 +19,9 @@ const account = (who: string): Value =>
     annotations: strings('Its annotations, e.g. for a cloud identity.'),
   });
 
+/** Logs, which kubelet rotates, and /tmp. */
+const DISK = { requests: { 'ephemeral-storage': '64Mi' }, limits: { 'ephemeral-storage': '1Gi' } };
+
 /** The values that each Deployment has. */
 const deployment = (who: string, resources: unknown) => ({
   resources: native(`Resources of the ${who}'s container.`, resources),
@@ -127,8 +130,8 @@ const operator = group('The operator.', {
     keepUnusedDays: valueFor('KEEP_UNUSED_DAYS'),
   }),
   ...deployment('operator', {
-    requests: { cpu: '50m', memory: '128Mi' },
-    limits: { memory: '768Mi' },
+    requests: { cpu: '50m', memory: '128Mi', ...DISK.requests },
+    limits: { memory: '768Mi', ...DISK.limits },
   }),
 });
 
@@ -211,8 +214,8 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
   }),
   ...exposure,
   ...deployment('API server', {
-    requests: { cpu: '100m', memory: '192Mi' },
-    limits: { memory: '512Mi' },
+    requests: { cpu: '100m', memory: '192Mi', ...DISK.requests },
+    limits: { memory: '512Mi', ...DISK.limits },
   }),
 });
 
@@ -224,8 +227,8 @@ const database = group('PostgreSQL, for the API server.', {
     enabled: flag('Run it.', true),
     timeoutSeconds: whole('The longest time for the Job.', 600, 1),
     resources: native('Resources of its container.', {
-      requests: { cpu: '50m', memory: '128Mi' },
-      limits: { memory: '512Mi' },
+      requests: { cpu: '50m', memory: '128Mi', ...DISK.requests },
+      limits: { memory: '512Mi', ...DISK.limits },
     }),
   }),
 });
@@ -244,8 +247,8 @@ const billing = group('Billing: streams cost credits for their time on air, and 
   intervalSeconds: valueFor('METER_INTERVAL_SECONDS'),
   graceSeconds: valueFor('CREDIT_GRACE_SECONDS'),
   ...deployment('role billing', {
-    requests: { cpu: '50m', memory: '128Mi' },
-    limits: { memory: '512Mi' },
+    requests: { cpu: '50m', memory: '128Mi', ...DISK.requests },
+    limits: { memory: '512Mi', ...DISK.limits },
   }),
 });
 

@@ -1,4 +1,4 @@
-/** Makes the base images of the project's Dockerfile without a registry: a Debian with its packages, and the same with Node and npm. */
+/** Makes the base image of the project's Dockerfile without a registry: a Debian with Node and npm. */
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -7,6 +7,7 @@ import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { type Buildah, buildImage } from './buildah.ts';
 import { runOrThrow } from './command.ts';
 
+/** The libraries come with what ffmpeg is compiled with, in any case. */
 const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
 /** Paths that no program reads at run time. */
 const NEEDLESS = [
@@ -24,7 +25,7 @@ const hash = (...what: unknown[]): string =>
   createHash('sha256').update(JSON.stringify(what)).digest('hex').slice(0, 16);
 
 /** The names contain a hash of the contents. */
-export const BASE_IMAGE = `localhost/loopstream-base:${hash(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
+const BASE_IMAGE = `localhost/loopstream-base:${hash(DEBIAN_RECIPE, PACKAGES, NEEDLESS)}`;
 export const BUILDER_IMAGE = `localhost/loopstream-builder:${hash(BASE_IMAGE, NPM, process.version)}`;
 
 /** Makes the images that are missing. */

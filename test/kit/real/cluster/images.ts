@@ -21,7 +21,7 @@ import { environment } from '../../../../src/settings/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';
 import { ROOT } from '../../system/system.ts';
-import { BASE_IMAGE, BUILDER_IMAGE, ensureBases } from './bases.ts';
+import { BUILDER_IMAGE, ensureBases } from './bases.ts';
 import { type Buildah, buildahIn, buildImage } from './buildah.ts';
 import { runOrThrow } from './command.ts';
 import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
@@ -102,7 +102,7 @@ async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progr
   // Each change leaves unused layers behind; now and then all but the images themselves are removed.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
   if (layers > MAX_LAYERS) await buildah(['rmi', '--prune', '--force']);
-  const from = [`BASE=${BASE_IMAGE}`, `BUILDER=${BUILDER_IMAGE}`].flatMap((arg) => ['--build-arg', arg]);
+  const from = ['--build-arg', `BUILDER=${BUILDER_IMAGE}`];
   const context = buildContext(dir);
   // ffmpeg takes a quarter of an hour to build. With a name, it is not removed with the unused layers.
   await buildah(['bud', ...how, ...from, '--target', 'ffmpeg', '--tag', FFMPEG_IMAGE, context]);
@@ -214,12 +214,21 @@ async function makeImageStore(
   return { store, imageBytes: await measureImage(tool, PROJECT_IMAGE) };
 }
 
-async function measureImage({ buildah }: Buildah, name: string): Promise<number> {
+const measureImage = (tool: Buildah, name: string): Promise<number> =>
+  withFiles(tool, name, async (root) => Number((await runOrThrow('du', ['-sb', root])).split('\t')[0]));
+
+/** Runs `work` with a directory that has the image's files. */
+async function withFiles<T>({ buildah }: Buildah, name: string, work: (root: string) => Promise<T>): Promise<T> {
   const container = (await buildah(['from', '--pull-never', name])).trim();
   try {
-    const root = (await buildah(['mount', container])).trim();
-    return Number((await runOrThrow('du', ['-sb', root])).split('\t')[0]);
+    return await work((await buildah(['mount', container])).trim());
   } finally {
     await buildah(['rm', container]);
   }
 }
+
+/** Copies the media programs that the last `ensureImageStore` has compiled, as scripts/build-ffmpeg leaves them. */
+export const exportFfmpeg = (imagesDir: string, dir: string): Promise<void> =>
+  withFiles(buildahIn(imagesDir), FFMPEG_IMAGE, async (root) => {
+    cpSync(join(root, 'out'), dir, { recursive: true });
+  });

@@ -20,7 +20,15 @@ export interface Answer<T> {
   body: T;
 }
 
-export async function installRelease(cluster: Cluster, outside: Outside) {
+export interface ReleaseOptions {
+  /** A directory, or the file of a packaged chart. */
+  chart?: string;
+  /** The chart's values of the image, by the tag that an installation asks for. */
+  image?: (tag: string) => Values;
+}
+
+export async function installRelease(cluster: Cluster, outside: Outside, options: ReleaseOptions = {}) {
+  const { chart = CHART, image = (tag) => ({ repository: IMAGE_REPOSITORY, tag }) } = options;
   const kubectl = async (args: string[], objects?: object[]): Promise<string> => {
     const { ok, stdout, stderr } = await cluster.kubectl(args, objects);
     if (!ok) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}`);
@@ -52,7 +60,7 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     ports: names.map((name) => ({ port: outside.ports[name], protocol: 'TCP' })),
   });
   const values = (tag: string, operator: Values = {}): Values => ({
-    image: { repository: IMAGE_REPOSITORY, tag },
+    image: image(tag),
     operator: { allowPrivateLinks: true, allowPrivateDestinations: true, ...operator },
     api: { auth: { secret: credentials.auth } },
     database: { url: credentials.url },
@@ -83,8 +91,8 @@ export async function installRelease(cluster: Cluster, outside: Outside) {
     };
     return {
       install: (given: Values, namespace?: string) =>
-        run(['install', 'loopstream', CHART], given, namespace).then(ready),
-      upgrade: (given: Values) => run(['upgrade', 'loopstream', CHART], given).then(ready),
+        run(['install', 'loopstream', chart], given, namespace).then(ready),
+      upgrade: (given: Values) => run(['upgrade', 'loopstream', chart], given).then(ready),
       rollback: () => run(['rollback', 'loopstream']).then(ready),
       uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
     };

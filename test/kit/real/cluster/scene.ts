@@ -3,7 +3,7 @@ import { describe, expect } from 'vitest';
 import { until } from '../../wait.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { type Outside, startOutside } from './outside.ts';
-import { installRelease, type Release, SERVICE } from './release.ts';
+import { installRelease, type Release, type ReleaseOptions, SERVICE } from './release.ts';
 import { createResults, type Results } from './results.ts';
 import type { WatchedStream } from './stream.ts';
 
@@ -21,7 +21,10 @@ export interface Scene {
   close(): Promise<void>;
 }
 
-export async function openScene(): Promise<Scene> {
+/** `prepare` gets the cluster before the installation, and says what is installed. */
+export async function openScene(
+  prepare: (cluster: Cluster) => Promise<ReleaseOptions> = async () => ({}),
+): Promise<Scene> {
   const results = createResults();
   const from = performance.now();
   const address = Promise.withResolvers<string>();
@@ -46,7 +49,7 @@ export async function openScene(): Promise<Scene> {
     results.add('cluster up, the image built anew where something had changed', seconds(performance.now() - from), '');
     const outside = await starting;
     const before = performance.now();
-    release = await installRelease(cluster, outside);
+    release = await installRelease(cluster, outside, await prepare(cluster));
     results.add('helm install until the API answers', seconds(performance.now() - before), '');
     results.add('image, unpacked', `${Math.round(cluster.imageBytes / 2 ** 20)} MiB`, '');
     return { cluster, outside, release, results, close };

@@ -1,43 +1,9 @@
-/** Fetches schemathesis from PyPI into the cache; it tests the API against its description. */
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+/** Fetches schemathesis, which tests the API against its description. */
 import { join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
-import { localEnvironment } from '../../../../tools/process/environment.ts';
-import { withFileLock } from '../../../../tools/process/filelock.ts';
-import { ensurePrograms } from '../../../../tools/process/preflight.ts';
-import { run } from '../../../../tools/process/run.ts';
+import { ensurePythonProgram } from '../python/program.ts';
 
-const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
-const FETCH_MS = 5 * 60_000;
+const SCHEMATHESIS = { name: 'schemathesis', requirements: join(import.meta.dirname, 'requirements.txt') };
 
-/** Returns its absolute path; fetches it first when missing, which takes about half a minute. */
-export async function ensureSchemathesis(onProgress?: (step: string) => void): Promise<string> {
-  const env = environment();
-  const hash = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 16);
-  const dir = join(localEnvironment().cacheDir, `schemathesis-${hash}`);
-  const program = join(dir, 'bin', 'schemathesis');
-  const whole = join(dir, 'whole');
-  if (existsSync(whole)) return program;
-  const python = { command: 'python3', aptPackage: 'python3-venv', probe: ['-c', 'import ensurepip, venv'] };
-  await ensurePrograms([python], { env, onProgress });
-  mkdirSync(join(dir, '..'), { recursive: true });
-  await withFileLock(`${dir}.lock`, async () => {
-    // The previous holder of the lock may have fetched it. A virtual environment cannot be moved, so a marker file says that it is
-    // complete.
-    if (existsSync(whole)) return;
-    rmSync(dir, { recursive: true, force: true });
-    onProgress?.('fetching schemathesis');
-    const must = async (command: string, args: string[]) => {
-      const { ok, stderr } = await run(command, args, { env, timeoutMs: FETCH_MS });
-      if (!ok) throw new Error(`schemathesis could not be fetched: ${stderr.trim().split('\n').at(-1) ?? ''}`);
-    };
-    await must('python3', ['-m', 'venv', dir]);
-    // Most dependencies are never loaded, and need no compilation.
-    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-compile'];
-    await must(join(dir, 'bin', 'python3'), [...pip, '--requirement', REQUIREMENTS]);
-    writeFileSync(`${whole}.new`, '');
-    renameSync(`${whole}.new`, whole);
-  });
-  return program;
-}
+/** Returns its absolute path; fetches it first when missing. */
+export const ensureSchemathesis = (onProgress?: (step: string) => void): Promise<string> =>
+  ensurePythonProgram(SCHEMATHESIS, onProgress);

@@ -29,6 +29,31 @@ test('the chart has the version of the package', () => {
   expect(parse(read('Chart.yaml'))).toMatchObject({ version, appVersion: version });
 });
 
+test('Artifact Hub is told of the definitions, the image and the icon as they are', () => {
+  const { annotations, icon, version } = parse(read('Chart.yaml'));
+  const list = (name: string) => parse(annotations[`artifacthub.io/${name}`]) as Record<string, string>[];
+  const definitions = readdirSync(join(CHART, '../../crds')).map((file) =>
+    parse(readFileSync(join(CHART, '../../crds', file), 'utf8')),
+  );
+  const byName = (a: { name?: unknown }, b: { name?: unknown }) => String(a.name).localeCompare(String(b.name));
+  expect(
+    list('crds')
+      .map(({ kind, version: served, name }) => ({ kind, version: served, name }))
+      .sort(byName),
+  ).toEqual(
+    definitions
+      .map(({ metadata, spec }) => ({ kind: spec.names.kind, version: spec.versions[0].name, name: metadata.name }))
+      .sort(byName),
+  );
+  expect(list('images')).toMatchObject([{ image: `loopstream:${version}` }]);
+  for (const { kind, description } of list('changes')) {
+    expect(['added', 'changed', 'deprecated', 'removed', 'fixed', 'security']).toContain(kind);
+    expect(description).toMatch(/\.$/);
+  }
+  const favicon = readFileSync(join(CHART, '../../src/dashboard/favicon.svg')).toString('base64');
+  expect(icon).toBe(`data:image/svg+xml;base64,${favicon}`);
+});
+
 test('values.yaml has the defaults, the schema refuses other keys, and every value has its sentence', () => {
   expect(parse(read('values.yaml'))).toEqual(getDefault(VALUES));
   const strict = (value: Value): boolean =>

@@ -1,0 +1,99 @@
+/** Reads what the image is made of: Debian's packages, ffmpeg, Node, the C library of the launcher, and npm's packages. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Notice, readNotices, writeSections } from '../notices.ts';
+import { runOrFail } from './command.ts';
+import { type Component, debianPurl, npmPurl } from './sbom.ts';
+
+export interface ComponentOptions {
+  /** The directory that build-system made. */
+  system: string;
+  /** The project's directory, with what `make build` made in it. */
+  project: string;
+  architecture: string;
+}
+
+const COPYRIGHT = 'usr/share/doc';
+
+/** Name → expression of SPDX. */
+export function parseImagePackages(text: string): Map<string, string> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const [name = '', ...licence] = line.split(/\s+/);
+      return [name, licence.join(' ')];
+    }),
+  );
+}
+
+const readField = (control: string, name: string): string => {
+  const value = new RegExp(`^${name}: (.*)$`, 'm').exec(control)?.[1];
+  if (value === undefined) throw new Error(`A package of Debian says no ${name}.`);
+  return value;
+};
+
+function readDebian({ system, project }: ComponentOptions): Component[] {
+  const licences = parseImagePackages(readFileSync(join(project, 'scripts/image-packages'), 'utf8'));
+  const dir = join(system, 'var/lib/dpkg/status.d');
+  return readdirSync(dir)
+    .filter((file) => !file.endsWith('.md5sums'))
+    .sort()
+    .map((file) => {
+      const control = readFileSync(join(dir, file), 'utf8');
+      const [name, version] = [readField(control, 'Package'), readField(control, 'Version')];
+      return {
+        name,
+        version,
+        licence: licences.get(name) ?? '',
+        text: readFileSync(join(system, COPYRIGHT, name, 'copyright'), 'utf8'),
+        purl: debianPurl(name, version, readField(control, 'Architecture')),
+        comment: `The licence is that of its files in the image. /${COPYRIGHT}/${name}/copyright there says all of them.`,
+      };
+    });
+}
+
+function readFfmpeg({ system }: ComponentOptions): Component {
+  const text = readFileSync(join(system, COPYRIGHT, 'loopstream/COPYING.ffmpeg'), 'utf8');
+  const version = /source package ffmpeg (\S+) of Debian/.exec(text)?.[1];
+  if (version === undefined) throw new Error('COPYING.ffmpeg does not say the version of ffmpeg.');
+  const comment =
+    'The programs ffmpeg, ffprobe and ffmpeg-send, made by scripts/build-ffmpeg of this source package of Debian.';
+  return {
+    name: 'ffmpeg',
+    version,
+    licence: 'GPL-2.0-or-later',
+    text,
+    purl: debianPurl('ffmpeg', version, 'source'),
+    comment,
+  };
+}
+
+/** The launcher is linked to the C library of the machine that made it. */
+async function readLauncher({ architecture }: ComponentOptions): Promise<Component> {
+  const version = readField(await runOrFail('dpkg-query', ['--status', 'libc6-dev']), 'Version');
+  const comment = 'In dist/confine, a static program.';
+  const text = readFileSync('/usr/share/doc/libc6-dev/copyright', 'utf8');
+  const purl = debianPurl('libc6-dev', version, architecture);
+  return { name: 'libc6-dev', version, licence: 'LGPL-2.1-or-later', text, purl, comment };
+}
+
+function readNpm({ project }: ComponentOptions): Component[] {
+  const notices = readNotices(readFileSync(join(project, 'dist/THIRD_PARTY_NOTICES.txt'), 'utf8'));
+  return notices.map(({ name, version, licence, text }) => ({
+    name,
+    version,
+    licence,
+    text,
+    purl: npmPurl(name, version),
+  }));
+}
+
+export async function readComponents(options: ComponentOptions): Promise<Component[]> {
+  return [...readDebian(options), readFfmpeg(options), await readLauncher(options), ...readNpm(options)];
+}
+
+/** Returns the notices of all, each with the text of its licence, in the order of their names. */
+export const writeAllNotices = (components: readonly Component[]): string =>
+  writeSections(
+    components.map(({ name, version, licence, text }): Notice => ({ name, version, licence, text: text.trim() })),
+  );

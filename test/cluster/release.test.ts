@@ -1,0 +1,284 @@
+/**
+ * Tests a release: its files are the same when they are made again, say what is in them, and are all that an installation needs. The
+ * programs of the image run in a root directory of its files; the stream is on the real cluster.
+ */
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { environment } from '../../src/settings/environment.ts';
+import { localEnvironment } from '../../tools/process/environment.ts';
+import { PROJECT_ROOT } from '../../tools/process/root.ts';
+import { run } from '../../tools/process/run.ts';
+import { runOrThrow } from '../kit/real/cluster/command.ts';
+import { exportFfmpeg } from '../kit/real/cluster/images.ts';
+import { clusterLayout } from '../kit/real/cluster/layout.ts';
+import { createStream, openScene, PATIENCE_MS, type Scene, waitUntilReady } from '../kit/real/cluster/scene.ts';
+import { ensureSpdxValidator } from '../kit/real/release/validator.ts';
+import { until } from '../kit/wait.ts';
+
+const KEY = 'stream-of-a-release';
+/** The image had 337 MiB while it was a whole Debian. */
+const MAX_MIB = 240;
+const RELEASE_MS = 20 * 60_000;
+
+let work = '';
+let release = '';
+let root = '';
+let scene: Scene | undefined;
+
+const findFile = (end: string): string => {
+  const names = readdirSync(release).filter((name) => name.endsWith(end));
+  expect(names, end).toHaveLength(1);
+  return join(release, names[0] ?? '');
+};
+const readText = (end: string): string => readFileSync(findFile(end), 'utf8');
+const readDigest = async (): Promise<string> => {
+  const index = await runOrThrow('tar', ['-xOf', findFile('.oci.tar'), 'index.json']);
+  return JSON.parse(index).manifests[0].digest;
+};
+
+async function makeRelease(dir: string): Promise<string> {
+  const script = join(PROJECT_ROOT, 'scripts/release.ts');
+  return runOrThrow(process.execPath, [script, '--out', dir, '--ffmpeg', join(work, 'ffmpeg')], {
+    timeoutMs: RELEASE_MS,
+    env: environment(),
+  });
+}
+
+/** Unpacks the layers as a container runtime does. */
+async function unpackImage(): Promise<void> {
+  const layout = join(work, 'layout');
+  for (const dir of [layout, root]) mkdirSync(dir, { recursive: true });
+  await runOrThrow('tar', ['-xf', findFile('.oci.tar'), '-C', layout]);
+  const [{ Layers }] = JSON.parse(readFileSync(join(layout, 'manifest.json'), 'utf8')) as [{ Layers: string[] }];
+  for (const layer of Layers) await runOrThrow('tar', ['-xpzf', join(layout, layer), '-C', root]);
+  rmSync(layout, { recursive: true });
+}
+
+const inImage = (...words: string[]): Promise<string> =>
+  runOrThrow('chroot', ['--userspec=10001:10001', root, ...words]);
+
+/** Lists the names of `--enable-<kind>=` in scripts/build-ffmpeg, for the programs that read and prepare media. */
+function listEnabled(kind: string): string[] {
+  const text = readFileSync(join(PROJECT_ROOT, 'scripts/build-ffmpeg'), 'utf8');
+  const filters = [...text.matchAll(/^FILTERS\+?=,?(.*)$/gm)].map(([, names]) => names).join(',');
+  const media = text.slice(text.indexOf('build media'), text.indexOf('build send'));
+  const [, names = ''] = new RegExp(`--enable-${kind}="?(\\S+?)"?(\\s|$)`, 'm').exec(media) ?? [];
+  return names.replace('$FILTERS', filters).split(',');
+}
+
+beforeAll(async () => {
+  work = await mkdtemp(join(tmpdir(), 'loopstream-release-'));
+  [release, root] = [join(work, 'release'), join(work, 'root')];
+  scene = await openScene(async ({ layout, nodes }) => {
+    await exportFfmpeg(clusterLayout(localEnvironment().cacheDir).imagesDir, join(work, 'ffmpeg'));
+    await makeRelease(release);
+    await unpackImage();
+    for (const node of nodes) {
+      const ctr = [
+        '--address',
+        join(node.layout.runDir, 'containerd.sock'),
+        '--namespace',
+        'k8s.io',
+        'images',
+        'import',
+      ];
+      const how = ['--digests', '--base-name', 'docker.io/library/loopstream', findFile('.oci.tar')];
+      await runOrThrow('ctr', [...ctr, ...how], { timeoutMs: 300_000 });
+    }
+    expect(layout.nodes).toHaveLength(nodes.length);
+    // The chart names the image. Nothing else of this checkout is used from here on.
+    return { chart: findFile('.tgz'), image: () => ({}) };
+  });
+});
+
+afterAll(async () => {
+  await scene?.close();
+  if (work) await rm(work, { recursive: true, force: true });
+});
+
+describe('the files of a release', () => {
+  test('have the sums that it says, and are the same when they are made again', async () => {
+    await runOrThrow('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: release });
+    const sums = readText('SHA256SUMS');
+    expect(sums.trim().split('\n')).toHaveLength(readdirSync(release).length - 1);
+    const again = join(work, 'again');
+    await makeRelease(again);
+    expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(sums);
+    // Nothing else is left.
+    expect(readdirSync(work).sort()).toEqual(['again', 'ffmpeg', 'release', 'root']);
+  });
+
+  test('say what is in the image, by the rules of SPDX 2.3', async () => {
+    const file = findFile('.spdx.json');
+    const { ok, stdout, stderr } = await run(await ensureSpdxValidator(), ['--infile', file, '--version', 'SPDX-2.3'], {
+      env: environment(),
+      timeoutMs: 120_000,
+    });
+    expect(ok, stdout + stderr).toBe(true);
+    const { packages } = JSON.parse(readFileSync(file, 'utf8')) as {
+      packages: {
+        name: string;
+        versionInfo: string;
+        licenseDeclared: string;
+        externalRefs: { referenceLocator: string }[];
+      }[];
+    };
+    const find = (name: string) => packages.find((one) => one.name === name);
+    expect(find('loopstream')?.externalRefs[0]?.referenceLocator).toContain(encodeURIComponent(await readDigest()));
+    // Every library of the image belongs to a package of the list, and each such package is in the image.
+    const status = join(root, 'var/lib/dpkg/status.d');
+    const installed = readdirSync(status).filter((name) => !name.endsWith('.md5sums'));
+    const debian = packages.filter(({ externalRefs }) =>
+      /^pkg:deb\/.*arch=(?!source)/.test(externalRefs[0]?.referenceLocator ?? ''),
+    );
+    expect(
+      debian
+        .map(({ name }) => name)
+        .filter((name) => name !== 'libc6-dev')
+        .sort(),
+    ).toEqual(installed.sort());
+    const owned = installed
+      .map((name) => (name === 'base-files' ? '' : readFileSync(join(status, `${name}.md5sums`), 'utf8')))
+      .join('');
+    const libraries = readdirSync(join(root, 'usr/lib'), { recursive: true, encoding: 'utf8' }).filter((name) =>
+      /\.so\.[\d.]+$/.test(name),
+    );
+    expect(libraries.length).toBeGreaterThan(20);
+    const links = await runOrThrow('find', [join(root, 'usr/lib'), '-type', 'l', '-printf', '%f\n']);
+    for (const library of libraries.map((name) => name.split('/').at(-1) ?? ''))
+      if (!links.split('\n').includes(library)) expect(owned, library).toContain(`/${library}\n`);
+    const ffmpeg = find('ffmpeg')?.versionInfo.replace(/^\d+:|-.*/g, '') ?? '';
+    expect(await inImage('ffmpeg', '-version')).toContain(`ffmpeg version ${ffmpeg} `);
+    expect(await inImage('node', '--version')).toBe(`v${find(`node-linux-${process.arch}`)?.versionInfo}\n`);
+    expect(packages.length).toBeGreaterThan(250);
+    for (const { name, licenseDeclared } of packages) expect(licenseDeclared, name).not.toBe('NOASSERTION');
+    // Each has its text among the notices.
+    const notices = readText('third-party-notices.txt');
+    for (const { name, versionInfo } of packages.slice(1)) expect(notices).toContain(`\n${name} ${versionInfo} (`);
+  });
+});
+
+describe('the image', () => {
+  test('is small, and has no shell, no package manager and nothing that gets rights', async () => {
+    const mib = Number((await runOrThrow('du', ['-sb', root])).split('\t')[0]) / 2 ** 20;
+    expect(mib).toBeLessThan(MAX_MIB);
+    const programs = await runOrThrow('find', [
+      root,
+      '-type',
+      'f',
+      '-perm',
+      '/111',
+      '!',
+      '-name',
+      '*.so*',
+      '-printf',
+      '%P\n',
+    ]);
+    // Packages of npm have scripts for a shell's `env`, which is not there.
+    const isScript = (name: string) => /^app\/dist\/.*\.m?js$/.test(name);
+    expect(
+      programs
+        .trim()
+        .split('\n')
+        .filter((name) => !isScript(name))
+        .sort(),
+    ).toEqual([
+      'app/dist/confine',
+      ...['ffmpeg', 'ffmpeg-send', 'ffprobe', 'node'].map((name) => `usr/local/bin/${name}`),
+    ]);
+    expect(await runOrThrow('find', [root, '-perm', '/6000', '-type', 'f'])).toBe('');
+  });
+
+  test('has every filter, encoder and muxer that its ffmpeg is compiled for, and decodes what people upload', async () => {
+    const list = async (kind: string) =>
+      (await inImage('ffmpeg', '-hide_banner', `-${kind}s`))
+        .split('\n')
+        .flatMap((line) => line.trim().split(/\s+/)[1]?.split(',') ?? []);
+    for (const kind of ['filter', 'encoder', 'muxer']) {
+      // ffmpeg lists the muxer pcm_s16le by its shorter name.
+      const enabled = listEnabled(kind).map((name) => (kind === 'muxer' ? name.replace('pcm_', '') : name));
+      expect(enabled.length, kind).toBeGreaterThan(5);
+      expect(await list(kind), kind).toEqual(expect.arrayContaining(enabled));
+    }
+    const decoders = [
+      'h264',
+      'hevc',
+      'vp8',
+      'vp9',
+      'libdav1d',
+      'mpeg4',
+      'prores',
+      'aac',
+      'mp3float',
+      'opus',
+      'vorbis',
+      'flac',
+      'pcm_s16le',
+      'png',
+      'mjpeg',
+    ];
+    expect(await list('decoder')).toEqual(expect.arrayContaining(decoders));
+  });
+
+  test('encodes, reads and sends with these programs', async () => {
+    const source = ['-f', 'lavfi', '-i', 'color=s=320x180:d=1', '-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'];
+    const file = '/tmp/release.flv';
+    await inImage('ffmpeg', '-v', 'error', '-nostdin', ...source, '-t', '1', '-c:v', 'libx264', '-c:a', 'aac', file);
+    const streams = await inImage('ffprobe', '-v', 'error', '-of', 'json', '-show_streams', file);
+    expect(JSON.parse(streams).streams.map(({ codec_name }: { codec_name: string }) => codec_name)).toEqual([
+      'h264',
+      'aac',
+    ]);
+    const sent = await inImage(
+      'ffmpeg-send',
+      '-v',
+      'error',
+      '-nostdin',
+      '-i',
+      file,
+      '-c',
+      'copy',
+      '-f',
+      'mpegts',
+      '/tmp/release.ts',
+    );
+    expect(sent).toBe('');
+    // The authorities of TLS are there for programs that read files of them.
+    const check = `new (require('node:crypto').X509Certificate)(require('node:fs').readFileSync('/etc/ssl/certs/ca-certificates.crt'));
+      console.log(require('node:os').userInfo().username)`;
+    expect(await inImage('node', '-e', check)).toBe('loopstream\n');
+    expect(await inImage('node', '/app/dist/app/main.js', '--help')).toMatch(/operator/);
+  });
+});
+
+describe('an installation from these files alone', () => {
+  test('runs the image of the archive, by its digest', async () => {
+    const digest = await readDigest();
+    const pods = JSON.parse((await scene?.release.service('get', 'pods', '-o', 'json')) ?? '');
+    const images = pods.items.flatMap(({ spec }: { spec: { containers: { image: string }[] } }) =>
+      spec.containers.map(({ image }) => image),
+    );
+    expect(images.length).toBeGreaterThan(1);
+    expect(new Set(images)).toEqual(new Set([`loopstream@${digest}`]));
+  });
+
+  test('puts a stream on air', async () => {
+    if (!scene) throw new Error('no scene');
+    const { call, urls, inside } = scene.release;
+    const imported = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
+    const id = await createStream(scene, KEY, imported.body.objectID, urls.watched);
+    await waitUntilReady(scene, id);
+    const started = await call<{ status: string }>('POST', `/streams/${id}/start?wait=60`);
+    expect(started.body.status).toBe('live');
+    const { outside } = scene;
+    await until('media has come for five seconds', () => outside.meter.steadyMs() > 5000, PATIENCE_MS);
+    const image = '{.items[*].spec.containers[*].image}';
+    const labels = `loopstream.dev/stream=${id}`;
+    expect(await inside('get', 'pods', '-l', labels, '-o', `jsonpath=${image}`)).toBe(
+      `loopstream@${await readDigest()}`,
+    );
+  });
+});
