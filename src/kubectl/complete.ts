@@ -10,6 +10,7 @@ import { allFlags, parseCommandLine } from './parse.ts';
 import type { Command, Completed, Flag } from './shell/call.ts';
 import type { Cluster, ClusterFlags } from './shell/cluster.ts';
 import { getResource } from './shell/objects.ts';
+import { toLine } from './shell/table.ts';
 
 /** Cobra's directive for a shell: names of files are no candidates. */
 const NO_FILES = ':4';
@@ -83,7 +84,7 @@ async function readNames(cluster: Cluster, kind: Completed): Promise<string[]> {
         throw error;
       });
     return page.items.map(({ metadata, spec }) => {
-      const shown = spec?.displayName?.replaceAll(/\s+/g, ' ');
+      const shown = toLine(spec?.displayName ?? '');
       return `${prefix}${metadata.name}${shown ? `\t${shown}` : ''}`;
     });
   };

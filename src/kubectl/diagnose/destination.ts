@@ -4,8 +4,8 @@ import { DESTINATIONS, type Destination } from '../../resources/destination/reso
 import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { formatAge } from '../shell/age.ts';
+import { findAdvice } from '../streams/advice.ts';
 import { explain } from '../streams/problems.ts';
-import { findDestinationAdvice } from '../streams/test-outcome.ts';
 import type { Reader } from './facts.ts';
 import { type Finding, listConditions, listEvents, type Story } from './story.ts';
 
@@ -36,7 +36,7 @@ function findFaults({ metadata, status }: Destination): Finding[] {
   if (ready.status !== 'True') return [{ message: ready.message, fix: getConditionFix(ready) }];
   const { test } = status ?? {};
   if (!test || test.ok) return [];
-  const fix = findDestinationAdvice(test.code);
+  const fix = findAdvice(test.code, 'destination');
   return [
     { message: `The last test failed at the step ${test.stage}: ${test.message}`, ...(fix !== undefined && { fix }) },
   ];

@@ -5,9 +5,9 @@ import { DESTINATIONS, type Destination } from '../../resources/destination/reso
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
+import { findAdvice } from '../streams/advice.ts';
 import { listPodsOf } from '../streams/logs.ts';
 import { explain, listProblems } from '../streams/problems.ts';
-import { findDestinationAdvice } from '../streams/test-outcome.ts';
 import { describeDestinationRow } from './destination.ts';
 import type { Reader } from './facts.ts';
 import {
@@ -95,7 +95,7 @@ function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): Fi
 }
 
 function describeRefusal({ destination, code, message }: Word): Finding {
-  const fix = findDestinationAdvice(code);
+  const fix = findAdvice(code, 'destination');
   return {
     message: `Destination "${destination}" does not accept the stream. ${message}`,
     fix: [fix, `Test it while no stream uses it: kubectl loop test ${destination}`].filter(Boolean).join(' '),

@@ -4,8 +4,8 @@ import { UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';
 import { formatAge } from '../shell/age.ts';
+import { findAdvice } from '../streams/advice.ts';
 import { listPodsOf } from '../streams/logs.ts';
-import { findAdvice } from '../streams/test-outcome.ts';
 import type { Reader } from './facts.ts';
 import {
   type Finding,
@@ -40,7 +40,7 @@ export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
 export function findUploadFaults({ metadata, status }: Upload): Finding[] {
   const about = `Upload "${metadata.name}"`;
   const explainCode = (code: string) => {
-    const fix = findAdvice(code, 'error.code` of an upload');
+    const fix = findAdvice(code, 'upload');
     return fix === undefined ? {} : { fix };
   };
   const { error, renditions = [], waiting } = status ?? {};

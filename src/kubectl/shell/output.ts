@@ -1,12 +1,13 @@
 /** Writes to the terminal. Colours appear only on a terminal without NO_COLOR. */
 import { styleText } from 'node:util';
+import { sanitize } from './table.ts';
 
 /** A table fits into this many characters where there is no terminal. */
 const USUAL_WIDTH = 100;
 const LEAST_WIDTH = 60;
 
 export const write = (text: string): void => void process.stdout.write(text);
-export const warn = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
+export const warn = (sentence: string): void => void process.stderr.write(`${sanitize(sentence)}\n`);
 
 export const readWidth = (): number => Math.max(LEAST_WIDTH, process.stdout.columns ?? USUAL_WIDTH);
 

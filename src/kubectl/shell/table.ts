@@ -12,11 +12,12 @@ export interface Column<Row> {
 
 const GAP = '   ';
 
-/** Control characters of an object's text would reach the terminal. */
-export const toLine = (text: string): string =>
-  stripVTControlCharacters(text)
-    .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ')
-    .trim();
+/** Text of an object without the characters that control a terminal. Its lines stay. */
+export const sanitize = (text: string): string =>
+  stripVTControlCharacters(text).replaceAll(/[^\P{Cc}\n]|[\p{Cf}\u2028\u2029]/gu, ' ');
+
+/** The same in one line. */
+export const toLine = (text: string): string => sanitize(text).replaceAll(/\s+/g, ' ').trim();
 
 const measure = (text: string): number => [...text].length;
 

@@ -3,6 +3,7 @@ import { type Condition, findCondition } from '../../resources/common/conditions
 import { getConditionFix, getReasonCode, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import { findAdvice } from './advice.ts';
 
 export interface Problem {
   /** Public code, such as `destination_not_found`. */
@@ -20,10 +21,10 @@ const RESTING: ReadonlySet<Phase> = new Set(['idle', 'scheduled', 'stopped', 'en
 type Reported = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> &
   Partial<Pick<Condition, 'lastTransitionTime'>>;
 
-const toProblem = (condition: Reported, hasFix: boolean): Problem => ({
+const toProblem = (condition: Reported, fix?: string): Problem => ({
   code: getReasonCode(condition.reason),
   message: condition.message,
-  ...(hasFix && { fix: getConditionFix(condition) }),
+  ...(fix !== undefined && { fix }),
   ...(condition.lastTransitionTime !== undefined && { since: condition.lastTransitionTime }),
 });
 
@@ -32,7 +33,9 @@ function listObstacles({ spec, status }: LoopStream): Problem[] {
   const { conditions } = status ?? {};
   const readiness = READINESS_CONDITIONS.flatMap((type) => findCondition(conditions, type) ?? []);
   const gates = readGates(spec, conditions).map((gate) => ({ ...findCondition(conditions, gate.type), ...gate }));
-  return [...readiness, ...gates].filter((one) => one.status !== 'True').map((one) => toProblem(one, true));
+  return [...readiness, ...gates]
+    .filter((one) => one.status !== 'True')
+    .map((one) => toProblem(one, getConditionFix(one)));
 }
 
 function listTroubles({ spec, status }: LoopStream): Problem[] {
@@ -41,11 +44,14 @@ function listTroubles({ spec, status }: LoopStream): Problem[] {
     const found = findCondition(conditions, type);
     return found?.status === wrong ? [found] : [];
   };
-  const hasFix = ({ reason }: Condition) => Object.hasOwn(READINESS_ISSUES, reason);
+  const findFix = (one: Condition) =>
+    Object.hasOwn(READINESS_ISSUES, one.reason)
+      ? getConditionFix(one)
+      : findAdvice(getReasonCode(one.reason), 'degraded');
   const stuck = [...find('PodScheduled', 'False'), ...find('Progressing', 'False')];
   const isAway = isWanted(spec) && phase !== undefined && !RESTING.has(phase) && phase !== 'waiting';
   return [...stuck, ...(isAway ? find('Live', 'False') : []), ...find('Degraded', 'True')].map((one) =>
-    toProblem(one, hasFix(one)),
+    toProblem(one, findFix(one)),
   );
 }
 

@@ -17,6 +17,7 @@ import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { applyRights } from '../../../tools/local/rights.ts';
 import {
   aroundEachTest,
   buildObject,
@@ -80,6 +81,13 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
+const ROLE_BINDINGS: Resource = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'RoleBinding',
+  plural: 'rolebindings',
+  namespaced: true,
+};
 const BINDINGS: Resource = {
   group: 'rbac.authorization.k8s.io',
   version: 'v1',
@@ -274,6 +282,30 @@ test('whoever may not, is told the right that is missing; wrong use has status 2
   expect(elsewhere.stderr).toContain('has no context "nowhere"');
 });
 
+test('the roles view and edit of Kubernetes are all that people need', async () => {
+  await applyRights(kube);
+  const grant = async (user: string, role: string) => {
+    const subjects = [{ kind: 'User', name: user, apiGroup: 'rbac.authorization.k8s.io' }];
+    const roleRef = { kind: 'ClusterRole', name: role, apiGroup: 'rbac.authorization.k8s.io' };
+    await kube.create(ROLE_BINDINGS, NS, { metadata: { name: user }, roleRef, subjects } as never);
+    return writeKubeconfig(user);
+  };
+  const [viewer, editor] = [await grant('vera', 'view'), await grant('emil', 'edit')];
+  await createDestination();
+  await createStream({ replicas: 0 });
+  await waitForPhase('idle');
+  await until('the roles are aggregated', async () => (await kubectl(['loop', 'status'], viewer)).status === 0);
+  const story = await kubectl(['loop', 'diagnose', 'bunny'], viewer);
+  expect(story.stdout).toContain('Upload "film" does not exist.');
+  expect(story.stdout).not.toContain('Not visible');
+  expect((await kubectl(['loop', 'start', 'bunny'], viewer)).stderr).toContain(
+    'Ask an administrator for the ClusterRole "edit"',
+  );
+  // Each role is aggregated on its own.
+  await until('the editor may', async () => (await kubectl(['loop', 'start', 'bunny'], editor)).status === 0);
+  expect((await kubectl(['loop', 'status', '-A'], editor)).stderr).toContain('or name a namespace with -n');
+});
+
 test('events of the operator are in the story, and a list of kubeconfigs is one', async () => {
   await createStream();
   await waitForPhase('waiting');
@@ -313,6 +345,9 @@ test('support-bundle has what helps, and no value of a Secret, an address or an 
     (await kube.list(JOBS, { namespace: NS })).some(({ metadata }) => metadata.name === 'linked-import'),
   );
 
+  expect((await loop('version')).stdout).toMatch(
+    /^Plugin: +\d.*\nKubernetes: +v1\..*\nOperator: +x:1 \(namespace tv\)\n/,
+  );
   const file = join(dir, 'bundle.tar.gz');
   expect(await loop('support-bundle', '-o', file)).toMatchObject({ status: 0, stdout: `${file}\n` });
   const again = await loop('support-bundle', '-o', file);

@@ -1,6 +1,6 @@
 /** Tests tables: columns that fit a width, names that are never cut, no control characters of an object's text. */
 import { expect, test } from 'vitest';
-import { type Column, cut, formatTable, layOut } from '../../../../src/kubectl/shell/table.ts';
+import { type Column, cut, formatTable, layOut, sanitize } from '../../../../src/kubectl/shell/table.ts';
 
 interface Row {
   name: string;
@@ -48,4 +48,8 @@ test('a text is cut at a word, and by characters where it has no words', () => {
   expect(cut('abcdefghij', 5)).toBe('abcd…');
   expect(cut('🐰🐰🐰🐰', 3)).toBe('🐰🐰…');
   expect(cut('short', 9)).toBe('short');
+});
+
+test('a text of several lines keeps them, and nothing that controls a terminal', () => {
+  expect(sanitize('a\u001b[2Jb\r\nc\u202e\u0007d')).toBe('ab \nc  d');
 });
