@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg release fuzz-media test-cluster test-kind lint format generate build kubectl-loop screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -98,6 +98,7 @@ screenshots: setup ## take screenshots of every page of a running `make run`, li
 build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, the client library and the kubectl plugin into dist/
 	@$(NODE) scripts/build.ts
 
+.PHONY: kubectl-loop
 kubectl-loop: dist/kubectl/kubectl-loop ## bundle the kubectl plugin into dist/kubectl/kubectl-loop (docs/kubectl.md)
 
 bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md

@@ -131,7 +131,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     arguments: { min: 0, max: 0 },
     flags: {
       'all-namespaces': { type: 'boolean', short: 'A', description: 'streams of all namespaces' },
-      output: { type: 'string', short: 'o', value: 'FILE', description: 'file to write, which must not exist' },
+      output: {
+        type: 'string',
+        short: 'o',
+        value: 'FILE',
+        description: 'file to write, which must not exist; - is standard output',
+      },
     },
     load: async () => (await import('./bundle/command.ts')).writeBundle,
   }),

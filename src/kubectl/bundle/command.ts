@@ -22,6 +22,11 @@ export async function writeBundle({ flags, cluster }: Call<BundleFlags>): Promis
     now,
   );
   const bytes = await promisify(gzip)(archive);
+  if (output === '-') {
+    // The process of a role ends at once when it is done.
+    await new Promise((resolve) => process.stdout.write(bytes, resolve));
+    return 0;
+  }
   await writeFile(output, bytes, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') throw new CommandError(`The file ${output} exists. Name another one with -o.`);
     throw new CommandError(`The file ${output} could not be written (${error.code}). Name another one with -o.`);

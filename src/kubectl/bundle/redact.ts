@@ -9,12 +9,14 @@ import { GROUP, UPLOAD_METADATA_ANNOTATION } from '../../resources/common/names.
 
 const REDACTED = '[redacted]';
 
-const ADDRESS = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'<>\\]*)/gi;
+/** Repetitions are bounded: a log is as long as its writer likes, and unbounded ones would take the square of that. */
+const ADDRESS = /\b([a-z][a-z0-9+.-]{0,31}):\/\/([^\s"'<>\\]*)/gi;
 const NAMED =
-  /\b([\w.-]*(?:rtmpkey|keyhint|streamkey|stream_key|api[_-]?key|access[_-]?key|token|secret|password|passphrase|passwd|pwd|signature|credential|streamid|authorization|cookie)[\w-]*)(\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?([^\s"',;&}\\]+)/gi;
-const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi;
+  /((?:rtmpkey|keyhint|streamkey|stream_key|api[_-]?key|access[_-]?key|token|secret|password|passphrase|passwd|pwd|signature|credential|streamid|authorization|cookie)[\w-]{0,64})(\\?["']?\s{0,8}[:=]\s{0,8}\\?["']?)(?:(?:bearer|basic)\s{1,8})?([^\s"',;&}\\]+)/gi;
+const BEARER = /\b(bearer|basic)\s{1,8}[\w.~+/=-]{8,}/gi;
 /** A JSON web token, and a PEM block, wherever it stands. */
-const BARE = /\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]+-----[\s\S]*?(?:-----END [A-Z ]+-----|$)/g;
+const BARE =
+  /(?<![\w-])eyJ[\w-]{8,2048}\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g;
 
 /** Keeps the scheme, the host and the port: a path or a query may be all that grants access. */
 function redactAddress(_: string, scheme: string, rest: string): string {

@@ -9,6 +9,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   loopstreams: 'stream',
   uploads: 'upload',
   destinations: 'destination',
+  pods: 'pod',
 };
 const ABSENT = /^(\S+?)(?:\.\S+)? "([^"]+)" not found$/;
 /** Verbs that the role for reading has. */

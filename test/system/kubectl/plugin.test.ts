@@ -354,6 +354,9 @@ test('support-bundle has what helps, and no value of a Secret, an address or an 
   expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('exists') });
   const run = promisify(execFile);
   const { stdout: names } = await run('tar', ['-tzf', file]);
+  const piped = `'${cluster.binaries.kubectl}' loop support-bundle -o - | tar -tz`;
+  const { stdout: same } = await run('sh', ['-c', piped], { env: environment(kubeconfig) });
+  expect(same.split('\n')).toContain('loopstream-support/summary.txt');
   const { stdout: text } = await run('tar', ['-xzOf', file], { maxBuffer: 64 * 1024 * 1024 });
   for (const name of [
     'summary.txt',
