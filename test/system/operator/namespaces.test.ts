@@ -10,6 +10,7 @@ import { createKube } from '../../../src/kube/client.ts';
 import { NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
 import { runOperator } from '../../../src/operator/main.ts';
 import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
@@ -222,6 +223,10 @@ test('of all namespaces, one without the Role says so, and goes on air when it h
   );
   await applyManifest('team-namespace.yaml', TEAM_B);
   await bringOnAir(TEAM_B);
+
+  await stopOperator();
+  // Two streams and their pods, which can be deleted without the operator then.
+  expect(await removeFinalizers(kube, undefined, { againMs: 100 })).toBe(4);
 });
 
 test('the namespace of the operator goes with the stream in it, and one elsewhere, which stays on air, can be deleted without it', async () => {
