@@ -28,16 +28,17 @@ let release = '';
 let root = '';
 let scene: Scene | undefined;
 
-const findFile = (end: string): string => {
-  const names = readdirSync(release).filter((name) => name.endsWith(end));
+const findFile = (end: string, dir = release): string => {
+  const names = readdirSync(dir).filter((name) => name.endsWith(end));
   expect(names, end).toHaveLength(1);
-  return join(release, names[0] ?? '');
+  return join(dir, names[0] ?? '');
 };
 const readText = (end: string): string => readFileSync(findFile(end), 'utf8');
-const readDigest = async (): Promise<string> => {
-  const index = await runOrThrow('tar', ['-xOf', findFile('.oci.tar'), 'index.json']);
-  return JSON.parse(index).manifests[0].digest;
-};
+const readJson = async (file: string, dir = release) =>
+  JSON.parse(await runOrThrow('tar', ['-xOf', findFile('.oci.tar', dir), file]));
+const readDigest = async (dir = release): Promise<string> => (await readJson('index.json', dir)).manifests[0].digest;
+/** Annotations and layers, so that a difference says where it is. */
+const readManifest = async (dir: string) => readJson(`blobs/${(await readDigest(dir)).replace(':', '/')}`, dir);
 
 async function makeRelease(dir: string): Promise<string> {
   const script = join(PROJECT_ROOT, 'scripts/release.ts');
@@ -106,6 +107,7 @@ describe('the files of a release', () => {
     expect(sums.trim().split('\n')).toHaveLength(readdirSync(release).length - 1);
     const again = join(work, 'again');
     await makeRelease(again);
+    expect(await readManifest(again)).toEqual(await readManifest(release));
     expect(readFileSync(join(again, 'SHA256SUMS'), 'utf8')).toBe(sums);
     // Nothing else is left.
     expect(readdirSync(work).sort()).toEqual(['again', 'ffmpeg', 'release', 'root']);
@@ -187,6 +189,7 @@ describe('the image', () => {
         .sort(),
     ).toEqual([
       'app/dist/confine',
+      'app/dist/kubectl/kubectl-loop',
       ...['ffmpeg', 'ffmpeg-send', 'ffprobe', 'node'].map((name) => `usr/local/bin/${name}`),
     ]);
     expect(await runOrThrow('find', [root, '-perm', '/6000', '-type', 'f'])).toBe('');

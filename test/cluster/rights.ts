@@ -129,6 +129,23 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
   await inside('delete', `upload/${name}`, `job/${importJobName(name)}`);
 }
 
+interface PreparePod {
+  status: { initContainerStatuses?: { name: string; resources?: { requests?: { cpu?: string } } }[] };
+}
+
+/** Starts a stream whose media is prepared in the background: kubelet gives the pod more of the processors while it runs. */
+async function startWhilePrepared({ inside }: Release, stream: string, upload: string): Promise<void> {
+  const selector = `loopstream.dev/upload=${upload},loopstream.dev/task=rendition`;
+  const readCpus = async () => {
+    const { items } = JSON.parse(await inside('get', 'pods', '-l', selector, '-o', 'json')) as { items: PreparePod[] };
+    const statuses = items.flatMap(({ status }) => status.initContainerStatuses ?? []);
+    return statuses.map(({ resources }) => resources?.requests?.cpu);
+  };
+  expect(await readCpus()).toEqual(['20m']);
+  await inside('scale', `loopstream/${stream}`, '--replicas=1');
+  await until('its pod has the share of an awaited one', async () => (await readCpus()).join() === '200m', PATIENCE_MS);
+}
+
 /** Prepares a film so long that a pod helps, which gives its place to another preparation and gets it back. */
 async function helpWithLongFilm(scene: Scene, ok: Ok, uploadID: string): Promise<void> {
   const { inside, urls } = scene.release;
@@ -143,6 +160,7 @@ async function helpWithLongFilm(scene: Scene, ok: Ok, uploadID: string): Promise
   await until('a pod helps', async () => ((await readHelpers())?.status.active ?? 0) > 0, PATIENCE_MS);
   const other = await createStream(scene, 'another-profile', uploadID);
   await ok('PATCH', `/streams/${other}`, { quality: 'q_1080p' });
+  await startWhilePrepared(scene.release, long, objectID);
   await waitUntilReady(scene, other);
   await waitUntilReady(scene, long);
   for (const id of [other, long]) await ok('DELETE', `/streams/${id}`);

@@ -72,7 +72,7 @@ test('kubectl apply -f manifests/samples puts a stream on air, and get and descr
 
   const table = await kubectl('get', 'loopstreams');
   expect(table.split('\n')[0]).toMatch(/NAME\s+STATE\s+READY\s+DESTINATION\s+UPTIME\s+RESTARTS/);
-  expect(table).toMatch(/sample\s+live\s+true/);
+  expect(table).toMatch(/sample\s+live\s+True/);
   const story = await kubectl('describe', 'loopstream', 'sample');
   expect(story).toMatch(/Events:[\s\S]*Live/);
 
