@@ -126,11 +126,12 @@ test('kubectl loop skips, tests, reads logs and finds a refused destination on a
     'the story names the destination',
     async () => {
       const { stdout } = await loop('diagnose', 'sample');
-      return stdout.includes('Destination "nobody" does not accept the stream.') && stdout;
+      // At first the pod has not read the Secret of the destination yet.
+      return stdout.includes('Compare host and port in the URL of the destination') && stdout;
     },
     60_000,
   );
-  expect(story).toContain('Compare host and port in the URL of the destination');
+  expect(story).toContain('Destination "nobody" does not accept the stream.');
 
   const file = join(dir, 'bundle.tar.gz');
   expect(await loop('support-bundle', '-o', file)).toMatchObject({ status: 0 });

@@ -147,7 +147,7 @@ function computeState({ metadata, spec, status }: LoopStream): string {
   const isOffAir = ['idle', 'scheduled', 'stopped', 'ended', 'failed'].includes(status?.phase ?? 'idle');
   if (!isOffAir) return isWanted ? (status?.phase ?? '') : 'stopping';
   if (isWanted && spec.schedule) return 'scheduled';
-  if (isWanted && status) return 'starting';
+  if (isWanted && status?.phase) return 'starting';
   return status?.phase && status.phase !== 'scheduled' ? status.phase : 'idle';
 }
 
