@@ -66,7 +66,8 @@ async function buildProject(project: string, signal: AbortSignal): Promise<void>
   await runOrFail('cp', ['--archive', '--link', join(PROJECT_ROOT, 'node_modules'), join(project, 'node_modules')], {
     signal,
   });
-  const env = { ...environment(), LOOPSTREAM_LAUNCHER: 'required' };
+  // In another environment, the page would be one for developers, which names the folder that it was built in.
+  const env = { ...environment(), NODE_ENV: 'production', LOOPSTREAM_LAUNCHER: 'required' };
   // The packages are those that `make release` has installed.
   const how = ['--silent', '--old-file', 'node_modules/.installed', 'build'];
   await runOrFail('make', how, { cwd: project, env, timeoutMs: BUILD_TIMEOUT_MS, signal });
