@@ -82,7 +82,7 @@ test('twenty Jobs that are killed at any time make what one makes, and no part t
   const keys: string[] = [];
   for await (const { key } of listChunks(storage, KEY)) keys.push(key);
   expect(keys).toHaveLength(8);
-});
+}, 480_000);
 
 test('another Job makes parts by the plan alone, and the first one only adds what is missing', async () => {
   await using place = await room();
