@@ -5,6 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { parseCpus } from '../../src/kube/quantity.ts';
 
 /** The most that is requested. Containers that request as much, or nothing, are like every other process of the machine. */
 const FULL_SHARE_MILLICPUS = 200;
@@ -14,13 +15,11 @@ const LOWEST = 19;
 const RETRY_MS = 100;
 const RETRIES = 20;
 
-const QUANTITY = /^(\d+(?:\.\d+)?)(m?)$/;
-
 /** Returns the nice value for a request of processors, as Kubernetes writes it (`250m`, `2`). */
 export function chooseNice(request: string | undefined): number {
-  const [, digits, milli] = QUANTITY.exec(request ?? '') ?? [];
-  if (digits === undefined) return 0;
-  const millicpus = Math.max(1, Number(digits) * (milli ? 1 : 1000));
+  const cpus = parseCpus(request);
+  if (cpus === undefined) return 0;
+  const millicpus = Math.max(1, cpus * 1000);
   const steps = Math.log(FULL_SHARE_MILLICPUS / millicpus) / Math.log(STEP);
   return Math.min(LOWEST, Math.max(0, Math.round(steps)));
 }

@@ -3,6 +3,7 @@
  * level `restricted` refuses (https://kubernetes.io/docs/concepts/security/pod-security-standards/). Pure: no I/O, no clock.
  */
 
+import { parseBytes } from '../../kube/quantity.ts';
 import type { OwnerReference } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import type { ConfineMode } from '../../media/confinement/modes.ts';
@@ -276,16 +277,3 @@ export const isOwnedBy = (
   object: { metadata: { ownerReferences?: OwnerReference[] } },
   owner: { metadata: { uid: string } },
 ): boolean => object.metadata.ownerReferences?.some((ref) => ref.controller && ref.uid === owner.metadata.uid) ?? false;
-
-const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
-const DECIMAL = ['k', 'M', 'G', 'T', 'P', 'E'];
-const QUANTITY = /^(\d+(?:\.\d*)?|\.\d+)(?:([eE][+-]?\d+)|([KMGTPE]i|[kMGTPE]))?$/;
-
-/** Bytes of a quantity such as `64Gi`, `1.5G`, `1e9` or 4096; undefined when the value is none. */
-export function parseBytes(quantity: unknown): number | undefined {
-  const match = QUANTITY.exec(String(quantity));
-  if (!match) return undefined;
-  const [, digits = '', exponent = '', suffix = ''] = match;
-  const factor = suffix.endsWith('i') ? 1024 ** (BINARY.indexOf(suffix) + 1) : 1000 ** (DECIMAL.indexOf(suffix) + 1);
-  return Math.ceil(Number(`${digits}${exponent}`) * (suffix === '' ? 1 : factor));
-}

@@ -5,6 +5,7 @@
  */
 
 import type { Node } from '../../kube/core.ts';
+import { parseCpus } from '../../kube/quantity.ts';
 import type { Placement } from '../../resources/stream/template.ts';
 import { findRepulsion } from '../pods/taints.ts';
 import { DECODER_CPUS } from './job-pod.ts';
@@ -64,14 +65,6 @@ export function shareHelpers({ free, most, running }: HelperPlaces, helps: reado
 export const chooseParallelism = (current: number, pods: number, left: number): number =>
   pods >= left ? Math.max(current, pods) : pods;
 
-const CPU = /^(\d+(?:\.\d+)?)(m?)$/;
-
-/** Processors of a quantity such as `4` or `3920m`; 0 when it is none. */
-function parseCpus(quantity: string | undefined): number {
-  const [, digits, milli] = CPU.exec(quantity ?? '') ?? [];
-  return digits === undefined ? 0 : Number(digits) / (milli ? 1000 : 1);
-}
-
 const mayRun = (node: Node, { nodeSelector = {}, tolerations = [] }: Placement): boolean =>
   findRepulsion(node, tolerations) === undefined &&
   Object.entries(nodeSelector).every(([key, value]) => node.metadata.labels?.[key] === value);
@@ -81,6 +74,8 @@ const mayRun = (node: Node, { nodeSelector = {}, tolerations = [] }: Placement):
  * would only slow down the first.
  */
 export function countWorkers(nodes: readonly Node[], placement: Placement): number {
-  const cpus = nodes.flatMap((node) => (mayRun(node, placement) ? [parseCpus(node.status?.allocatable?.cpu)] : []));
+  const cpus = nodes.flatMap((node) =>
+    mayRun(node, placement) ? [parseCpus(node.status?.allocatable?.cpu) ?? 0] : [],
+  );
   return cpus.reduce((sum, count) => sum + Math.max(1, Math.floor(count / DECODER_CPUS)), 0);
 }

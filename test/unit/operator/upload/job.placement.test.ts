@@ -1,6 +1,7 @@
 import { describe, expect, it, test } from 'vitest';
+import { parseBytes } from '../../../../src/kube/quantity.ts';
 import { buildTestPod } from '../../../../src/operator/destination/test-pod.ts';
-import { type PodSettings, parseBytes } from '../../../../src/operator/pods/security.ts';
+import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
 import {
