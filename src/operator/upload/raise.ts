@@ -10,14 +10,13 @@ import { raiseRequests } from './job-pod.ts';
  * share that it has.
  */
 export function createRaiser({ kube, caches, log }: Pick<ControllerDeps, 'kube' | 'caches' | 'log'>) {
-  const tried = new Set<string>();
+  const tried = new Map<string, [namespace: string, name: string]>();
   return async (pods: readonly Pod[]): Promise<void> => {
     for (const { metadata } of pods) {
       const { namespace = '', name, uid } = metadata;
       if (tried.has(uid)) continue;
-      const here = new Set(caches.pods.list().map((pod) => pod.metadata.uid));
-      for (const one of tried) if (!here.has(one)) tried.delete(one);
-      tried.add(uid);
+      for (const [one, place] of tried) if (caches.pods.get(...place)?.metadata.uid !== one) tried.delete(one);
+      tried.set(uid, [namespace, name]);
       try {
         const spec = raiseRequests(await kube.get(PODS, namespace, name));
         if (spec) await kube.mergePatch(PODS, namespace, name, { metadata: { uid }, spec }, { subresource: 'resize' });
