@@ -28,6 +28,7 @@ import { lifecycleTests } from './lifecycle.ts';
 import { networkTests } from './network.ts';
 import { powerTests } from './power.ts';
 import { rightsTests, usageTests } from './rights.ts';
+import { toolsTests } from './tools.ts';
 
 const KEY = 'planted-key-of-the-cluster';
 
@@ -144,6 +145,7 @@ describeConcurrent('the main job, as it goes on', () => {
 });
 describeConcurrent('a stream that ends', () => endingTests(those));
 describeConcurrent('what pods may connect to', () => networkTests(those));
+describeConcurrent('what people use', () => toolsTests(those));
 describeConcurrent('what the release may do is what it did', () => usageTests(those));
 
 describe('invisible faults', () => {

@@ -1,12 +1,11 @@
 /** Tests that tools which wait for objects agree on their state: kstatus, kubectl, Helm, and Argo CD with the script of docs/gitops.md. */
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { parse } from 'yaml';
 import type { KubeObject } from '../../../src/kube/types.ts';
 import { run } from '../../../tools/process/run.ts';
-import { ensureHealth } from '../../kit/real/go-programs.ts';
 import { type Helm, openHelms } from '../../kit/real/helm/index.ts';
+import { ARGO, type Judge, openJudge } from '../../kit/real/judge.ts';
 import {
   aroundEachTest,
   buildObject,
@@ -22,35 +21,16 @@ import {
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
-import { ARGO, FRESH, type KStatus, makeFresh, makeSituations, SITUATIONS, type Situation } from './situations.ts';
+import { FRESH, makeFresh, makeSituations, SITUATIONS, type Situation } from './situations.ts';
 
-const GUIDE = resolve(import.meta.dirname, '../../../docs/gitops.md');
-
-let health: string;
-let check: string;
+let judge: Judge;
 
 aroundEachTest();
 beforeAll(async () => {
-  ({ health } = await ensureHealth());
-  const [, block] = /<!-- health check: begin -->\s*```yaml\n(.*?)```/s.exec(await readFile(GUIDE, 'utf8')) ?? [];
-  const { data } = parse(block ?? '') as { data: Record<string, string> };
-  const scripts = parse(data['resource.customizations'] ?? '') as Record<string, Record<string, string>>;
-  check = join(cluster.stateDir, 'health.lua');
-  await writeFile(check, scripts['loopstream.dev/*']?.['health.lua'] ?? '');
+  judge = await openJudge(cluster.stateDir);
 });
 
 const env = () => ({ KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH });
-
-interface Verdict {
-  kstatus: KStatus;
-  argo: string;
-}
-
-async function judge(objects: readonly KubeObject[]): Promise<Verdict[]> {
-  const { ok, stdout, stderr } = await run(health, [check], { env: env(), input: JSON.stringify(objects) });
-  if (!ok) throw new Error(stderr);
-  return JSON.parse(stdout) as Verdict[];
-}
 
 /** Reads the objects of situations; the kind is part of what tools see. */
 const readAll = (situations: readonly Situation[]): Promise<KubeObject[]> =>

@@ -8,6 +8,7 @@ import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
+import type { KStatus } from '../../kit/real/judge.ts';
 import {
   buildObject,
   createDestination,
@@ -22,15 +23,6 @@ import {
   waitForPhase,
   waitForPod,
 } from '../../kit/system/operator-system.ts';
-
-/** kstatus → the health of Argo CD. */
-export const ARGO = {
-  Current: 'Healthy',
-  InProgress: 'Progressing',
-  Failed: 'Degraded',
-  Terminating: 'Progressing',
-} as const;
-export type KStatus = keyof typeof ARGO;
 
 export interface Situation {
   what: string;

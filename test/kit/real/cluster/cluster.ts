@@ -158,7 +158,8 @@ export async function startCluster({ audited, onProgress = () => {}, onAddress }
     const nodes = await startNodes({ layout, plane, binaries, enforcer }, images, kubectl);
     await installAddons(kubectl, plane, layout);
     const { imageBytes } = await images;
-    return { layout, plane, kube, kubectl, nodes, imageBytes, audit, stop: () => kube.close().then(stop) };
+    const kubectlPath = binaries.kubectl;
+    return { layout, plane, kube, kubectl, kubectlPath, nodes, imageBytes, audit, stop: () => kube.close().then(stop) };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;
