@@ -1,6 +1,7 @@
 /**
  * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
- * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
+ * cannot express are here: columns, names, and the rules of rules.ts. The types are of one API version; the schema of the
+ * other is derived (rename.ts). Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
@@ -16,6 +17,8 @@ import { LOOPSTREAMS } from '../stream/resource.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../stream/spec.ts';
 import { UPLOADS } from '../upload/resource.ts';
 import { UploadSpec, UploadStatus } from '../upload/spec.ts';
+import { type Kind, NAMES, type Version } from '../versions/names.ts';
+import { renamePath, renameSchema } from './rename.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
@@ -29,7 +32,8 @@ interface Column {
 }
 
 interface KindDefinition {
-  resource: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>;
+  kind: Kind;
+  resource: Pick<Resource, 'group' | 'kind' | 'plural'>;
   shortNames: string[];
   description: string;
   spec: TSchema;
@@ -66,6 +70,7 @@ const showReady = (description: string): Column => ({
 });
 
 const loopStream: KindDefinition = {
+  kind: 'LoopStream',
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
   description: 'A stream that loops media and sends it to one or more destinations.',
@@ -139,6 +144,7 @@ const loopStream: KindDefinition = {
 };
 
 const playlist: KindDefinition = {
+  kind: 'Playlist',
   resource: PLAYLISTS,
   shortNames: ['plist'],
   description: 'An ordered list of uploads for streams to play. Its version is metadata.generation.',
@@ -169,6 +175,7 @@ const playlist: KindDefinition = {
 };
 
 const upload: KindDefinition = {
+  kind: 'Upload',
   resource: UPLOADS,
   shortNames: ['upl'],
   description:
@@ -238,6 +245,7 @@ const upload: KindDefinition = {
 };
 
 const destination: KindDefinition = {
+  kind: 'Destination',
   resource: DESTINATIONS,
   shortNames: ['dest'],
   description: 'A server that streams are sent to. A Secret holds its URL and stream key.',
@@ -293,9 +301,66 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
   return decorate(root, additions);
 }
 
-function crd(definition: KindDefinition): CustomResourceDefinition {
-  const { resource, shortNames, columns, selectable, scale } = definition;
-  const { group, version, kind, plural } = resource;
+/** The version that the types are of. */
+function buildVersion(definition: KindDefinition): CrdVersion {
+  const { columns, selectable, scale } = definition;
+  return {
+    name: VERSION,
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: buildSchema(definition) },
+    subresources: {
+      status: {},
+      ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
+    },
+    selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
+    additionalPrinterColumns: columns.map(({ wide, ...column }) => (wide ? { ...column, priority: 1 } : column)),
+  };
+}
+
+/** The same version of a definition under another name, with the names of fields that it has there. */
+function renameVersion(version: CrdVersion, name: Version, kind: Kind): CrdVersion {
+  const names = NAMES[kind];
+  const schema = renameSchema(version.schema.openAPIV3Schema, names);
+  const apiVersion = { type: 'string', description: `Version of this kind: ${GROUP}/${name}.` };
+  return {
+    ...version,
+    name,
+    schema: { openAPIV3Schema: { ...schema, properties: { ...schema.properties, apiVersion } } },
+    selectableFields: version.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
+    additionalPrinterColumns: version.additionalPrinterColumns.map((column) => ({
+      ...column,
+      jsonPath: renamePath(column.jsonPath, names),
+    })),
+  };
+}
+
+function buildVersions(definition: KindDefinition, { storage = VERSION, alpha }: CrdOptions): CrdVersion[] {
+  if (storage !== VERSION && !alpha)
+    throw new TypeError(`${definition.kind} cannot be stored as ${storage} unless a webhook converts it.`);
+  const own = buildVersion(definition);
+  if (!alpha) return [own];
+  const [beta, old] =
+    (VERSION as Version) === 'v1beta1'
+      ? [own, renameVersion(own, 'v1alpha1', definition.kind)]
+      : [renameVersion(own, 'v1beta1', definition.kind), own];
+  return [
+    { ...beta, storage: storage === 'v1beta1' },
+    {
+      ...old,
+      storage: storage === 'v1alpha1',
+      deprecated: true,
+      // At most 256 characters of ASCII.
+      deprecationWarning:
+        `${GROUP}/v1alpha1 ${definition.kind} is deprecated; write ${GROUP}/v1beta1: ` +
+        `"kubectl get ${definition.resource.plural}.${GROUP} NAME -o yaml" shows an object in it`,
+    },
+  ];
+}
+
+function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResourceDefinition {
+  const { kind, resource, shortNames } = definition;
+  const { group, plural } = resource;
   return {
     apiVersion: formatApiVersion(CRDS),
     kind: CRDS.kind,
@@ -312,22 +377,41 @@ function crd(definition: KindDefinition): CustomResourceDefinition {
         // Not 'loopstream': kubectl takes a category for the kind of the same name, and `describe loopstream x` would fail.
         categories: ['onair'],
       },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: buildSchema(definition) },
-          subresources: {
-            status: {},
-            ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
-          },
-          selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
-          additionalPrinterColumns: columns.map(({ wide, ...column }) => (wide ? { ...column, priority: 1 } : column)),
+      versions: buildVersions(definition, options),
+      ...(options.alpha && {
+        conversion: {
+          strategy: 'Webhook',
+          webhook: { clientConfig: options.alpha.clientConfig, conversionReviewVersions: ['v1'] },
         },
-      ],
+      }),
     },
   };
+}
+
+interface CrdVersion {
+  name: Version;
+  served: boolean;
+  storage: boolean;
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  schema: { openAPIV3Schema: Structural };
+  subresources: object;
+  selectableFields: { jsonPath: string }[];
+  additionalPrinterColumns: (Omit<Column, 'wide'> & { priority?: number })[];
+}
+
+/** Where kube-apiserver finds a webhook: a Service or a URL, and the CA of its certificate (PEM in base64). */
+export interface WebhookClientConfig {
+  service?: { namespace: string; name: string; path?: string; port?: number };
+  url?: string;
+  caBundle?: string;
+}
+
+export interface CrdOptions {
+  /** The version that Kubernetes stores. v1alpha1 needs `alpha`. */
+  storage?: Version;
+  /** If given, v1alpha1 is served beside v1beta1, and this webhook converts. */
+  alpha?: { clientConfig: WebhookClientConfig };
 }
 
 export interface CustomResourceDefinition {
@@ -336,12 +420,16 @@ export interface CustomResourceDefinition {
   metadata: { name: string };
   spec: {
     group: string;
+    scope: string;
     names: { kind: string; plural: string } & Record<string, unknown>;
-    versions: { name: string; schema: { openAPIV3Schema: Structural }; [field: string]: unknown }[];
-    [field: string]: unknown;
+    versions: CrdVersion[];
+    conversion?: {
+      strategy: 'Webhook';
+      webhook: { clientConfig: WebhookClientConfig; conversionReviewVersions: string[] };
+    };
   };
 }
 
 /** All four, in the order in which their files are written. */
-export const customResourceDefinitions = (): CustomResourceDefinition[] =>
-  [loopStream, playlist, upload, destination].map(crd);
+export const customResourceDefinitions = (options: CrdOptions = {}): CustomResourceDefinition[] =>
+  [loopStream, playlist, upload, destination].map((definition) => buildCrd(definition, options));

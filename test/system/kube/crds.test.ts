@@ -66,7 +66,7 @@ test('the definitions are established, and applying them again changes nothing',
     expect(conditions.find((c) => c.type === 'Established')?.status).toBe('True');
     expect(conditions.find((c) => c.type === 'NonStructuralSchema')).toBeUndefined();
   }
-  await applyCrds(kube, join(ROOT, 'crds'));
+  await applyCrds(kube, { dir: join(ROOT, 'crds') });
   const after = await Promise.all(names.map((name) => kube.get(CRDS, '', name)));
   expect(after.map((c) => c.metadata.resourceVersion)).toEqual(before.map((c) => c.metadata.resourceVersion));
 });
