@@ -64,9 +64,9 @@ yes
 
 {{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.hasResources" -}}
-{{- if .root.Capabilities.APIVersions.Has "loopstream.dev/v1alpha1" -}}
+{{- if .root.Capabilities.APIVersions.Has "loopstream.dev/v1beta1" -}}
 {{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
-{{- if (lookup "loopstream.dev/v1alpha1" . $.namespace "").items }}yes{{ end -}}
+{{- if (lookup "loopstream.dev/v1beta1" . $.namespace "").items }}yes{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

@@ -1,13 +1,14 @@
 /**
  * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
- * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O, no clock.
+ * cannot express are here: columns, names, and the rules of rules.ts. The types are those of v1beta1;
+ * v1alpha1 is derived (rename.ts). Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
 import { NOT_SEEN } from '../common/conditions.ts';
-import { GROUP, VERSION } from '../common/names.ts';
+import { API_VERSION, GROUP, VERSION } from '../common/names.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
 import { PLAYLISTS } from '../playlist/resource.ts';
@@ -16,6 +17,8 @@ import { LOOPSTREAMS } from '../stream/resource.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../stream/spec.ts';
 import { UPLOADS } from '../upload/resource.ts';
 import { UploadSpec, UploadStatus } from '../upload/spec.ts';
+import { type Kind, NAMES, type Version } from '../versions/names.ts';
+import { renamePath, renameSchema } from './rename.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
@@ -29,7 +32,8 @@ interface Column {
 }
 
 interface KindDefinition {
-  resource: Pick<Resource, 'group' | 'version' | 'kind' | 'plural'>;
+  kind: Kind;
+  resource: Pick<Resource, 'group' | 'kind' | 'plural'>;
   shortNames: string[];
   description: string;
   spec: TSchema;
@@ -66,6 +70,7 @@ const showReady = (description: string): Column => ({
 });
 
 const loopStream: KindDefinition = {
+  kind: 'LoopStream',
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
   description: 'A stream that loops media and sends it to one or more destinations.',
@@ -73,14 +78,14 @@ const loopStream: KindDefinition = {
   spec: LoopStreamSpec,
   status: LoopStreamStatus,
   scale: true,
-  selectable: ['.spec.uploadRef', '.status.phase'],
+  selectable: ['.spec.uploadName', '.status.phase'],
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'State of the stream, in one word.' },
     showReady('True if the stream is on air as its spec says, or off air as its spec says.'),
     {
       name: 'Destination',
       type: 'string',
-      jsonPath: '.status.destinations',
+      jsonPath: '.status.destinationSummary',
       description: 'Names of the destinations.',
     },
     {
@@ -107,14 +112,14 @@ const loopStream: KindDefinition = {
     {
       name: 'Upload',
       type: 'string',
-      jsonPath: '.spec.uploadRef',
+      jsonPath: '.spec.uploadName',
       description: 'Upload that the stream loops.',
       wide: true,
     },
     {
       name: 'Can start',
       type: 'boolean',
-      jsonPath: '.status.ready',
+      jsonPath: '.status.canStart',
       description: 'True if nothing prevents the stream from starting.',
       wide: true,
     },
@@ -139,15 +144,16 @@ const loopStream: KindDefinition = {
 };
 
 const playlist: KindDefinition = {
+  kind: 'Playlist',
   resource: PLAYLISTS,
   shortNames: ['plist'],
   description: 'An ordered list of uploads for streams to play. Its version is metadata.generation.',
   specDescription: 'Desired items and their order.',
   spec: PlaylistSpec,
   status: PlaylistStatus,
-  selectable: ['.spec.kind'],
+  selectable: ['.spec.track'],
   columns: [
-    { name: 'Kind', type: 'string', jsonPath: '.spec.kind', description: 'Track that the playlist supplies.' },
+    { name: 'Track', type: 'string', jsonPath: '.spec.track', description: 'Track that the playlist supplies.' },
     { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'The order in which items are played.' },
     {
       name: 'Version',
@@ -169,6 +175,7 @@ const playlist: KindDefinition = {
 };
 
 const upload: KindDefinition = {
+  kind: 'Upload',
   resource: UPLOADS,
   shortNames: ['upl'],
   description:
@@ -176,9 +183,9 @@ const upload: KindDefinition = {
   specDescription: 'Source to import, and its limits.',
   spec: UploadSpec,
   status: UploadStatus,
-  selectable: ['.spec.type', '.status.state'],
+  selectable: ['.spec.track', '.status.phase'],
   columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'State of the upload.' },
+    { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'State of the upload.' },
     showReady('True if the upload can be played in each profile that streams ask for.'),
     {
       name: 'Progress',
@@ -187,9 +194,9 @@ const upload: KindDefinition = {
       description: 'Progress of the current state, from 0 to 1.',
     },
     {
-      name: 'Type',
+      name: 'Track',
       type: 'string',
-      jsonPath: '.spec.type',
+      jsonPath: '.spec.track',
       description: 'Media taken from the source: video or audio.',
     },
     {
@@ -238,6 +245,7 @@ const upload: KindDefinition = {
 };
 
 const destination: KindDefinition = {
+  kind: 'Destination',
   resource: DESTINATIONS,
   shortNames: ['dest'],
   description: 'A server that streams are sent to. A Secret holds its URL and stream key.',
@@ -278,7 +286,8 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
     description,
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `Version of this kind: ${GROUP}/${VERSION}.` },
+      // The same in each version: kube-apiserver refuses two versions with the same selectable fields, but other schemas.
+      apiVersion: { type: 'string', description: `Version of this kind, such as ${API_VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
@@ -293,9 +302,54 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
   return decorate(root, additions);
 }
 
-function crd(definition: KindDefinition): CustomResourceDefinition {
-  const { resource, shortNames, columns, selectable, scale } = definition;
-  const { group, version, kind, plural } = resource;
+/** v1beta1, which the types are of. */
+function buildVersion(definition: KindDefinition): CrdVersion {
+  const { columns, selectable, scale } = definition;
+  return {
+    name: VERSION,
+    served: true,
+    storage: true,
+    schema: { openAPIV3Schema: buildSchema(definition) },
+    subresources: {
+      status: {},
+      ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
+    },
+    selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
+    additionalPrinterColumns: columns.map(({ wide, ...column }) => (wide ? { ...column, priority: 1 } : column)),
+  };
+}
+
+/** v1alpha1: the same with other names of fields. */
+function buildAlpha(beta: CrdVersion, { kind, resource }: KindDefinition): CrdVersion {
+  const names = NAMES[kind];
+  return {
+    ...beta,
+    name: 'v1alpha1',
+    deprecated: true,
+    // At most 256 characters of ASCII.
+    deprecationWarning:
+      `${GROUP}/v1alpha1 ${kind} is deprecated; write ${API_VERSION}: ` +
+      `"kubectl get ${resource.plural}.${GROUP} NAME -o yaml" shows an object in it`,
+    schema: { openAPIV3Schema: renameSchema(beta.schema.openAPIV3Schema, names) },
+    selectableFields: beta.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
+    additionalPrinterColumns: beta.additionalPrinterColumns.map((column) => ({
+      ...column,
+      jsonPath: renamePath(column.jsonPath, names),
+    })),
+  };
+}
+
+function buildVersions(definition: KindDefinition, { storage = VERSION, alpha }: CrdOptions): CrdVersion[] {
+  if (storage !== VERSION && !alpha)
+    throw new TypeError(`${definition.kind} cannot be stored as ${storage} unless a webhook converts it.`);
+  const beta = buildVersion(definition);
+  const versions = alpha ? [beta, buildAlpha(beta, definition)] : [beta];
+  return versions.map((version) => ({ ...version, storage: version.name === storage }));
+}
+
+function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResourceDefinition {
+  const { kind, resource, shortNames } = definition;
+  const { group, plural } = resource;
   return {
     apiVersion: formatApiVersion(CRDS),
     kind: CRDS.kind,
@@ -312,22 +366,41 @@ function crd(definition: KindDefinition): CustomResourceDefinition {
         // Not 'loopstream': kubectl takes a category for the kind of the same name, and `describe loopstream x` would fail.
         categories: ['onair'],
       },
-      versions: [
-        {
-          name: version,
-          served: true,
-          storage: true,
-          schema: { openAPIV3Schema: buildSchema(definition) },
-          subresources: {
-            status: {},
-            ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
-          },
-          selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
-          additionalPrinterColumns: columns.map(({ wide, ...column }) => (wide ? { ...column, priority: 1 } : column)),
+      versions: buildVersions(definition, options),
+      ...(options.alpha && {
+        conversion: {
+          strategy: 'Webhook',
+          webhook: { clientConfig: options.alpha.clientConfig, conversionReviewVersions: ['v1'] },
         },
-      ],
+      }),
     },
   };
+}
+
+interface CrdVersion {
+  name: Version;
+  served: boolean;
+  storage: boolean;
+  deprecated?: boolean;
+  deprecationWarning?: string;
+  schema: { openAPIV3Schema: Structural };
+  subresources: object;
+  selectableFields: { jsonPath: string }[];
+  additionalPrinterColumns: (Omit<Column, 'wide'> & { priority?: number })[];
+}
+
+/** Where kube-apiserver finds a webhook: a Service or a URL, and the CA of its certificate (PEM in base64). */
+export interface WebhookClientConfig {
+  service?: { namespace: string; name: string; path?: string; port?: number };
+  url?: string;
+  caBundle?: string;
+}
+
+export interface CrdOptions {
+  /** The version that Kubernetes stores. v1alpha1 needs `alpha`. */
+  storage?: Version;
+  /** If given, v1alpha1 is served beside v1beta1, and this webhook converts. */
+  alpha?: { clientConfig: WebhookClientConfig };
 }
 
 export interface CustomResourceDefinition {
@@ -336,12 +409,16 @@ export interface CustomResourceDefinition {
   metadata: { name: string };
   spec: {
     group: string;
+    scope: string;
     names: { kind: string; plural: string } & Record<string, unknown>;
-    versions: { name: string; schema: { openAPIV3Schema: Structural }; [field: string]: unknown }[];
-    [field: string]: unknown;
+    versions: CrdVersion[];
+    conversion?: {
+      strategy: 'Webhook';
+      webhook: { clientConfig: WebhookClientConfig; conversionReviewVersions: string[] };
+    };
   };
 }
 
 /** All four, in the order in which their files are written. */
-export const customResourceDefinitions = (): CustomResourceDefinition[] =>
-  [loopStream, playlist, upload, destination].map(crd);
+export const customResourceDefinitions = (options: CrdOptions = {}): CustomResourceDefinition[] =>
+  [loopStream, playlist, upload, destination].map((definition) => buildCrd(definition, options));

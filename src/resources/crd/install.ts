@@ -6,7 +6,7 @@ import { CRDS } from '../../kube/core.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
-import { type CustomResourceDefinition, customResourceDefinitions } from './crds.ts';
+import { type CrdOptions, type CustomResourceDefinition, customResourceDefinitions } from './crds.ts';
 
 const FIELD_MANAGER = 'loopstream-install';
 const POLL_MS = 50;
@@ -17,11 +17,11 @@ interface CrdStatus {
 }
 
 /**
- * Applies our definitions, or the YAML files of `dir`. Resolves when each is established and its collection responds.
- * Throws KubeError, also for a name that another definition holds, and after a wait of 30 s.
+ * Applies our definitions, or the YAML files of `dir`. Resolves when each is established and the collection of each version
+ * responds. Throws KubeError, also for a name that another definition holds, and after a wait of 30 s.
  */
-export async function applyCrds(kube: Kube, dir?: string): Promise<void> {
-  const crds = dir ? await readCrds(dir) : customResourceDefinitions();
+export async function applyCrds(kube: Kube, { dir, ...options }: CrdOptions & { dir?: string } = {}): Promise<void> {
+  const crds = dir ? await readCrds(dir) : customResourceDefinitions(options);
   await Promise.all(
     crds.map(async (crd) => {
       await kube.apply(CRDS, '', { ...crd }, { fieldManager: FIELD_MANAGER });
@@ -36,8 +36,6 @@ async function readCrds(dir: string): Promise<CustomResourceDefinition[]> {
 }
 
 async function served(kube: Kube, crd: CustomResourceDefinition): Promise<void> {
-  const [version] = crd.spec.versions;
-  const resource = { ...CRDS, group: crd.spec.group, version: version?.name ?? '', plural: crd.spec.names.plural };
   const { name } = crd.metadata;
   for (const began = performance.now(); performance.now() - began < TIMEOUT_MS; await sleep(POLL_MS)) {
     const { status } = await kube.get(CRDS as Resource<KubeObject<unknown, CrdStatus>>, '', name);
@@ -46,8 +44,15 @@ async function served(kube: Kube, crd: CustomResourceDefinition): Promise<void> 
     if (refused) throw new KubeError(409, refused.reason ?? 'Conflict', `${name}: ${refused.message}`);
     if (!conditions.some(({ type, status: is }) => type === 'Established' && is === 'True')) continue;
     // Established says that it will be served; the handler follows a moment later.
-    const answer = await kube.raw('GET', `${collectionPath(resource)}?limit=1`);
-    if (answer.status === 200) return;
+    const responses = await Promise.all(crd.spec.versions.map((version) => responds(kube, crd, version.name)));
+    if (responses.every(Boolean)) return;
   }
   throw new KubeError(504, 'Timeout', `${name} was not served within ${TIMEOUT_MS / 1000} s.`);
+}
+
+async function responds(kube: Kube, { spec }: CustomResourceDefinition, version: string): Promise<boolean> {
+  const resource = { ...CRDS, group: spec.group, version, plural: spec.names.plural };
+  const { status, text } = await kube.raw('GET', `${collectionPath(resource)}?limit=1`);
+  // A version is served from then on; the webhook may start after the definitions are there.
+  return status === 200 || text.includes('conversion webhook');
 }
