@@ -1,6 +1,6 @@
 /** Runs the programs that check manifests: kubeconform, kube-score and checkov. */
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { environment } from '../../../../src/settings/environment.ts';
 import { ensureGoModule } from '../../../../tools/control-plane/go-module.ts';
 import { type CommandResult, run } from '../../../../tools/process/run.ts';
@@ -60,16 +60,23 @@ export async function runKubeScore(program: string, file: string): Promise<Findi
 }
 
 interface CheckovReport {
-  results: { failed_checks: { check_id: string; check_name: string; resource: string }[] };
-  summary: { passed: number; parsing_errors: number };
+  results: {
+    passed_checks: { file_path: string }[];
+    failed_checks: { check_id: string; check_name: string; resource: string }[];
+  };
+  summary: { parsing_errors: number };
 }
 
-export async function runCheckov(program: string, file: string): Promise<Finding[]> {
-  const how = ['--framework', 'kubernetes', '--compact', '--quiet', '--skip-download', '--output', 'json'];
-  const { stdout, stderr } = await execute(program, ['--file', file, ...how]);
+/** All files in one run: to load the program takes longer than its checks. */
+export async function runCheckov(program: string, files: readonly string[]): Promise<Finding[]> {
+  const how = ['--framework', 'kubernetes', '--compact', '--skip-download', '--output', 'json'];
+  const { stdout, stderr } = await execute(program, ['--file', ...files, ...how]);
   if (stdout === '') throw new Error(stderr);
   const { results, summary } = JSON.parse(stdout) as CheckovReport;
-  if (summary.parsing_errors > 0 || summary.passed === 0) throw new Error(`checkov could not read ${file}: ${stdout}`);
+  const read = new Set(results.passed_checks.map(({ file_path }) => basename(file_path)));
+  const unread = files.filter((file) => !read.has(basename(file)));
+  if (summary.parsing_errors > 0 || unread.length > 0)
+    throw new Error(`checkov could not read ${unread.join(', ')}: ${stdout}`);
   return results.failed_checks.map(({ check_id, check_name, resource }) => {
     const [kind = '', , name = ''] = resource.split('.');
     return { tool: 'checkov', check: `${check_id}: ${check_name}`, object: `${kind}/${name}` };
@@ -83,7 +90,6 @@ type Schema = Record<string, unknown>;
 
 /** Types whose JSON may be a number or a text, which OpenAPI 2 cannot say. */
 const EITHER = ['io.k8s.apimachinery.pkg.util.intstr.IntOrString', 'io.k8s.apimachinery.pkg.api.resource.Quantity'];
-const SHARED = '_definitions.json';
 
 /** Refuses what the API server does not know, as `kubectl apply --validate=strict` does. */
 const makeStrict = (schema: Schema): Schema =>
@@ -93,7 +99,24 @@ const makeStrict = (schema: Schema): Schema =>
     ? { ...schema, additionalProperties: false }
     : schema;
 
-/** Writes the schemas of an API server (`GET /openapi/v2`) as kubeconform reads them: a file for each kind. */
+/** Returns the definitions that one refers to, directly or not, and itself. */
+function findNeeded(definitions: Record<string, Schema>, name: string): Record<string, Schema> {
+  const needed: Record<string, Schema> = {};
+  const left = [name];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const schema = definitions[next];
+    if (schema === undefined || next in needed) continue;
+    needed[next] = schema;
+    for (const [, other = ''] of JSON.stringify(schema).matchAll(/"\$ref":"#\/definitions\/([^"]+)"/g))
+      left.push(other);
+  }
+  return needed;
+}
+
+/**
+ * Writes the schemas of an API server (`GET /openapi/v2`) as kubeconform reads them: a file for each kind, with what that needs alone. It
+ * would read one file of all definitions again for each kind.
+ */
 export function writeSchemas({ definitions }: OpenApi, dir: string): void {
   mkdirSync(dir, { recursive: true });
   const strict = Object.fromEntries(
@@ -102,7 +125,6 @@ export function writeSchemas({ definitions }: OpenApi, dir: string): void {
       EITHER.includes(name) ? { type: ['string', 'number'] } : makeStrict(schema),
     ]),
   );
-  writeFileSync(join(dir, SHARED), JSON.stringify({ definitions: strict }));
   for (const [name, schema] of Object.entries(definitions)) {
     const kinds = (schema['x-kubernetes-group-version-kind'] ?? []) as {
       group: string;
@@ -112,7 +134,11 @@ export function writeSchemas({ definitions }: OpenApi, dir: string): void {
     for (const { group, version, kind } of kinds) {
       // kubeconform takes the version of the core group for its name.
       const file = `${kind.toLowerCase()}-${group || version}-${version}.json`;
-      writeFileSync(join(dir, file), JSON.stringify({ $ref: `${SHARED}#/definitions/${name}` }));
+      const needed = findNeeded(strict, name);
+      writeFileSync(
+        join(dir, file),
+        JSON.stringify({ allOf: [{ $ref: `#/definitions/${name}` }], definitions: needed }),
+      );
     }
   }
 }
