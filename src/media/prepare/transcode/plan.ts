@@ -173,7 +173,8 @@ export function remuxArgs({ path, source, scan, framerate }: PlanInput): string[
     ...['-map', `0:${source.video?.index}`, '-map', `0:${source.audio?.index}`, '-c', 'copy', '-sn', '-dn'],
     ...['-bsf:a', 'noise=drop=lt(pts\\,0)', '-t', String(seconds)],
     ...['-map_metadata', '-1', '-map_chapters', '-1', '-avoid_negative_ts', 'disabled'],
-    ...['-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', 'pipe:1'],
+    // Without it, ffmpeg makes a system call for each frame, and its reader another one.
+    ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize+no_sequence_end', 'pipe:1'],
   ];
 }
 
