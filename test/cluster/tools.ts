@@ -43,7 +43,7 @@ async function writeChart(dir: string, { rtmpUrl, playlist }: { rtmpUrl: string;
   const objects = [
     buildSecret('packaged', rtmpUrl),
     own('Destination', { secretName: 'packaged' }),
-    own('LoopStream', { quality: '1080p', playlistRefs: [playlist], destinationRefs: ['packaged'] }),
+    own('LoopStream', { quality: '1080p', playlistNames: [playlist], destinationNames: ['packaged'] }),
   ];
   await mkdir(join(dir, 'templates'), { recursive: true });
   await writeFile(join(dir, 'Chart.yaml'), 'apiVersion: v2\nname: packaged\nversion: 1.0.0\n');
