@@ -46,11 +46,10 @@ export interface PartMakerOptions extends Pick<TranscodeOptions, 'ffmpeg' | 'sig
 export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, 'onProgress'> {
   /** True where an earlier Job may have had another content: what it has left is kept only where its plan was the same. */
   keepsSameOnly: boolean;
-  /**
-   * Called with the frames from the beginning on that can be played, their bytes as far as the chunks of this Job tell, and those of them
-   * that were there before.
-   */
-  onPrepared: (frames: number, bytes: number | undefined, before: number) => void;
+  /** Called with the frames from the beginning on that can be played, and their bytes as far as the chunks of this Job tell. */
+  onPrepared: (frames: number, bytes: number | undefined) => void;
+  /** Called with the same frames and those that are being encoded; first with what was there before. */
+  onMade?: (frames: number) => void;
   /** Called with the number of ranges that other Jobs may make; undefined when there is nothing to share any more. */
   onRanges?: ((ranges: number | undefined) => void) | undefined;
 }
@@ -60,7 +59,7 @@ export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, '
  * does; the parts that are complete stay, and no ffmpeg of another part is running.
  */
 export async function makeParts(options: PartsOptions): Promise<RenditionIndex> {
-  const { storage, renditionKey, input, videoFrames, profile, log, onPrepared, onProgress, onRanges } = options;
+  const { storage, renditionKey, input, videoFrames, profile, log, onPrepared, onMade, onProgress, onRanges } = options;
   const { framerate } = input;
   const kept = await agreeOnPlan(options);
   const keptFrames = countFrames(kept);
@@ -71,17 +70,18 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
       if (isEntry) schedule.note(firstFrame);
   };
   await look();
-  const before = schedule.preparedFrames;
+  onMade?.(schedule.preparedFrames);
   const chunks = new Map<number, Chunk>();
   const report = () => {
     const frames = schedule.preparedFrames;
-    if (frames > 0) onPrepared(frames, estimateBytes(chunks.values(), frames), before);
+    if (frames > 0) onPrepared(frames, estimateBytes(chunks.values(), frames));
     onRanges?.(schedule.ranges);
   };
   report();
-  const maker = new PartMaker(options, (encoding) =>
-    onProgress?.((keptFrames + schedule.framesThere + encoding) / videoFrames),
-  );
+  const maker = new PartMaker(options, (encoding) => {
+    onProgress?.((keptFrames + schedule.framesThere + encoding) / videoFrames);
+    onMade?.(schedule.preparedFrames + encoding);
+  });
   const most = Math.max(1, MOST_STAND_INS * parts.length);
   let standIns = 0;
   const makeOrStandIn = async (part: Part): Promise<Chunk> => {
