@@ -28,7 +28,7 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
-import { canEncodeInParts, cutParts } from '../transcode/part-plan.ts';
+import { canEncodeInParts, cutParts, PART_SECONDS } from '../transcode/part-plan.ts';
 import { readPartsPlan } from '../transcode/part-plan-object.ts';
 import { makeParts, makeRangeParts } from '../transcode/parts.ts';
 import {
@@ -334,6 +334,7 @@ async function makeBy(
     ...(bytes !== undefined && { bytes }),
   });
   const { renditionKey, profile, keepsSameOnly = false } = task;
+  let isFallback = false;
   if (canEncodeInParts(input, plan)) {
     const report = new PreparedReport(expectedFrames / rate, onPrepared);
     const work = { storage, renditionKey, profile, keepsSameOnly, input, videoFrames: expectedFrames };
@@ -350,13 +351,16 @@ async function makeBy(
     });
     if (made) return made;
     await storage.delete(planKey(renditionKey));
+    isFallback = true;
   }
   const report = new PreparedReport(expectedFrames / rate, onPrepared);
   report.noteMade(0);
   const output = new RenditionOutput({
     storage,
     renditionKey,
-    keepsSameOnly,
+    // Streams may be playing parts: they are of this source, and keep their places.
+    keepsSameOnly: keepsSameOnly && !isFallback,
+    ...(isFallback && { chunkSeconds: PART_SECONDS }),
     profile,
     framerate,
     expectedFrames,

@@ -25,8 +25,11 @@ import { buildIndex } from './rendition-output.ts';
 import type { TrackHeaders } from './rewriter.ts';
 import { isBroken, type Output, type TranscodeOptions, transcode } from './transcode.ts';
 
-/** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. */
+/** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. A Job that is killed loses them. */
 const PARALLEL_PARTS = 2;
+
+/** How often the chunks of other Jobs are counted. A listing of ten hours takes five requests. */
+const LOOK_MS = 60_000;
 
 /** A film may lack one part, or so much of its parts: with less than the rest it is another film. */
 const MOST_STAND_INS = 0.1;
@@ -65,11 +68,14 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
   const keptFrames = countFrames(kept);
   const parts = cutParts(videoFrames, framerate, keptFrames);
   const schedule = new PartSchedule(parts);
+  let lookedMs = Number.NEGATIVE_INFINITY;
   const look = async () => {
+    lookedMs = performance.now();
     for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey))
       if (isEntry) schedule.note(firstFrame);
   };
   await look();
+  const isShared = schedule.ranges !== undefined;
   onMade?.(schedule.preparedFrames);
   const chunks = new Map<number, Chunk>();
   const report = () => {
@@ -95,7 +101,7 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
     }
   };
   await inParallel(maker, async () => {
-    await look();
+    if (isShared && (schedule.leavesRange || performance.now() - lookedMs > LOOK_MS)) await look();
     const part = schedule.take();
     if (!part) return false;
     chunks.set(part.firstFrame, await makeOrStandIn(part));
