@@ -12,11 +12,11 @@ export const SAMPLES_PER_FRAME = 1024;
 /** Longest time between two keyframes: YouTube's limit (support.google.com/youtube/answer/2853702). */
 export const MAX_GOP_SECONDS = 4;
 
-/** A chunk ends in front of the first keyframe after this time, so that a stream can begin before the rest is prepared. */
+/** A chunk of a copy ends in front of the first keyframe after this time, so that a stream can begin before the rest is prepared. */
 export const CHUNK_SECONDS = 30;
 
 /** Chunks that one Job makes of a rendition that several encode: about five minutes. */
-export const RANGE_CHUNKS = 10;
+export const RANGE_CHUNKS = 20;
 
 /** Digits that keep keys in the order of the frames: ten hours at 60 frames a second have seven. */
 const DIGITS = 9;

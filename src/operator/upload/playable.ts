@@ -52,7 +52,7 @@ export function boundRanges(report: PrepareProgress | undefined, sourceSeconds: 
 /** Whether a report is worth another look at the upload: it is the first one, or its part is a step longer, or can be played now. */
 export function hasPartMoved(before: PreparedPart | undefined, now: PreparedPart | undefined): boolean {
   if (!now || now.seconds === 0) return false;
-  if (!before || before.seconds === 0 || mayPlay(before) !== mayPlay(now)) return true;
+  if (!before || before.seconds === 0 || (mayPlay(now) && !mayPlay(before))) return true;
   return hasMoved(before.seconds / before.totalSeconds, now.seconds / now.totalSeconds);
 }
 

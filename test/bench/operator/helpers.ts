@@ -22,7 +22,7 @@ const NODE_COUNT = 50;
 const PLACES = 40;
 const FILM = 'long';
 const FILM_SECONDS = 36_000;
-const RANGES = 119;
+const RANGES = 112;
 const PROFILE = '720p30';
 /** Accounts that come later, with a Job each. */
 const LATER = 5;

@@ -27,7 +27,7 @@ aroundEachTest();
 
 /** Ten hours. */
 const LONG = { ...MEDIA, durationSeconds: 36_000 };
-const RANGES = 119;
+const RANGES = 112;
 const PROFILE = '720p30';
 const PROCESSORS = 'processors';
 

@@ -28,7 +28,7 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
-import { canEncodeInParts, cutParts } from '../transcode/part-plan.ts';
+import { canEncodeInParts, cutParts, PART_SECONDS } from '../transcode/part-plan.ts';
 import { readPartsPlan } from '../transcode/part-plan-object.ts';
 import { makeParts, makeRangeParts } from '../transcode/parts.ts';
 import {
@@ -45,6 +45,7 @@ import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { isBroken, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
+import { PreparedReport } from './prepared-report.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 import { withSource } from './with-source.ts';
 
@@ -328,33 +329,43 @@ async function makeBy(
   const rate = framerate ?? AUDIO_SAMPLE_RATE / SAMPLES_PER_FRAME;
   // Pictures, or AAC frames of sound alone.
   const expectedFrames = plan.videoFrames ?? Math.max(1, Math.round(plan.durationSeconds * rate));
-  const startedMs = performance.now();
-  const onFrames = (frames: number, bytes: number | undefined, before = 0) => {
-    const seconds = frames / rate;
-    const speed = (1000 * (seconds - before / rate)) / Math.max(1, performance.now() - startedMs);
-    onPrepared?.({ seconds, totalSeconds: expectedFrames / rate, speed, ...(bytes !== undefined && { bytes }) });
-  };
+  const playable = (frames: number, bytes: number | undefined) => ({
+    seconds: frames / rate,
+    ...(bytes !== undefined && { bytes }),
+  });
   const { renditionKey, profile, keepsSameOnly = false } = task;
+  let isFallback = false;
   if (canEncodeInParts(input, plan)) {
+    const report = new PreparedReport(expectedFrames / rate, onPrepared);
     const work = { storage, renditionKey, profile, keepsSameOnly, input, videoFrames: expectedFrames };
-    const report = { onPrepared: onFrames, onRanges: context.onRanges, ...(onProgress && { onProgress }) };
-    const made = await makeParts({ ...work, ...report, ffmpeg: tools.ffmpeg, signal, log }).catch((error: unknown) => {
+    const reports = {
+      onMade: (frames: number) => report.noteMade(frames / rate),
+      onPrepared: (frames: number, bytes: number | undefined) => report.report(playable(frames, bytes)),
+      onRanges: context.onRanges,
+      ...(onProgress && { onProgress }),
+    };
+    const made = await makeParts({ ...work, ...reports, ffmpeg: tools.ffmpeg, signal, log }).catch((error: unknown) => {
       if (!isBroken(error)) throw error;
       log.warn({ err: error }, 'the rendition cannot be encoded in parts; one encoder makes it');
       context.onRanges?.(undefined);
     });
     if (made) return made;
     await storage.delete(planKey(renditionKey));
+    isFallback = true;
   }
+  const report = new PreparedReport(expectedFrames / rate, onPrepared);
+  report.noteMade(0);
   const output = new RenditionOutput({
     storage,
     renditionKey,
-    keepsSameOnly,
+    // Streams may be playing parts: they are of this source, and keep their places.
+    keepsSameOnly: keepsSameOnly && !isFallback,
+    ...(isFallback && { chunkSeconds: PART_SECONDS }),
     profile,
     framerate,
     expectedFrames,
     provisional: assumption !== undefined,
-    onPrepared: (frames, bytes) => onFrames(frames, bytes),
+    onPrepared: (frames, bytes) => report.report(playable(frames, bytes)),
   });
   const over = new AbortController();
   const stop = AbortSignal.any([signal, over.signal]);
@@ -364,13 +375,17 @@ async function makeBy(
     .then((isRight) => (isRight ? output.approve() : undefined))
     .catch(() => undefined);
   try {
-    const progress = onProgress && { onProgress };
     const { durationSeconds: seconds } = plan;
+    const onFraction = (fraction: number) => {
+      report.noteMade(fraction * seconds);
+      onProgress?.(fraction);
+    };
     const most = limitOutput(input, seconds, context.limits);
     const pauses = keepsTime(input.source);
     const { videoFrames, delayFrames } = plan;
     const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-    const options = { ffmpeg: tools.ffmpeg, framerate, seconds, most, mending, signal, log, openInput, ...progress };
+    const reading = { ffmpeg: tools.ffmpeg, signal, log, openInput, onProgress: onFraction };
+    const options = { ...reading, framerate, seconds, most, mending };
     // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
     const short = assumption && delayFrames === 0;
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);

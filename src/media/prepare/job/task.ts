@@ -120,7 +120,7 @@ export const PreparedPart = Type.Object({
   seconds: Type.Number({ minimum: 0 }),
   /** Expected length of the whole. */
   totalSeconds: Type.Number({ exclusiveMinimum: 0 }),
-  /** Seconds of media that are prepared in one second, measured so far. */
+  /** Seconds of media that are prepared in one second, measured over the last seconds. */
   speed: Type.Number({ minimum: 0 }),
   /** Bytes of the part. Jobs of an earlier release do not say it. */
   bytes: Type.Optional(Type.Integer({ minimum: 0 })),

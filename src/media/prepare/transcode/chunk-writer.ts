@@ -115,7 +115,8 @@ export class ChunkWriter {
       await deleteEntries(storage, renditionKey, chunk.firstFrame);
       return undefined;
     }
-    return (await this.#isThere(entry.chunk)) ? entry.chunk : undefined;
+    // Black that stands in for a part gives way to its pictures.
+    return !entry.chunk.standsIn && (await this.#isThere(entry.chunk)) ? entry.chunk : undefined;
   }
 
   #isThere(chunk: Chunk): Promise<boolean> {

@@ -6,7 +6,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { PlanInput } from './plan.ts';
 
 /** Another version is another way of making parts, which do not fit together. */
-const VERSION = 1;
+const VERSION = 2;
 
 /** The makers of parts agree on it. */
 export interface PartsPlan {

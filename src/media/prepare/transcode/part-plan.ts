@@ -71,16 +71,17 @@ export function canEncodeInParts(input: PlanInput, plan: Plan): boolean {
   return plan.video === 'encode' && isLong && isSteady && canSeek(input);
 }
 
-/** The first parts are shorter: a stream begins with both, and all processors of a small machine work on them. */
-const FIRST_PARTS = 2;
-const FIRST_PART_SECONDS = 16;
+/**
+ * Half a chunk of a copy. A stream begins with two parts, on which all processors of a small machine work, and a Job that is killed loses two:
+ * no more than one chunk. Whole GOPs, so that keyframes lie evenly.
+ */
+export const PART_SECONDS = 16;
 
 /** Cuts a rendition of so many pictures into parts, each of them one chunk. They follow the first `keptFrames`. */
 export function cutParts(videoFrames: number, framerate: number, keptFrames = 0): Part[] {
   const parts: Part[] = [];
   for (let firstFrame = keptFrames; firstFrame < videoFrames; ) {
-    const seconds = parts.length < FIRST_PARTS ? FIRST_PART_SECONDS : CHUNK_SECONDS;
-    const endFrame = Math.min(videoFrames, firstFrame + seconds * framerate);
+    const endFrame = Math.min(videoFrames, firstFrame + PART_SECONDS * framerate);
     const isLast = endFrame === videoFrames;
     const endSound = isLast ? audioFramesFor(videoFrames, framerate) : findSound(endFrame, framerate);
     parts.push({ firstFrame, endFrame, firstSound: findSound(firstFrame, framerate), endSound });

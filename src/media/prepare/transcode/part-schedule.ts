@@ -29,14 +29,26 @@ export class PartSchedule {
     return part;
   }
 
+  #isOpen({ firstFrame }: Part): boolean {
+    return !this.#there.has(firstFrame) && !this.#taken.has(firstFrame);
+  }
+
+  #findInRange(): Part | undefined {
+    const parts = this.#parts.slice(this.#range * RANGE_CHUNKS, (this.#range + 1) * RANGE_CHUNKS);
+    return parts.find((part) => this.#isOpen(part));
+  }
+
+  /** True where the next part is one that another Job may have begun with. */
+  get leavesRange(): boolean {
+    return this.#findInRange() === undefined;
+  }
+
   #findNext(): Part | undefined {
-    const isOpen = ({ firstFrame }: Part) => !this.#there.has(firstFrame) && !this.#taken.has(firstFrame);
-    const inRange = (range: number) => this.#parts.slice(range * RANGE_CHUNKS, (range + 1) * RANGE_CHUNKS);
-    const next = inRange(this.#range).find(isOpen);
+    const next = this.#findInRange();
     if (next) return next;
     const begins = this.#parts.filter((_, at) => at % RANGE_CHUNKS === 0);
-    const range = begins.findIndex(isOpen);
-    if (range < 0) return this.#parts.findLast(isOpen);
+    const range = begins.findIndex((part) => this.#isOpen(part));
+    if (range < 0) return this.#parts.findLast((part) => this.#isOpen(part));
     this.#range = range;
     return begins[range];
   }

@@ -25,8 +25,11 @@ import { buildIndex } from './rendition-output.ts';
 import type { TrackHeaders } from './rewriter.ts';
 import { isBroken, type Output, type TranscodeOptions, transcode } from './transcode.ts';
 
-/** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. */
+/** Parts that are encoded at a time: each of them keeps a processor busy, and a stream begins with two. A Job that is killed loses them. */
 const PARALLEL_PARTS = 2;
+
+/** How often the chunks of other Jobs are counted. A listing of ten hours takes five requests. */
+const LOOK_MS = 60_000;
 
 /** A film may lack one part, or so much of its parts: with less than the rest it is another film. */
 const MOST_STAND_INS = 0.1;
@@ -46,11 +49,10 @@ export interface PartMakerOptions extends Pick<TranscodeOptions, 'ffmpeg' | 'sig
 export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, 'onProgress'> {
   /** True where an earlier Job may have had another content: what it has left is kept only where its plan was the same. */
   keepsSameOnly: boolean;
-  /**
-   * Called with the frames from the beginning on that can be played, their bytes as far as the chunks of this Job tell, and those of them
-   * that were there before.
-   */
-  onPrepared: (frames: number, bytes: number | undefined, before: number) => void;
+  /** Called with the frames from the beginning on that can be played, and their bytes as far as the chunks of this Job tell. */
+  onPrepared: (frames: number, bytes: number | undefined) => void;
+  /** Called with the same frames and those that are being encoded; first with what was there before. */
+  onMade?: (frames: number) => void;
   /** Called with the number of ranges that other Jobs may make; undefined when there is nothing to share any more. */
   onRanges?: ((ranges: number | undefined) => void) | undefined;
 }
@@ -60,28 +62,32 @@ export interface PartsOptions extends PartMakerOptions, Pick<TranscodeOptions, '
  * does; the parts that are complete stay, and no ffmpeg of another part is running.
  */
 export async function makeParts(options: PartsOptions): Promise<RenditionIndex> {
-  const { storage, renditionKey, input, videoFrames, profile, log, onPrepared, onProgress, onRanges } = options;
+  const { storage, renditionKey, input, videoFrames, profile, log, onPrepared, onMade, onProgress, onRanges } = options;
   const { framerate } = input;
   const kept = await agreeOnPlan(options);
   const keptFrames = countFrames(kept);
   const parts = cutParts(videoFrames, framerate, keptFrames);
   const schedule = new PartSchedule(parts);
+  let lookedMs = Number.NEGATIVE_INFINITY;
   const look = async () => {
+    lookedMs = performance.now();
     for await (const { firstFrame, isEntry } of listChunks(storage, renditionKey))
       if (isEntry) schedule.note(firstFrame);
   };
   await look();
-  const before = schedule.preparedFrames;
+  const isShared = schedule.ranges !== undefined;
+  onMade?.(schedule.preparedFrames);
   const chunks = new Map<number, Chunk>();
   const report = () => {
     const frames = schedule.preparedFrames;
-    if (frames > 0) onPrepared(frames, estimateBytes(chunks.values(), frames), before);
+    if (frames > 0) onPrepared(frames, estimateBytes(chunks.values(), frames));
     onRanges?.(schedule.ranges);
   };
   report();
-  const maker = new PartMaker(options, (encoding) =>
-    onProgress?.((keptFrames + schedule.framesThere + encoding) / videoFrames),
-  );
+  const maker = new PartMaker(options, (encoding) => {
+    onProgress?.((keptFrames + schedule.framesThere + encoding) / videoFrames);
+    onMade?.(schedule.preparedFrames + encoding);
+  });
   const most = Math.max(1, MOST_STAND_INS * parts.length);
   let standIns = 0;
   const makeOrStandIn = async (part: Part): Promise<Chunk> => {
@@ -95,7 +101,7 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
     }
   };
   await inParallel(maker, async () => {
-    await look();
+    if (isShared && (schedule.leavesRange || performance.now() - lookedMs > LOOK_MS)) await look();
     const part = schedule.take();
     if (!part) return false;
     chunks.set(part.firstFrame, await makeOrStandIn(part));

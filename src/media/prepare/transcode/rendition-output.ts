@@ -14,6 +14,8 @@ export interface RenditionOutputOptions {
   profile: string;
   /** Frames per second; undefined for a rendition of sound alone. */
   framerate: number | undefined;
+  /** A chunk ends in front of the first keyframe after this time. */
+  chunkSeconds?: number;
   /** Frames by the word of the source. */
   expectedFrames: number;
   /** True where the work may turn out to be wrong: nothing can be played before `approve`. */
@@ -29,9 +31,9 @@ export class RenditionOutput {
   /** Bytes of whole tags so far. */
   bytes = 0;
 
-  constructor({ profile, framerate, expectedFrames, ...options }: RenditionOutputOptions) {
+  constructor({ profile, framerate, chunkSeconds, expectedFrames, ...options }: RenditionOutputOptions) {
     this.#profile = profile;
-    this.#indexer = new Indexer(framerate);
+    this.#indexer = new Indexer(framerate, chunkSeconds);
     const [frameRateNum, frameRateDen] = toFraction(framerate ?? 1);
     const video = framerate !== undefined && { video: { frameRateNum, frameRateDen } };
     this.#writer = new ChunkWriter({ ...options, about: { profile, expectedFrames, ...video } });

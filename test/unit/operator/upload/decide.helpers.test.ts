@@ -10,9 +10,9 @@ import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import { at, endedPod, MEDIA, makeHelpersJob, makeJob, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const PROFILE = '720p30';
-/** Ten hours: 120 ranges of ten chunks. */
+/** Ten hours: 113 ranges of twenty chunks. */
 const LONG = { ...MEDIA, durationSeconds: 36_000 };
-const RANGES = 119;
+const RANGES = 112;
 const HELPERS = `helpers-uid-of-film-${PROFILE}`;
 
 const film = (status: Partial<UploadStatus> = {}): Upload =>

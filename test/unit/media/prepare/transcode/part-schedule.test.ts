@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { PartSchedule } from '../../../../../src/media/prepare/transcode/part-schedule.ts';
 
-/** 25 parts of 900 frames: three ranges, the last of them half. */
-const parts = Array.from({ length: 25 }, (_, at) => {
+/** 50 parts of 900 frames: three ranges, the last of them half. */
+const parts = Array.from({ length: 50 }, (_, at) => {
   return { firstFrame: 900 * at, endFrame: 900 * (at + 1), firstSound: 0, endSound: 0 };
 });
 const takeAll = (schedule: PartSchedule, limit = 100) => {
@@ -19,12 +19,12 @@ describe('the order in which the Job of a rendition makes its parts', () => {
 
   test('it leaves ranges that others have begun, and then helps from the end', () => {
     const schedule = new PartSchedule(parts);
-    schedule.note(10 * 900);
-    schedule.note(11 * 900);
+    schedule.note(20 * 900);
+    schedule.note(21 * 900);
     expect(takeAll(schedule)).toEqual([
-      ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9],
-      ...[20, 21, 22, 23, 24],
-      ...[19, 18, 17, 16, 15, 14, 13, 12],
+      ...[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19],
+      ...[40, 41, 42, 43, 44, 45, 46, 47, 48, 49],
+      ...[39, 38, 37, 36, 35, 34, 33, 32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22],
     ]);
   });
 
@@ -44,6 +44,17 @@ describe('the order in which the Job of a rendition makes its parts', () => {
   });
 });
 
+test('another Job may have begun with the next part only where that is in another range', () => {
+  const schedule = new PartSchedule(parts);
+  for (let part = 0; part < 20; part++) {
+    expect(schedule.leavesRange).toBe(false);
+    schedule.take();
+  }
+  expect(schedule.leavesRange).toBe(true);
+  schedule.take();
+  expect(schedule.leavesRange).toBe(false);
+});
+
 test('what is prepared counts from the beginning on, and includes the parts of others', () => {
   const schedule = new PartSchedule(parts);
   schedule.note(900);
@@ -56,9 +67,9 @@ test('what is prepared counts from the beginning on, and includes the parts of o
 test('ranges are shared while more than the work of one is left', () => {
   const schedule = new PartSchedule(parts);
   expect(schedule.ranges).toBe(2);
-  for (let part = 0; part < 14; part++) schedule.note(part * 900);
+  for (let part = 0; part < 29; part++) schedule.note(part * 900);
   expect(schedule.ranges).toBe(2);
-  schedule.note(14 * 900);
+  schedule.note(29 * 900);
   expect(schedule.ranges).toBeUndefined();
-  expect(new PartSchedule(parts.slice(0, 10)).ranges).toBeUndefined();
+  expect(new PartSchedule(parts.slice(0, 20)).ranges).toBeUndefined();
 });
