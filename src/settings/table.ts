@@ -186,6 +186,15 @@ export const SETTINGS = {
     description:
       'Addresses or networks of trusted proxies, whose `X-Forwarded-For` the server believes, such as `10.0.0.0/8,loopback`.',
   },
+  TRUST_TRACEPARENT: {
+    section: 'api',
+    roles: ['api'],
+    type: 'flag',
+    default: false,
+    chart: 'tracing.trustTraceparent',
+    description:
+      'Lets the header `traceparent` of a request decide whether the request is [traced](tracing.md). Enable it only behind a proxy that sets this header itself. Without it, the request joins the trace of the header, and the sampler decides.',
+  },
   CORS_ORIGINS: {
     section: 'api',
     roles: ['api'],

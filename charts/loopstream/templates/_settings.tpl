@@ -38,6 +38,7 @@ LOOPSTREAM_RATE_LIMIT_WINDOW_SECONDS: {{ .Values.api.rateLimit.windowSeconds | i
 {{- if .Values.api.trustProxy }}
 LOOPSTREAM_TRUST_PROXY: {{ join "," .Values.api.trustProxy | quote }}
 {{- end }}
+LOOPSTREAM_TRUST_TRACEPARENT: {{ .Values.tracing.trustTraceparent | toString | quote }}
 {{- if .Values.api.corsOrigins }}
 LOOPSTREAM_CORS_ORIGINS: {{ join "," .Values.api.corsOrigins | quote }}
 {{- end }}

@@ -124,6 +124,33 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
     expect([open(STREAMER_METRICS_PORT), open(STREAMER_PORT)]).toEqual([true, false]);
   });
 
+  test('hands the collector of traces, with its headers from a Secret, to the API server and the operator alone', async () => {
+    type Variable = { name: string; value?: string; valueFrom?: unknown };
+    const readVariables = async (values: Record<string, unknown>) =>
+      ofKind(await render({ ...INLINE, ...values }), 'Deployment').map(({ metadata, spec }) => {
+        const { template } = spec as { template: { spec: { containers: { env: Variable[] }[] } } };
+        const env = template.spec.containers.flatMap((one) => one.env).filter(({ name }) => name.startsWith('OTEL_'));
+        return [metadata.name, Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))];
+      });
+    const traced = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.observability:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: { secretKeyRef: { name: 'otlp', key: 'otlpHeaders' } },
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
+      OTEL_RESOURCE_ATTRIBUTES: 'k8s.namespace.name=$(POD_NAMESPACE),k8s.pod.name=$(POD_NAME)',
+    };
+    const tracing = {
+      endpoint: traced.OTEL_EXPORTER_OTLP_ENDPOINT,
+      existingSecret: 'otlp',
+      sampler: 'parentbased_traceidratio',
+      ratio: '0.01',
+    };
+    const found = Object.fromEntries(await readVariables({ tracing }));
+    for (const [name, variables] of Object.entries(found))
+      expect(variables).toEqual(/-(api|operator)$/.test(name) ? traced : {});
+    for (const [, variables] of await readVariables({})) expect(variables).toEqual({});
+  });
+
   test('makes none of it unasked', async () => {
     const kinds = (await render(INLINE)).map(({ kind }) => kind);
     for (const kind of ['ServiceMonitor', 'PodMonitor', 'PrometheusRule', 'ConfigMap'])
