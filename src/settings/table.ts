@@ -668,6 +668,15 @@ export const SETTINGS = {
     chart: 'operator.workers',
     description: 'Resources of a kind that are reconciled at the same time.',
   },
+  SCRAPE_ANNOTATIONS: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'flag',
+    default: false,
+    chart: 'monitoring.scrapeAnnotations',
+    description:
+      'Gives every pod the annotations `prometheus.io/scrape`, `prometheus.io/port` and `prometheus.io/path`, for a Prometheus that scrapes by them. Streams on air keep their pods.',
+  },
   LEADER_ELECTION: {
     section: 'operator',
     roles: ['operator'],
