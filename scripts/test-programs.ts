@@ -13,7 +13,14 @@ import { clusterLayout } from '../test/kit/real/cluster/layout.ts';
 import { MACHINE_PROGRAMS, whyNot } from '../test/kit/real/cluster/programs.ts';
 import { ensureServersArchive } from '../test/kit/real/engine/image.ts';
 import { enginePrograms, whyNoEngine } from '../test/kit/real/engine/programs.ts';
-import { ensureEnforcer, ensureGoPrograms, ensureHealth, ensureRtmpLogin } from '../test/kit/real/go-programs.ts';
+import {
+  ensureEnforcer,
+  ensureFlux,
+  ensureGoPrograms,
+  ensureHealth,
+  ensureOtlp,
+  ensureRtmpLogin,
+} from '../test/kit/real/go-programs.ts';
 import { ensureDefinitions } from '../test/kit/real/helm/definitions.ts';
 import { ensureHelms } from '../test/kit/real/helm/program.ts';
 import { ensureSpdxValidator } from '../test/kit/real/release/validator.ts';
@@ -69,6 +76,8 @@ async function ensureAll(): Promise<void> {
     ensureGoPrograms(say),
     ensureRtmpLogin(say),
     ensureHealth(say),
+    ensureOtlp(say),
+    ensureFlux(say),
     hasNodes && ensureEnforcer(say),
     ensureHelms(say),
     ensureDefinitions(environment(), say),

@@ -48,17 +48,31 @@ type Role = (args: string[]) => Promise<number | undefined>;
 /** Reads a server's settings. */
 type Configure<C> = (env: ReturnType<typeof environment>) => C;
 
+/** Exports traces where an endpoint for them is configured (docs/tracing.md); otherwise none of their packages is loaded. */
+async function startTracing(role: string, lifecycle: Lifecycle, log: ReturnType<typeof createLogger>): Promise<void> {
+  const { tracingSettings } = await import('./settings/tracing.ts');
+  const settings = tracingSettings(environment());
+  if (!settings) return;
+  const [{ openTracing }, { readVersion }] = await Promise.all([
+    import('./lib/tracing/opentelemetry.ts'),
+    import('./server/version.ts'),
+  ]);
+  openTracing(settings, { name: `loopstream-${role}`, version: await readVersion() }, { lifecycle, log });
+}
+
 /** A server role: runs until a signal, then releases everything it holds. */
 function server<C extends { logLevel: string }>(
   name: string,
   config: () => Promise<Configure<C>>,
   load: () => Promise<(config: C, lifecycle: Lifecycle, log: ReturnType<typeof createLogger>) => Promise<unknown>>,
+  { isTraced = false } = {},
 ): Role {
   return async () => {
     const settings = (await config())(environment());
     const log = createLogger(name, settings.logLevel);
     const lifecycle = new Lifecycle(log);
     lifecycle.exitOnSignal();
+    if (isTraced) await startTracing(name, lifecycle, log);
     const run = await load();
     try {
       const code = await run(settings, lifecycle, log);
@@ -79,6 +93,7 @@ const ROLES: Record<string, Role> = {
     'api',
     async () => (await import('./server/settings.ts')).apiConfig,
     async () => (await import('./server/main.ts')).runApi,
+    { isTraced: true },
   ),
   billing: server(
     'billing',
@@ -89,6 +104,7 @@ const ROLES: Record<string, Role> = {
     'operator',
     async () => (await import('./operator/runtime/settings.ts')).operatorConfig,
     async () => (await import('./operator/main.ts')).runOperator,
+    { isTraced: true },
   ),
   streamer: server(
     'streamer',

@@ -18,7 +18,9 @@ import {
 } from '../lib/paging/connection.ts';
 import { createFollowers } from '../lib/paging/followers.ts';
 import { createGroups } from '../lib/paging/groups.ts';
+import { currentTraceparent } from '../lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../resources/common/names.ts';
+import { annotateTrace } from '../resources/common/trace.ts';
 
 /** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;
@@ -233,7 +235,8 @@ export function createOwnedResources<T extends KubeObject>(
         spec: spec(name),
       };
       try {
-        const created = await kube.create(resource, namespace, object as unknown as T);
+        const traced = annotateTrace(object, currentTraceparent());
+        const created = await kube.create(resource, namespace, traced as unknown as T);
         reflector.upsert(created);
         return created;
       } catch (error) {
@@ -247,8 +250,10 @@ export function createOwnedResources<T extends KubeObject>(
     },
     async patch(object, patch, patchOptions) {
       const { name } = object.metadata;
+      // A patch of the status changes nothing else.
+      const traced = patchOptions?.subresource ? patch : annotateTrace(patch as object, currentTraceparent());
       try {
-        const patched = await kube.mergePatch(resource, namespace, name, patch, patchOptions);
+        const patched = await kube.mergePatch(resource, namespace, name, traced, patchOptions);
         reflector.upsert(patched);
         return patched;
       } catch (error) {

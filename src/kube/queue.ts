@@ -5,6 +5,7 @@
  */
 import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
+import { outside } from '../lib/context.ts';
 import type { Logger } from '../lib/log.ts';
 import { KubeError } from './types.ts';
 
@@ -113,10 +114,11 @@ export function createQueue(options: QueueOptions): WorkQueue {
       waiting.delete(key);
       begun.set(key, clock.monotonicMs());
       observer?.started(clock.monotonicMs() - since);
-      // The run begins in a later microtask, so that the caller finishes before its key is processed.
+      // The run begins in a later microtask, so that the caller finishes before its key is processed. It belongs to no caller: several
+      // may have added the key.
       running.set(
         key,
-        Promise.resolve().then(() => run(key)),
+        outside(() => Promise.resolve().then(() => run(key))),
       );
     }
   };

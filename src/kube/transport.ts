@@ -9,6 +9,7 @@ import { Agent, type Dispatcher, ProxyAgent } from 'undici';
 import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
+import { endCallSpan, startCallSpan } from './call-span.ts';
 import type { Access, Tls } from './kubeconfig.ts';
 import { type KubeCredentials, KubeError } from './types.ts';
 
@@ -137,10 +138,16 @@ export function createTransport(
     path: string,
     options: SendRequest & { signal: AbortSignal | undefined; bodyTimeout: number },
   ) => {
-    const headers = { accept: 'application/json', ...currentTrace(), ...(await authorize()), ...options.headers };
+    const credentials = await authorize();
+    const span = startCallSpan(method, path, access.server);
+    const trace = span?.headers ?? currentTrace();
+    const headers = { accept: 'application/json', ...trace, ...credentials, ...options.headers };
     if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
     const since = performance.now();
-    const reportRequest = (status: number) => onRequest?.({ method, status, ms: performance.now() - since });
+    const reportRequest = (status: number) => {
+      endCallSpan(span, status);
+      onRequest?.({ method, status, ms: performance.now() - since });
+    };
     const answer = agent.request({
       origin: access.server.origin,
       path: `${base}${path}`,

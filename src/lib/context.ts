@@ -1,5 +1,6 @@
 /** Carries values of a request to code far from it, so that the functions between need not pass them on. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Span, TraceHeaders } from './tracing/span.ts';
 
 /** The intent of a request with an Idempotency-Key: the same for every try of it. */
 export interface Intent {
@@ -12,8 +13,10 @@ export interface Intent {
 }
 
 interface RequestContext {
-  /** W3C Trace Context: the headers traceparent and tracestate as they came. */
-  trace?: Record<string, string>;
+  /** For requests to others: of the span, or as they came while tracing is off. */
+  trace?: TraceHeaders;
+  /** The span that the work belongs to, while tracing is on. */
+  span?: Span;
   intent?: Intent;
 }
 
@@ -23,5 +26,9 @@ const storage = new AsyncLocalStorage<RequestContext>();
 export const within = <T>(more: RequestContext, work: () => T): T =>
   storage.run({ ...storage.getStore(), ...more }, work);
 
-export const currentTrace = (): Record<string, string> | undefined => storage.getStore()?.trace;
+/** Calls `work` so that it finds nothing of this: it serves no single request. */
+export const outside = <T>(work: () => T): T => storage.exit(work);
+
+export const currentTrace = (): TraceHeaders | undefined => storage.getStore()?.trace;
+export const currentSpan = (): Span | undefined => storage.getStore()?.span;
 export const currentIntent = (): Intent | undefined => storage.getStore()?.intent;

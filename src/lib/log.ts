@@ -3,6 +3,7 @@
  * command.
  */
 import pino, { type DestinationStream, type Logger } from 'pino';
+import { currentSpan } from './context.ts';
 
 export type { Logger };
 
@@ -37,6 +38,15 @@ export const REDACTED = [
   'headers.cookie',
 ];
 
+/** A logger with this mark names its trace itself (server/http/requestlog.ts). */
+export const NAMES_TRACE = Symbol('names its trace');
+
+/** Names the span that a line belongs to, as OpenTelemetry asks of logs in JSON. */
+const nameSpan = (_line: object, _level: number, logger: object) => {
+  const span = NAMES_TRACE in logger ? undefined : currentSpan();
+  return span ? { trace_id: span.traceId, span_id: span.spanId } : {};
+};
+
 /** `level` is one of pino's; `role` stands in every line. Tests have it written elsewhere. */
 export function createLogger(
   role: string,
@@ -47,6 +57,7 @@ export function createLogger(
     {
       level,
       base: { role },
+      mixin: nameSpan,
       redact: { paths: REDACTED, censor: '[redacted]' },
       timestamp: pino.stdTimeFunctions.isoTime,
     },

@@ -29,7 +29,9 @@ import { splitKey } from './runtime/controller.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
+import { traceReconcile } from './runtime/reconcile-span.ts';
 import { findMetered, type OperatorConfig } from './runtime/settings.ts';
+import { tracePods } from './stream/pod-spans.ts';
 import { reconcileStream } from './stream/reconcile.ts';
 import { createRollout } from './stream/rollout.ts';
 import { findViewToken, forgetViewKey } from './stream/secret.ts';
@@ -137,8 +139,16 @@ export async function runOperator(
     destination: reconcileDestination(deps),
   };
   const queueTools = { workers, metrics, lifecycle, log };
-  const createQueue = (name: keyof typeof controllers) =>
-    createControllerQueue(name, holdBack(namespaces, controllers[name]), queueTools);
+  const reconciled = {
+    stream: caches.streams,
+    upload: caches.uploads,
+    playlist: caches.playlists,
+    destination: caches.destinations,
+  };
+  const createQueue = (name: keyof typeof controllers) => {
+    const reconcile = traceReconcile(name, reconciled[name], controllers[name], clock);
+    return createControllerQueue(name, holdBack(namespaces, reconcile), queueTools);
+  };
   const queues = {
     stream: createQueue('stream'),
     upload: createQueue('upload'),
@@ -157,6 +167,7 @@ export async function runOperator(
   leadership.begin(() => {
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
+    tracePods(caches.pods, clock);
     caches.streams.onChange((key, current) => current ?? forgetViewKey(kube, splitKey(key)[0]));
     namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();

@@ -5,7 +5,6 @@ import type { FastifyInstance } from 'fastify';
 import { AUTH_PATH } from '../auth/addresses.ts';
 import type { Db } from '../db/pool.ts';
 import type { StatsService } from '../domain/stats/service.ts';
-import { within } from '../lib/context.ts';
 import type { Logger } from '../lib/log.ts';
 import { type AuthServer, serveAuth } from './auth/serve.ts';
 import type { ChangeService } from './events/changes.ts';
@@ -23,7 +22,7 @@ import { createMethods } from './http/methods.ts';
 import type { HttpMetrics } from './http/metrics.ts';
 import type { Counter } from './http/ratelimit.ts';
 import { loadRecentObjects, type ObjectLoaders } from './http/recent-objects.ts';
-import { readTrace } from './http/trace-context.ts';
+import { traceRequests } from './http/tracing.ts';
 import { agentRoutes, MCP } from './mcp/routes.ts';
 import type { OpenApi } from './openapi/document.ts';
 import { DOCS, serveErrorPages } from './openapi/error-routes.ts';
@@ -47,6 +46,7 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
     | 'trustProxy'
     | 'corsOrigins'
     | 'timeouts'
+    | 'trustTraceparent'
   >;
   auth: Authentication;
   /** Without it there is neither sign-in nor OAuth. */
@@ -94,11 +94,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   await app.register(async (api) => {
     await allowOrigins(api, config.corsOrigins);
     methods.watch(api);
-    api.addHook('onRequest', ({ headers }, _reply, done) => {
-      const trace = readTrace(headers)?.headers;
-      if (trace) within({ trace }, done);
-      else done();
-    });
+    traceRequests(api, config);
     await guard(api, { auth: deps.auth, counter: deps.counter, isSuspended: deps.isSuspended, ...config });
     loadRecentObjects(api, deps.loaders ?? {});
     await api.register(async (graphql) => {

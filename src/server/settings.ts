@@ -108,6 +108,8 @@ export const apiConfig = (env: Env) => {
     /** Counter of requests of all replicas; without it each replica counts its own. */
     redisUrl: redisUrl(env),
     trustProxy: trustProxy(env),
+    /** Follow the header traceparent on whether a request is sampled. */
+    trustTraceparent: flag('TRUST_TRACEPARENT'),
     corsOrigins: corsOrigins(env),
     timeouts: timeouts(env),
     /** Time in which it serves as before after the signal to stop, and only /readyz reports it. */

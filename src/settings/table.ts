@@ -186,6 +186,15 @@ export const SETTINGS = {
     description:
       'Addresses or networks of trusted proxies, whose `X-Forwarded-For` the server believes, such as `10.0.0.0/8,loopback`.',
   },
+  TRUST_TRACEPARENT: {
+    section: 'api',
+    roles: ['api'],
+    type: 'flag',
+    default: false,
+    chart: 'tracing.trustTraceparent',
+    description:
+      'Lets the header `traceparent` of a request decide whether the request is [traced](tracing.md). Enable it only behind a proxy that sets this header itself. Without it, the request joins the trace of the header, and the sampler decides.',
+  },
   CORS_ORIGINS: {
     section: 'api',
     roles: ['api'],
@@ -658,6 +667,15 @@ export const SETTINGS = {
     max: 256,
     chart: 'operator.workers',
     description: 'Resources of a kind that are reconciled at the same time.',
+  },
+  SCRAPE_ANNOTATIONS: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'flag',
+    default: false,
+    chart: 'monitoring.scrapeAnnotations',
+    description:
+      'Gives every pod the annotations `prometheus.io/scrape`, `prometheus.io/port` and `prometheus.io/path`, for a Prometheus that scrapes by them. Streams on air keep their pods.',
   },
   LEADER_ELECTION: {
     section: 'operator',

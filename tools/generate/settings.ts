@@ -1,9 +1,10 @@
 /** Writes docs/settings.md from the table of settings. Pure: no I/O, no clock. */
 import { SECTIONS, SETTINGS, type Section, type Setting } from '../../src/settings/table.ts';
+import { OTEL_VARIABLES } from '../../src/settings/tracing.ts';
 
 const HEAD = `# Settings
 
-<!-- Made from src/settings/table.ts by \`make generate\`; a test fails when it differs. -->
+<!-- Made from src/settings/ by \`make generate\`; a test fails when it differs. -->
 
 Each process is one role of \`loopstream\` (\`loopstream --help\`). It reads its settings from variables that begin with
 \`LOOPSTREAM_\`. A wrong value ends the process with a sentence that names the variable.
@@ -27,6 +28,8 @@ kubectl create secret generic s3 -n loopstream --from-literal=accessKeyId=… --
 \`\`\``,
   pods: 'The operator sets these in the pods that it makes. To start such a process by hand, set them yourself.',
 };
+
+const TRACES = `These variables are those of every program with OpenTelemetry. [tracing.md](tracing.md) shows how to turn traces on.`;
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -101,5 +104,6 @@ export function settingsDocument(): string {
     const note = NOTES[section] === undefined ? '' : `${NOTES[section]}\n\n`;
     return `\n## ${title}\n\n${note}${table([['variable', 'roles', 'default', 'meaning'], ...rows])}`;
   });
-  return HEAD + sections.join('');
+  const traces = Object.entries(OTEL_VARIABLES).map(([name, meaning]) => [code(name), 'api, operator', meaning]);
+  return `${HEAD}${sections.join('')}\n## Traces\n\n${TRACES}\n\n${table([['variable', 'roles', 'meaning'], ...traces])}`;
 }

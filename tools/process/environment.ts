@@ -2,7 +2,8 @@
 import { environment } from '../../src/settings/environment.ts';
 import { type Env, reader } from '../../src/settings/settings.ts';
 
-const PREFIX = 'LOOPSTREAM_';
+/** Settings of roles, and the variables of OpenTelemetry, which turn traces on. */
+const PREFIXES = /^(LOOPSTREAM|OTEL)_/;
 /** Read by the local system itself, set by what started it, or for tests: no role has such a setting. */
 const NO_SETTING = /^LOOPSTREAM_(TO|RECEIVER|NODE_CONTAINER|WRITE_RESULTS|TEST_.*)$/;
 
@@ -10,7 +11,7 @@ const NO_SETTING = /^LOOPSTREAM_(TO|RECEIVER|NODE_CONTAINER|WRITE_RESULTS|TEST_.
 const roleSettings = (env: Env): Record<string, string> =>
   Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
-      value && name.startsWith(PREFIX) && !NO_SETTING.test(name) ? [[name, value]] : [],
+      value && PREFIXES.test(name) && !NO_SETTING.test(name) ? [[name, value]] : [],
     ),
   );
 
@@ -26,7 +27,7 @@ export const localEnvironment = (env: Env = environment()) => {
     /** `--to` without showing the key in the process list. */
     to: env.LOOPSTREAM_TO || undefined,
     logLevel: reader(env).text('LOG_LEVEL'),
-    /** LOOPSTREAM_* for the roles: each limit can be tried here. Settings that connect the parts override it. */
+    /** LOOPSTREAM_* and OTEL_* for the roles: each limit can be tried here. Settings that connect the parts override it. */
     settings: Object.freeze(roleSettings(env)),
     /** Handed by the supervisor to the receiver it starts. */
     receiver: (): unknown => JSON.parse(env.LOOPSTREAM_RECEIVER ?? '{}'),

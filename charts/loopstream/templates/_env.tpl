@@ -43,6 +43,37 @@
 {{- end }}
 {{- end }}
 
+{{/* Where traces go. The pod's names are set before what refers to them. */}}
+{{- define "loopstream.tracingEnv" -}}
+{{- with .Values.tracing }}
+{{- if .endpoint }}
+- name: OTEL_EXPORTER_OTLP_ENDPOINT
+  value: {{ .endpoint | quote }}
+{{- if .existingSecret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef:
+      name: {{ .existingSecret }}
+      key: {{ .existingSecretKey }}
+{{- end }}
+- name: OTEL_TRACES_SAMPLER
+  value: {{ .sampler | quote }}
+- name: OTEL_TRACES_SAMPLER_ARG
+  value: {{ .ratio | quote }}
+- name: POD_NAME
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.name
+- name: POD_NAMESPACE
+  valueFrom:
+    fieldRef:
+      fieldPath: metadata.namespace
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: k8s.namespace.name=$(POD_NAMESPACE),k8s.pod.name=$(POD_NAME)
+{{- end }}
+{{- end }}
+{{- end }}
+
 {{/* Settings that come from values of the same meaning: `dict "root" $ "role" …`. */}}
 {{- define "loopstream.settingsEnv" -}}
 {{- range $name, $value := include (printf "loopstream.settings.%s" .role) .root | fromYaml }}

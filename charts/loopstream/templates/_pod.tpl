@@ -36,10 +36,17 @@ volumes:
       sizeLimit: 64Mi
 {{- end }}
 
+{{/* The port of the metrics of a component. */}}
+{{- define "loopstream.opsPort" -}}
+{{- get (dict "operator" "9401" "api" "9402" "billing" "9404") . -}}
+{{- end }}
+
 {{/* metadata of the pods of a Deployment: `dict "root" $ "component" … "selector" <yaml> "checksum" …`. */}}
 {{- define "loopstream.podMetadata" -}}
 {{- $settings := index .root.Values .component -}}
-{{- $annotations := mustMergeOverwrite (dict) .root.Values.commonAnnotations $settings.podAnnotations -}}
+{{- $scraped := dict -}}
+{{- if .root.Values.monitoring.scrapeAnnotations }}{{ $scraped = dict "prometheus.io/scrape" "true" "prometheus.io/port" (include "loopstream.opsPort" .component) "prometheus.io/path" "/metrics" }}{{ end -}}
+{{- $annotations := mustMergeOverwrite $scraped .root.Values.commonAnnotations $settings.podAnnotations -}}
 {{- with .checksum }}{{ $annotations = set $annotations "checksum/config" . }}{{ end -}}
 labels:
   {{- mustMergeOverwrite (dict) $settings.podLabels (include "loopstream.labels" . | fromYaml) (.selector | fromYaml) | toYaml | nindent 2 }}

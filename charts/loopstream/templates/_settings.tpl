@@ -4,6 +4,7 @@ LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString
 LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}
 LOOPSTREAM_MAX_SOURCE_BYTES: {{ .Values.uploads.maxSizeBytes | int64 | toString | quote }}
 LOOPSTREAM_WORKERS: {{ .Values.operator.workers | int64 | toString | quote }}
+LOOPSTREAM_SCRAPE_ANNOTATIONS: {{ .Values.monitoring.scrapeAnnotations | toString | quote }}
 LOOPSTREAM_LEADER_ELECTION: {{ .Values.operator.leaderElection | toString | quote }}
 LOOPSTREAM_ROLLOUT_SECONDS: {{ .Values.operator.rolloutSeconds | int64 | toString | quote }}
 LOOPSTREAM_IMPORT_CONCURRENCY: {{ .Values.operator.importConcurrency | int64 | toString | quote }}
@@ -38,6 +39,7 @@ LOOPSTREAM_RATE_LIMIT_WINDOW_SECONDS: {{ .Values.api.rateLimit.windowSeconds | i
 {{- if .Values.api.trustProxy }}
 LOOPSTREAM_TRUST_PROXY: {{ join "," .Values.api.trustProxy | quote }}
 {{- end }}
+LOOPSTREAM_TRUST_TRACEPARENT: {{ .Values.tracing.trustTraceparent | toString | quote }}
 {{- if .Values.api.corsOrigins }}
 LOOPSTREAM_CORS_ORIGINS: {{ join "," .Values.api.corsOrigins | quote }}
 {{- end }}

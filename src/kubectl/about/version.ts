@@ -42,20 +42,30 @@ export interface Versions {
   kubernetes: string;
   /** Images of the operators that the account can see, with their namespace. */
   operators: string[];
-  /** Images of the pods of streams and Jobs in the namespace. */
+  /** Images of the pods of streams and Jobs that were looked at. */
   pods: string[];
 }
 
-export async function readVersions(kube: Kube, namespace: string): Promise<Versions> {
+/** Returns the version of Kubernetes, such as `v1.37.1`. */
+export async function readKubernetesVersion(kube: Pick<Kube, 'raw'>): Promise<string> {
   const { status, text } = await kube.raw('GET', '/version');
-  const kubernetes = status === 200 ? String((JSON.parse(text) as { gitVersion?: string }).gitVersion) : 'unknown';
-  const own = await kube.list(PODS, { namespace, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` });
-  return {
-    plugin: VERSION,
-    kubernetes,
-    operators: readImages(await listOperators(kube, namespace)),
-    pods: readImages(own),
-  };
+  return status === 200 ? String((JSON.parse(text) as { gitVersion?: string }).gitVersion) : 'unknown';
+}
+
+export const listVersions = (kubernetes: string, operators: readonly Pod[], pods: readonly Pod[]): Versions => ({
+  plugin: VERSION,
+  kubernetes,
+  operators: readImages(operators),
+  pods: readImages(pods),
+});
+
+async function readVersions(kube: Kube, namespace: string): Promise<Versions> {
+  const [kubernetes, operators, pods] = await Promise.all([
+    readKubernetesVersion(kube),
+    listOperators(kube, namespace),
+    kube.list(PODS, { namespace, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` }),
+  ]);
+  return listVersions(kubernetes, operators, pods);
 }
 
 export async function printVersions({ flags, cluster }: Call<{ client?: boolean }>): Promise<number> {

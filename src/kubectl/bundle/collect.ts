@@ -8,7 +8,7 @@ import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
-import { listOperators, readVersions } from '../about/version.ts';
+import { listOperators, listVersions, readKubernetesVersion } from '../about/version.ts';
 import { Reader } from '../diagnose/facts.ts';
 import { formatStory } from '../diagnose/story.ts';
 import { tellStream } from '../diagnose/stream.ts';
@@ -48,7 +48,7 @@ export async function collectBundle({ kube, namespace, allNamespaces, now }: Bun
   const ours: ListOptions = { ...where, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   const list = <T extends KubeObject>(resource: Resource<T>, options = where) =>
     reader.attempt<Stored<T>[]>(kube.list(resource, options), []);
-  const [streams, uploads, playlists, destinations, jobs, events, pods, operators, versions] = await Promise.all([
+  const [streams, uploads, playlists, destinations, jobs, events, pods, operators, kubernetes] = await Promise.all([
     list(LOOPSTREAMS),
     list(UPLOADS),
     list(PLAYLISTS),
@@ -57,8 +57,9 @@ export async function collectBundle({ kube, namespace, allNamespaces, now }: Bun
     list(EVENTS),
     list(PODS, ours),
     reader.attempt<Pod[]>(listOperators(kube, namespace), []),
-    reader.attempt(readVersions(kube, namespace), undefined),
+    reader.attempt(readKubernetesVersion(kube), 'unknown'),
   ]);
+  const versions = listVersions(kubernetes, operators, pods);
   const files = [
     { path: 'versions.yaml', content: toYaml([versions]) },
     { path: 'resources/loopstreams.yaml', content: toYaml(streams.map(redactResource)) },
@@ -75,9 +76,9 @@ export async function collectBundle({ kube, namespace, allNamespaces, now }: Bun
     ...(await tellStories(reader, streams, now)),
   ];
   const summary = [
-    `Made ${now.toISOString()} of ${allNamespaces ? 'all namespaces' : `namespace "${namespace}"`}, by kubectl loop ${versions?.plugin ?? ''}.`,
+    `Made ${now.toISOString()} of ${allNamespaces ? 'all namespaces' : `namespace "${namespace}"`}, by kubectl loop ${versions.plugin}.`,
     'It has no Secret: none was read. Of addresses it has the host alone, and no value of an environment variable.',
-    `Kubernetes ${versions?.kubernetes ?? 'unknown'}; operator ${versions?.operators.join(', ') || 'not visible'}.`,
+    `Kubernetes ${kubernetes}; operator ${versions.operators.join(', ') || 'not visible'}.`,
     `${streams.length} streams, ${uploads.length} uploads, ${playlists.length} playlists, ${destinations.length} destinations, ${pods.length} pods.`,
     '',
     formatTable(

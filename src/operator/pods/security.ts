@@ -47,6 +47,8 @@ export interface PodSettings {
   confine: ConfineMode;
   /** Where the pods run that open strangers' files or connect to strangers' servers for a moment: Jobs and tests. */
   jobPlacement: Placement;
+  /** Pods of streams say where their metrics are, for a Prometheus that scrapes by annotations. */
+  scrapeAnnotations: boolean;
   mediaLimits: MediaLimits;
   /** For the whole transfer of a link; one that brings less a second is given up. */
   fetchTimeoutSeconds: number;

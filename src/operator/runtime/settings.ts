@@ -104,6 +104,7 @@ export const operatorConfig = (env: Env) => {
     /** Where Jobs and tests of destinations run: runtimeClassName, nodeSelector, tolerations, affinity, priorityClassName. */
     jobPlacement: jobPlacement(env),
     confine: confineMode(env),
+    scrapeAnnotations: flag('SCRAPE_ANNOTATIONS'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
     maxSourceBytes: maxSourceBytes(env),

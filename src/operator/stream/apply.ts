@@ -1,12 +1,14 @@
 /** Carries out the one action that was decided for a stream. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
+import { currentTraceparent } from '../../lib/tracing/tracing.ts';
 import {
   DISRUPTION_LABEL,
   ON_AIR_ANNOTATION,
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,
 } from '../../resources/common/names.ts';
+import { annotateTrace } from '../../resources/common/trace.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
@@ -122,7 +124,8 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   try {
     // A standby reads its files before it has the lock; those of an older operator lack the view token.
     if (action.standby) await updateSecret(deps, observed);
-    const pod = await deps.kube.create(PODS, namespace, buildPod(stream, action.program, deps.settings, name));
+    const built = buildPod(stream, action.program, deps.settings, name);
+    const pod = await deps.kube.create(PODS, namespace, annotateTrace(built, currentTraceparent()));
     deps.caches.pods.upsert(pod);
     if (action.standby) return done(observed.pod);
     if (stream.status?.phase === 'scheduled') return YIELD;

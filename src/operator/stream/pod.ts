@@ -164,6 +164,13 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
   ],
 });
 
+/** As many configurations of Prometheus expect. No part of the hash: streams on air are not given new pods for their sake. */
+const SCRAPE_ANNOTATIONS = {
+  'prometheus.io/scrape': 'true',
+  'prometheus.io/port': String(STREAMER_METRICS_PORT),
+  'prometheus.io/path': '/metrics',
+};
+
 /** A stream that was stored before there was a choice has the default of today. */
 export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruptionPolicy ?? 'OnDrain';
 
@@ -195,6 +202,7 @@ export function buildPod(
         [DISRUPTION_LABEL]: readDisruption(stream),
       },
       annotations: {
+        ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),
         ...template.annotations,
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
         [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),

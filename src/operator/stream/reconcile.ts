@@ -1,5 +1,6 @@
 /** Reconciles one stream: observes it, decides, acts, and writes its status once. */
 
+import { currentSpan } from '../../lib/context.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import { type AppliedDecision, applyDecision } from './apply.ts';
@@ -21,6 +22,7 @@ export const reconcileStream =
     const observed = observeStream(deps, stream, deps.clock.now());
     const decision = decide(observed, deps.settings);
     const { action } = decision;
+    currentSpan()?.set({ 'loopstream.action': action.do, 'loopstream.phase': decision.phase });
     const outcome =
       action.do === 'nothing'
         ? { decision, pod: observed.pod, stream }

@@ -50,6 +50,11 @@ export const TEST_ANNOTATION = `${GROUP}/test`;
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
 /** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
 export const INTENT_ANNOTATION = `${GROUP}/intent`;
+/**
+ * On an object that the API server wrote, and on the pod of a stream: the header traceparent (W3C Trace Context) of the span that
+ * wrote it. Only while tracing is on.
+ */
+export const TRACEPARENT_ANNOTATION = `${GROUP}/traceparent`;
 /** On a LoopStream: it is suspended since staff have locked its account, and goes on when they unlock it. */
 export const SUSPENDED_ANNOTATION = `${GROUP}/account-suspended`;
 /** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */

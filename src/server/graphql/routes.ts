@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import { GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-http';
 import type { Db } from '../../db/pool.ts';
+import { currentSpan } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
@@ -66,6 +67,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
     const since = performance.now();
     const [text, { status, headers: more }] = await handler({ url, method, headers, body, raw: request, context: {} });
     const type = carriedOut.get(request) ?? 'invalid';
+    currentSpan()?.set({ 'graphql.operation.type': type });
     observe(type, type !== 'invalid' && !failed.has(request), performance.now() - since);
     return reply
       .code(status)

@@ -17,7 +17,7 @@ import { answerError } from './errors.ts';
 import { overrideMethod } from './method-override.ts';
 import { parseQuery } from './query.ts';
 import { RequestLog } from './requestlog.ts';
-import { readTrace } from './trace-context.ts';
+import { listTraceFields } from './tracing.ts';
 import { compileBody, compileParameters, compileQuery } from './validation.ts';
 
 /** Compilers by the part of a request that a schema describes. */
@@ -58,8 +58,8 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
     // No hook has seen the request by then.
     frameworkErrors: (error, request, reply) =>
       void answerError(error, request, reply.header('x-request-id', request.id)),
-    childLoggerFactory: (parent, bindings, _options, { headers }) =>
-      new RequestLog(parent as Logger, () => ({ ...bindings, traceId: readTrace(headers)?.traceId })),
+    childLoggerFactory: (parent, bindings, _options, request) =>
+      new RequestLog(parent as Logger, () => ({ ...bindings, ...listTraceFields(request) })),
     genReqId: (request: IncomingMessage) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

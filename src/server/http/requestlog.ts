@@ -4,7 +4,7 @@
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Bindings, ChildLoggerOptions, LogFn } from 'pino';
-import type { Logger } from '../../lib/log.ts';
+import { type Logger, NAMES_TRACE } from '../../lib/log.ts';
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace'] as const;
 
@@ -31,7 +31,7 @@ export class RequestLog implements FastifyBaseLogger {
     return this.own().child(bindings, options);
   }
   own(): Logger {
-    this.#own ??= this.parent.child(this.#bindings());
+    this.#own ??= Object.assign(this.parent.child(this.#bindings()), { [NAMES_TRACE]: true });
     return this.#own;
   }
 }

@@ -9,7 +9,7 @@ import {
   Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { within } from '../../lib/context.ts';
+import { currentSpan, within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
@@ -108,6 +108,7 @@ export function createAgentServers(deps: AgentDeps) {
 
   const call = async (tool: Tool, principal: Principal, args: Record<string, unknown>, ctx: ServerContext) => {
     const since = performance.now();
+    currentSpan()?.set({ 'mcp.method.name': 'tools/call', 'gen_ai.tool.name': tool.name });
     const { status, result } = await (async () => {
       allow(principal, tool.operations);
       return act(tool, principal, args, ctx);

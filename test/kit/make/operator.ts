@@ -55,6 +55,7 @@ export const SETTINGS: PodSettings = {
   maxPrepareSeconds: 43_200,
   shareRenditions: false,
   confine: 'auto',
+  scrapeAnnotations: false,
 };
 
 /** The same settings with media in S3. */

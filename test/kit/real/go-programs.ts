@@ -80,6 +80,24 @@ const HEALTH = {
   programs: { health: { goPackage: '.', linkerFlags: '-s -w' } },
 } as const;
 
+const OTLP = {
+  name: 'a collector of traces, for the tests',
+  file: 'test-otlp',
+  moduleDir: join(import.meta.dirname, 'otlp'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { otlp: { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
+const FLUX = {
+  name: 'the applier of Flux, for the tests',
+  file: 'test-flux',
+  moduleDir: join(import.meta.dirname, 'flux'),
+  sources: ['main.go'],
+  seldomUsed: ['all'],
+  programs: { flux: { goPackage: '.', linkerFlags: '-s -w' } },
+} as const;
+
 /** Builds missing programs, in a minute or two the first time; returns absolute paths. */
 export const ensureGoPrograms = (onProgress?: (step: string) => void) => ensureGoModule(PROGRAMS, onProgress);
 
@@ -91,5 +109,9 @@ export const ensureKind = (onProgress?: (step: string) => void) => ensureGoModul
 export const ensureRtmpLogin = (onProgress?: (step: string) => void) => ensureGoModule(RTMP_LOGIN, onProgress);
 
 export const ensureHealth = (onProgress?: (step: string) => void) => ensureGoModule(HEALTH, onProgress);
+
+export const ensureOtlp = (onProgress?: (step: string) => void) => ensureGoModule(OTLP, onProgress);
+
+export const ensureFlux = (onProgress?: (step: string) => void) => ensureGoModule(FLUX, onProgress);
 
 export const ensureGoHelms = (onProgress?: (step: string) => void) => ensureGoModule(HELMS, onProgress);

@@ -38,17 +38,41 @@ const buildPodScrape = (file: string) => ({
   ],
 });
 
+const annotation = (name: string): string => meta(`pod_annotation_prometheus.io/${name}`);
+
+/** The rules by which many installations scrape annotated pods, from Prometheus's own examples and its Helm chart. */
+const buildAnnotationScrape = (file: string) => ({
+  job_name: 'kubernetes-pods',
+  honor_labels: true,
+  file_sd_configs: [{ files: [file], refresh_interval: '1s' }],
+  relabel_configs: [
+    { source_labels: [annotation('scrape')], action: 'keep', regex: true },
+    { source_labels: [annotation('path')], action: 'replace', target_label: '__metrics_path__', regex: '(.+)' },
+    {
+      source_labels: ['__address__', annotation('port')],
+      action: 'replace',
+      regex: '([^:]+)(?::\\d+)?;(\\d+)',
+      replacement: '$1:$2',
+      target_label: '__address__',
+    },
+    { source_labels: [meta('namespace')], action: 'replace', target_label: 'namespace' },
+    { source_labels: [meta('pod_name')], action: 'replace', target_label: 'pod' },
+  ],
+});
+
 /** Lists pods as Prometheus discovers them through Kubernetes; Debian's build lacks that discovery. */
 export const podTargets = (pods: readonly Pod[]) =>
   pods.flatMap(({ metadata, spec, status }) => {
     const containers = (spec.containers ?? []) as { ports?: { name: string; containerPort: number }[] }[];
-    const labels = Object.entries(metadata.labels ?? {}).map(([name, value]) => [meta(`pod_label_${name}`), value]);
+    const toMeta = (kind: 'label' | 'annotation', values: Record<string, string> = {}) =>
+      Object.entries(values).map(([name, value]) => [meta(`pod_${kind}_${name}`), value]);
+    const named = [...toMeta('label', metadata.labels), ...toMeta('annotation', metadata.annotations)];
     return containers
       .flatMap(({ ports = [] }) => ports)
       .map(({ name, containerPort }) => ({
         targets: [`${status?.podIP}:${containerPort}`],
         labels: {
-          ...Object.fromEntries(labels),
+          ...Object.fromEntries(named),
           [meta('namespace')]: metadata.namespace ?? '',
           [meta('pod_name')]: metadata.name,
           [meta('pod_container_port_name')]: name,
@@ -71,9 +95,9 @@ export interface Prometheus {
 
 export async function startPrometheus(
   targets: Target[],
-  options: { ruleFiles?: string[]; podsFile?: string } = {},
+  options: { ruleFiles?: string[]; podsFile?: string; annotatedFile?: string } = {},
 ): Promise<Prometheus> {
-  const { ruleFiles = [], podsFile } = options;
+  const { ruleFiles = [], podsFile, annotatedFile } = options;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-prometheus-'));
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
@@ -85,6 +109,7 @@ export async function startPrometheus(
         static_configs: [{ targets: [address], labels: { job, ...labels } }],
       })),
       ...(podsFile === undefined ? [] : [buildPodScrape(podsFile)]),
+      ...(annotatedFile === undefined ? [] : [buildAnnotationScrape(annotatedFile)]),
     ],
   };
   await writeFile(join(dir, 'prometheus.yml'), stringify(config));

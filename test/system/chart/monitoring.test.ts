@@ -43,6 +43,21 @@ function findRule(objects: Manifest[]): { groups: Rules['groups']; labels: Recor
   return { groups: (rule.spec as unknown as Rules).groups, labels: rule.metadata.labels ?? {} };
 }
 
+const hasLabels = (labels: Record<string, string> = {}, wanted: Record<string, string>): boolean =>
+  Object.entries(wanted).every(([name, value]) => labels[name] === value);
+
+type Labels = Record<string, string>;
+
+/** Returns the labels that the pods of a Deployment get. */
+const readPodLabels = ({ spec }: Manifest): Labels =>
+  (spec as { template: { metadata: { labels: Labels } } }).template.metadata.labels;
+
+function findObject(objects: Manifest[], kind: string, name: string): Manifest {
+  const found = ofKind(objects, kind).find(({ metadata }) => metadata.name === name);
+  if (!found) throw new Error(`there is no ${kind} ${name}`);
+  return found;
+}
+
 describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   const render = (values: Record<string, unknown>) => {
     const helm = helms.find((one) => one.name === name);
@@ -89,7 +104,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   });
 
   test('scrapes each role at a port that its pods name and its NetworkPolicy opens', async () => {
-    const objects = await render(WITH_PROMETHEUS);
+    const objects = await render({ ...WITH_PROMETHEUS, billing: { enabled: true } });
     const policies = ofKind(objects, 'NetworkPolicy').map(
       ({ spec }) => spec as { ingress?: { ports: { port: number }[]; from?: unknown[] }[] },
     );
@@ -103,16 +118,21 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
     for (const [component, port] of [
       ['operator', 9401],
       ['api', 9402],
+      ['billing', 9404],
     ] as const) {
-      const deployment = ofKind(objects, 'Deployment').find(
-        ({ metadata }) => metadata.name === `loopstream-${component}`,
-      );
+      const deployment = findObject(objects, 'Deployment', `loopstream-${component}`);
       expect(JSON.stringify(deployment)).toContain(`{"name":"ops","containerPort":${port}}`);
-      const monitor = ofKind(objects, 'ServiceMonitor').find(
-        ({ metadata }) => metadata.name === `loopstream-${component}`,
+      const monitor = findObject(objects, 'ServiceMonitor', `loopstream-${component}`);
+      expect(monitor.spec).toMatchObject({ endpoints: [{ port: 'ops', honorLabels: true }] });
+      expect(monitor.metadata.labels).toMatchObject({ release: 'prometheus' });
+      // The monitor selects one Service, and the pods of that are those of the Deployment.
+      const { matchLabels } = (monitor.spec as { selector: { matchLabels: Labels } }).selector;
+      const [service, ...others] = ofKind(objects, 'Service').filter((one) =>
+        hasLabels(one.metadata.labels, matchLabels),
       );
-      expect(monitor?.spec).toMatchObject({ endpoints: [{ port: 'ops', honorLabels: true }] });
-      expect(monitor?.metadata.labels).toMatchObject({ release: 'prometheus' });
+      expect(others).toEqual([]);
+      expect(service?.spec).toMatchObject({ ports: [{ name: 'ops', port, targetPort: 'ops' }] });
+      expect(hasLabels(readPodLabels(deployment), service?.spec?.selector as Labels)).toBe(true);
       expect(open(port)).toBe(true);
     }
     const [monitor] = ofKind(objects, 'PodMonitor');
@@ -122,6 +142,33 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
     });
     // Prometheus reaches nothing else of a pod on air.
     expect([open(STREAMER_METRICS_PORT), open(STREAMER_PORT)]).toEqual([true, false]);
+  });
+
+  test('hands the collector of traces, with its headers from a Secret, to the API server and the operator alone', async () => {
+    type Variable = { name: string; value?: string; valueFrom?: unknown };
+    const readVariables = async (values: Record<string, unknown>) =>
+      ofKind(await render({ ...INLINE, ...values }), 'Deployment').map(({ metadata, spec }) => {
+        const { template } = spec as { template: { spec: { containers: { env: Variable[] }[] } } };
+        const env = template.spec.containers.flatMap((one) => one.env).filter(({ name }) => name.startsWith('OTEL_'));
+        return [metadata.name, Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))];
+      });
+    const traced = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.observability:4318',
+      OTEL_EXPORTER_OTLP_HEADERS: { secretKeyRef: { name: 'otlp', key: 'otlpHeaders' } },
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0.01',
+      OTEL_RESOURCE_ATTRIBUTES: 'k8s.namespace.name=$(POD_NAMESPACE),k8s.pod.name=$(POD_NAME)',
+    };
+    const tracing = {
+      endpoint: traced.OTEL_EXPORTER_OTLP_ENDPOINT,
+      existingSecret: 'otlp',
+      sampler: 'parentbased_traceidratio',
+      ratio: '0.01',
+    };
+    const found = Object.fromEntries(await readVariables({ tracing }));
+    for (const [name, variables] of Object.entries(found))
+      expect(variables).toEqual(/-(api|operator)$/.test(name) ? traced : {});
+    for (const [, variables] of await readVariables({})) expect(variables).toEqual({});
   });
 
   test('makes none of it unasked', async () => {

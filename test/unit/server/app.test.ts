@@ -5,8 +5,8 @@ import { KubeError } from '../../../src/kube/types.ts';
 import { currentTrace } from '../../../src/lib/context.ts';
 import { AppError } from '../../../src/lib/errors.ts';
 import type { Principal, Scope } from '../../../src/lib/scopes.ts';
+import { readTrace } from '../../../src/lib/tracing/trace-context.ts';
 import { toAppError } from '../../../src/server/http/problem.ts';
-import { readTrace } from '../../../src/server/http/trace-context.ts';
 import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
 import { buildTestServer } from '../../kit/system/server.ts';
 
@@ -239,7 +239,7 @@ describe('traces (W3C Trace Context)', () => {
       .split('\n')
       .filter((line) => line.includes('traced'));
     expect(lines.length).toBeGreaterThan(0);
-    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ traceId: trace, reqId: 'traced' });
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ trace_id: trace, reqId: 'traced' });
     await ask({});
     expect(handedOn).toBeUndefined();
   });

@@ -196,6 +196,6 @@ describe('the settings about people', () => {
 
 test('the local system hands settings on to its roles, and nothing of its own or of its tests', () => {
   const own = { LOOPSTREAM_TO: 'rtmp://a/b/key', LOOPSTREAM_TEST_SERVERS: 'processes', LOOPSTREAM_NODE_CONTAINER: 'x' };
-  const settings = { LOOPSTREAM_MAX_SOURCE_BYTES: '1000', LOOPSTREAM_BILLING: 'false' };
+  const settings = { LOOPSTREAM_MAX_SOURCE_BYTES: '1000', LOOPSTREAM_BILLING: 'false', OTEL_SERVICE_NAME: 'x' };
   expect(localEnvironment({ ...own, ...settings, PATH: '/bin', LOOPSTREAM_SELLER: '' }).settings).toEqual(settings);
 });

@@ -6,6 +6,7 @@ import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
 import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
 import { valueFor } from './settings.ts';
+import { tracing } from './tracing.ts';
 import { uploads } from './uploads.ts';
 import { mail, oidc } from './users.ts';
 
@@ -316,4 +317,5 @@ export const VALUES = group('Values of the chart loopstream.', {
   policies,
   monitoring,
   grafana,
+  tracing,
 });

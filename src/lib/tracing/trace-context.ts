@@ -1,8 +1,6 @@
-/**
- * Reads W3C Trace Context (https://www.w3.org/TR/trace-context/). The server creates no spans; it logs the received context and
- * passes it on unchanged. Pure: no I/O, no clock.
- */
+/** Reads W3C Trace Context (https://www.w3.org/TR/trace-context/). Pure: no I/O, no clock. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { TraceHeaders } from './span.ts';
 
 const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}|(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?)$/;
@@ -12,7 +10,7 @@ const MAX_TRACESTATE = 512;
 export interface Trace {
   traceId: string;
   /** Headers for requests to others on behalf of this one. */
-  headers: Record<string, string>;
+  headers: TraceHeaders;
 }
 
 /** Returns undefined without a valid trace. */
