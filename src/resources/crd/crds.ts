@@ -286,7 +286,8 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
     description,
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `Version of this kind: ${GROUP}/${VERSION}.` },
+      // The same in each version: kube-apiserver refuses two versions with the same selectable fields, but other schemas.
+      apiVersion: { type: 'string', description: `Version of this kind, such as ${GROUP}/${VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
@@ -321,12 +322,10 @@ function buildVersion(definition: KindDefinition): CrdVersion {
 /** The same version of a definition under another name, with the names of fields that it has there. */
 function renameVersion(version: CrdVersion, name: Version, kind: Kind): CrdVersion {
   const names = NAMES[kind];
-  const schema = renameSchema(version.schema.openAPIV3Schema, names);
-  const apiVersion = { type: 'string', description: `Version of this kind: ${GROUP}/${name}.` };
   return {
     ...version,
     name,
-    schema: { openAPIV3Schema: { ...schema, properties: { ...schema.properties, apiVersion } } },
+    schema: { openAPIV3Schema: renameSchema(version.schema.openAPIV3Schema, names) },
     selectableFields: version.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
     additionalPrinterColumns: version.additionalPrinterColumns.map((column) => ({
       ...column,
