@@ -64,9 +64,11 @@ yes
 
 {{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.hasResources" -}}
-{{- if .root.Capabilities.APIVersions.Has "loopstream.dev/v1alpha1" -}}
+{{- $known := .root.Capabilities.APIVersions -}}
+{{- $version := ternary "loopstream.dev/v1alpha1" "loopstream.dev/v1beta1" ($known.Has "loopstream.dev/v1alpha1") -}}
+{{- if $known.Has $version -}}
 {{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
-{{- if (lookup "loopstream.dev/v1alpha1" . $.namespace "").items }}yes{{ end -}}
+{{- if (lookup $version . $.namespace "").items }}yes{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}
