@@ -54,7 +54,7 @@ async function createImported(account: string, name: string): Promise<void> {
 }
 
 async function createStream(account: string, name: string, spec: Partial<LoopStreamSpec>): Promise<void> {
-  const full = { replicas: 0, quality: '720p', destinationRefs: ['tv'], readinessGates, ...spec };
+  const full = { replicas: 0, quality: '720p', destinationNames: ['tv'], readinessGates, ...spec };
   await kube.create(LOOPSTREAMS, NS, owned(account, 'LoopStream', name, full) as never);
 }
 
@@ -105,24 +105,24 @@ it('links that send nothing do not keep renditions from being made, nor do rendi
   for (const name of ['a', 'b', 'c']) await createImported(MALLORY, name);
   await createImported(VICTIM, 'film');
   for (let n = 0; n < 10; n++) await createUpload(MALLORY, `slow-${n}`);
-  for (const uploadRef of ['a', 'b', 'c'])
+  for (const uploadName of ['a', 'b', 'c'])
     for (const quality of ['720p', '1080p'] as const) {
-      const name = `${uploadRef}-${quality}`;
-      await createStream(MALLORY, name, { uploadRef, quality });
+      const name = `${uploadName}-${quality}`;
+      await createStream(MALLORY, name, { uploadName, quality });
       await setCredit(name, true);
     }
   const renditions = async () => (await working(MALLORY)).filter((name) => name.endsWith('p30'));
   await until('mallory has its share of renditions', async () => (await renditions()).length === PLACES / 2);
   await waitUntilIdle();
   expect(await renditions()).toHaveLength(PLACES / 2);
-  await createStream(VICTIM, 'mine', { uploadRef: 'film' });
+  await createStream(VICTIM, 'mine', { uploadName: 'film' });
   await setCredit('mine', true);
   await begins(VICTIM, 'film-720p30');
 });
 
 it('a start without credit prepares nothing and overtakes no other account', async () => {
   await createImported(MALLORY, 'bomb');
-  await createStream(MALLORY, 'greedy', { uploadRef: 'bomb', replicas: 1 });
+  await createStream(MALLORY, 'greedy', { uploadName: 'bomb', replicas: 1 });
   await setCredit('greedy', false);
   await waitForPhase('waiting', 'greedy');
   await waitUntilIdle();
@@ -133,14 +133,14 @@ it('a start without credit prepares nothing and overtakes no other account', asy
     reason: 'MediaAwaitsCredit',
     message: 'Upload "bomb" will be prepared for 720p30 when the account has credit.',
   });
-  expect((await kube.get(UPLOADS, NS, 'bomb')).status).toMatchObject({ state: 'ready' });
+  expect((await kube.get(UPLOADS, NS, 'bomb')).status).toMatchObject({ phase: 'ready' });
   await setCredit('greedy', true);
   await begins(MALLORY, 'bomb-720p30');
 });
 
 it('before billing has said a word of a new stream, nothing is prepared for it', async () => {
   await createImported(MALLORY, 'bomb');
-  await createStream(MALLORY, 'new', { uploadRef: 'bomb', replicas: 1 });
+  await createStream(MALLORY, 'new', { uploadName: 'bomb', replicas: 1 });
   await waitForPhase('waiting', 'new');
   await waitUntilIdle();
   expect(await working(MALLORY)).toEqual([]);
@@ -149,7 +149,7 @@ it('before billing has said a word of a new stream, nothing is prepared for it',
 
 it('a stream with credit is prepared before it is started', async () => {
   await createImported(VICTIM, 'film');
-  await createStream(VICTIM, 'mine', { uploadRef: 'film', replicas: 0 });
+  await createStream(VICTIM, 'mine', { uploadName: 'film', replicas: 0 });
   await setCredit('mine', true);
   await begins(VICTIM, 'film-720p30');
 });
@@ -158,10 +158,10 @@ it('Jobs end with the streams that wanted them: deleted ones, those of another q
   for (const name of ['a', 'b', 'c', 'd']) await createImported(MALLORY, name);
   const gone = (job: string) =>
     until(`${job} is gone`, async () => (await jobs()).every(({ metadata }) => metadata.name !== job));
-  const begin = async (uploadRef: string, account = MALLORY) => {
-    await createStream(account, uploadRef, { uploadRef });
-    await setCredit(uploadRef, true);
-    await begins(account, `${uploadRef}-720p30`);
+  const begin = async (uploadName: string, account = MALLORY) => {
+    await createStream(account, uploadName, { uploadName });
+    await setCredit(uploadName, true);
+    await begins(account, `${uploadName}-720p30`);
   };
   await begin('a');
   await kube.delete(LOOPSTREAMS, NS, 'a', {});

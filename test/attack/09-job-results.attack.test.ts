@@ -35,7 +35,7 @@ function statusAfter(
   }).status;
 }
 
-const FAILED = { state: 'failed', error: { code: 'prepare_failed' } };
+const FAILED = { phase: 'failed', error: { code: 'prepare_failed' } };
 const { video, audio } = MEDIA;
 
 describe('an import that reports', () => {

@@ -19,7 +19,7 @@ const link = (n: number, more: Partial<Upload['spec']> = {}): Upload =>
       // Several uploads share a second, as a flood of requests makes them.
       creationTimestamp: new Date(Math.floor(n / 10) * 1000).toISOString(),
     },
-    spec: { type: 'video', source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: QUOTA, ...more },
+    spec: { track: 'video', source: { url: 'https://example.com/a.mp4' }, accountMaxBytes: QUOTA, ...more },
   }) as unknown as Upload;
 const come = (upload: Upload, sizeBytes: number): Upload => ({
   ...upload,

@@ -259,7 +259,7 @@ test('pods and Jobs of somebody else are neither changed nor deleted with the op
 });
 
 test('streams in a namespace of somebody else are not changed with the operatorâ€™s token, which may patch them everywhere', async () => {
-  const spec = { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] };
+  const spec = { quality: '720p', uploadName: 'film', destinationNames: ['tv'] };
   const bunny = { apiVersion: API_VERSION, kind: 'LoopStream', metadata: { name: 'bunny' }, spec };
   for (const namespace of [STREAMS, SERVICE])
     expect(await ask('person', 'POST', collection(LOOPSTREAMS, namespace), bunny, true)).toMatchObject({ status: 201 });
@@ -273,10 +273,10 @@ test('streams in a namespace of somebody else are not changed with the operatorâ
 
 describe('a person with kubectl, where the template is bounded', () => {
   const loopstream = (template?: object) => ({
-    apiVersion: 'loopstream.dev/v1alpha1',
+    apiVersion: 'loopstream.dev/v1beta1',
     kind: 'LoopStream',
     metadata: { name: 'mine' },
-    spec: { uploadRef: 'u', destinationRefs: ['d'], ...(template && { template }) },
+    spec: { uploadName: 'u', destinationNames: ['d'], ...(template && { template }) },
   });
   const limits = (cpu: string | number, memory: string) => ({ resources: { limits: { cpu, memory } } });
 
@@ -314,7 +314,7 @@ describe('a person with kubectl, where the template is bounded', () => {
 
   test('names Secrets of the prefix alone in a Destination', async () => {
     const getContext = (secretName: string) => ({
-      apiVersion: 'loopstream.dev/v1alpha1',
+      apiVersion: 'loopstream.dev/v1beta1',
       kind: 'Destination',
       metadata: { name: 'mine' },
       spec: { secretName },

@@ -61,7 +61,7 @@ const buildStream = (i: number, hours: number): LoopStream => ({
     creationTimestamp: at(0),
     labels: { [ACCOUNT_LABEL]: `account-${Math.floor(i / STREAMS_OF_ACCOUNT)}` },
   },
-  spec: { replicas: 1, quality: '1080p', framerate: 30, uploadRef: 'film', destinationRefs: ['tv'] },
+  spec: { replicas: 1, quality: '1080p', framerate: 30, uploadName: 'film', destinationNames: ['tv'] },
   status: {
     phase: 'live',
     liveSince: at(0),

@@ -39,8 +39,8 @@ const evict = (getContext: Those, name: string) =>
 export function refusalTests(getContext: Those): void {
   test('a polite eviction, for a stream that must not be disturbed', async () => {
     const { scene, stream } = getContext();
-    await expectInvisible(scene, stream, 'eviction of a stream with disruption: Never, refused', async () => {
-      await setSpec(getContext, stream.id, { disruption: 'Never' });
+    await expectInvisible(scene, stream, 'eviction of a stream with disruptionPolicy: Never, refused', async () => {
+      await setSpec(getContext, stream.id, { disruptionPolicy: 'Never' });
       const { name } = (await stream.pod()).metadata;
       await inside(
         getContext,
@@ -50,7 +50,7 @@ export function refusalTests(getContext: Those): void {
       );
       await until('the budget counts it', async () => (await evict(getContext, name)).status === 429, PATIENCE_MS);
     });
-    await setSpec(getContext, stream.id, { disruption: 'OnDrain' });
+    await setSpec(getContext, stream.id, { disruptionPolicy: 'OnDrain' });
   });
 }
 

@@ -88,7 +88,7 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
 async function editWhatFailed({ inside, urls }: Release, ok: Ok): Promise<void> {
   const link = { type: 'VIDEO', url: `${urls.film}.gone` };
   const { objectID } = await ok<{ objectID: string }>('POST', '/uploads/from-link', link);
-  await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.state}=failed', '--timeout=120s');
+  await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.phase}=failed', '--timeout=120s');
   await inside('patch', 'upload', objectID, '--type=merge', '-p', '{"spec":{"displayName":"again"}}');
   // The failed Job is deleted before the status says so.
   await inside('wait', `upload/${objectID}`, '--for=jsonpath={.status.observedGeneration}=2', '--timeout=120s');
@@ -109,7 +109,7 @@ async function standInTheWay({ inside, kubectl, urls }: Release): Promise<void> 
     apiVersion: API_VERSION,
     kind: 'Upload',
     metadata: { name, namespace: NAMESPACE },
-    spec: { type: 'video', source: { url: urls.film } },
+    spec: { track: 'video', source: { url: urls.film } },
   };
   const waitForEvent = (times: number) =>
     until(

@@ -121,7 +121,7 @@ test('kubectl loop skips, tests, reads logs and finds a refused destination on a
   await until('the destination is ready', async () => (await kubectl('get', 'dest', 'nobody')).includes('True'));
   const refused = await loop('test', 'nobody');
   expect(refused).toMatchObject({ status: 1, stdout: expect.stringContaining('(connection_refused, ') });
-  await kubectl('patch', 'loop', 'sample', '--type=merge', '-p', '{"spec":{"destinationRefs":["sample","nobody"]}}');
+  await kubectl('patch', 'loop', 'sample', '--type=merge', '-p', '{"spec":{"destinationNames":["sample","nobody"]}}');
   const story = await until(
     'the story names the destination',
     async () => {

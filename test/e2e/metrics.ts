@@ -111,7 +111,7 @@ async function use(): Promise<void> {
     scheduleStartAt: new Date(Date.now() + 2_000).toISOString(),
   });
   expect(made.id).toBeTypeOf('string');
-  const lacking = { quality: '720p', uploadRef: 'none', destinationRefs: ['none'] } as unknown as LoopStreamSpec;
+  const lacking = { quality: '720p', uploadName: 'none', destinationNames: ['none'] } as unknown as LoopStreamSpec;
   await kube.create(LOOPSTREAMS, NAMESPACE, {
     apiVersion: API_VERSION,
     kind: 'LoopStream',

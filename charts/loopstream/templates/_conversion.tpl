@@ -12,18 +12,22 @@
 {{- .Values.conversion.existingSecret | default (include "loopstream.conversionName" .) -}}
 {{- end }}
 
+{{/* The version in which objects of a definition, by its name, can be read without a webhook: v1alpha1 while any may be stored so. */}}
+{{- define "loopstream.readVersion" -}}
+{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" . | default dict -}}
+{{- if has "v1alpha1" (dig "status" "storedVersions" (list) $live) }}v1alpha1{{ else }}v1beta1{{ end -}}
+{{- end }}
+
 {{/*
 The storage version of a definition: `dict "root" $ "name" …`. While objects may be stored as v1alpha1, v1alpha1 stays, so that the release
 before goes on without a webhook during an upgrade, and after a rollback.
 */}}
 {{- define "loopstream.storageVersion" -}}
-{{- $wanted := .root.Values.crds.storageVersion -}}
-{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" .name | default dict -}}
-{{- $stored := dig "status" "storedVersions" (list) $live -}}
-{{- if and (has "v1alpha1" $stored) (not .root.Values.crds.alpha) -}}
+{{- $read := include "loopstream.readVersion" .name -}}
+{{- if and (eq $read "v1alpha1") (not .root.Values.crds.alpha) -}}
 {{- fail (printf "objects of %s may be stored as v1alpha1, so crds.alpha must be true. Migrate them first: loopstream crds migrate." .name) -}}
 {{- end -}}
-{{- if ne $wanted "auto" }}{{ $wanted }}{{ else if has "v1alpha1" $stored }}v1alpha1{{ else }}v1beta1{{ end -}}
+{{- ternary $read .root.Values.crds.storageVersion (eq .root.Values.crds.storageVersion "auto") -}}
 {{- end }}
 
 {{/* The pod that keeps the certificate: `dict "root" $ "args" (list …)`. */}}

@@ -64,9 +64,8 @@ yes
 
 {{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.hasResources" -}}
-{{- $known := .root.Capabilities.APIVersions -}}
-{{- $version := ternary "loopstream.dev/v1alpha1" "loopstream.dev/v1beta1" ($known.Has "loopstream.dev/v1alpha1") -}}
-{{- if $known.Has $version -}}
+{{- $version := printf "loopstream.dev/%s" (include "loopstream.readVersion" "loopstreams.loopstream.dev") -}}
+{{- if .root.Capabilities.APIVersions.Has $version -}}
 {{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
 {{- if (lookup $version . $.namespace "").items }}yes{{ end -}}
 {{- end -}}

@@ -17,12 +17,12 @@ const at = (message: string): FieldError => ({ path: '/streamID', message });
 const MISSING = at('names a stream that does not exist');
 const FULL = at(`names a stream that has ${MAX_PLAYLISTS} playlists`);
 
-const readRefs = ({ spec }: LoopStream, kind: PlaylistSpec['kind']): string[] =>
-  (kind === 'audio' ? spec.audioPlaylistRefs : spec.playlistRefs) ?? [];
+const readNames = ({ spec }: LoopStream, track: PlaylistSpec['track']): string[] =>
+  (track === 'audio' ? spec.audioPlaylistNames : spec.playlistNames) ?? [];
 
 /** Playlists replace a video, as in an update of the stream. */
-const buildSpec = (kind: PlaylistSpec['kind'], refs: string[]) =>
-  kind === 'audio' ? { audioPlaylistRefs: refs } : { playlistRefs: refs, uploadRef: null };
+const buildSpec = (track: PlaylistSpec['track'], names: string[]) =>
+  track === 'audio' ? { audioPlaylistNames: names } : { playlistNames: names, uploadName: null };
 
 /** A refusal changed nothing; any other error may hide a success. */
 const isRefusal = (error: unknown): boolean =>
@@ -30,26 +30,26 @@ const isRefusal = (error: unknown): boolean =>
 
 export function createAttacher(streams: OwnedResources<LoopStream>, playlists: OwnedResources<Playlist>) {
   /** Lists validation errors. Throws `conflict` for a stream that is being deleted. */
-  const problems = (accountId: string, streamID: string, kind: PlaylistSpec['kind'], mine?: string): FieldError[] => {
+  const problems = (accountId: string, streamID: string, track: PlaylistSpec['track'], mine?: string): FieldError[] => {
     const stream = streams.find(accountId, streamID);
     if (!stream) return [MISSING];
     if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
-    const others = readRefs(stream, kind).filter((name) => name !== mine);
+    const others = readNames(stream, track).filter((name) => name !== mine);
     return others.length >= MAX_PLAYLISTS ? [FULL] : [];
   };
 
-  const add = async (accountId: string, streamID: string, { metadata, spec: { kind } }: Playlist): Promise<void> => {
+  const add = async (accountId: string, streamID: string, { metadata, spec: { track } }: Playlist): Promise<void> => {
     for (let tries = 1; ; tries += 1) {
-      const wrong = problems(accountId, streamID, kind, metadata.name);
+      const wrong = problems(accountId, streamID, track, metadata.name);
       if (wrong.length > 0) throw validationFailed(wrong);
       const stream = streams.get(accountId, streamID);
-      const refs = readRefs(stream, kind);
+      const names = readNames(stream, track);
       // An earlier try of the same request attached it.
-      if (refs.includes(metadata.name)) return;
+      if (names.includes(metadata.name)) return;
       const { resourceVersion } = stream.metadata;
       try {
         // A patch replaces the whole list: its resourceVersion keeps concurrent additions from being lost.
-        const spec = buildSpec(kind, [...refs, metadata.name]);
+        const spec = buildSpec(track, [...names, metadata.name]);
         await streams.patch(stream, { metadata: { resourceVersion }, spec });
         return;
       } catch (error) {
@@ -63,8 +63,8 @@ export function createAttacher(streams: OwnedResources<LoopStream>, playlists: O
 
   return {
     /** Validates before anything is created. */
-    problems: (accountId: string, streamID: string | undefined, kind: PlaylistSpec['kind']): FieldError[] =>
-      streamID === undefined ? [] : problems(accountId, streamID, kind, playlists.earlier(accountId)?.metadata.name),
+    problems: (accountId: string, streamID: string | undefined, track: PlaylistSpec['track']): FieldError[] =>
+      streamID === undefined ? [] : problems(accountId, streamID, track, playlists.earlier(accountId)?.metadata.name),
 
     /**
      * Attaches the new playlist, or deletes it if the stream rejects it. If the result is unknown, the playlist stays; a retry of

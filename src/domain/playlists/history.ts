@@ -10,6 +10,7 @@ import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
+import { formatCopy, readCopy } from '../../resources/versions/copies.ts';
 
 export interface KeptVersion {
   version: number;
@@ -27,7 +28,7 @@ export function createHistory(kube: Kube, namespace: string) {
     revision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
   const read = ({ revision, data, metadata }: ControllerRevision): KeptVersion => ({
     version: revision,
-    spec: data as PlaylistSpec,
+    spec: readCopy('Playlist', data) as PlaylistSpec,
     createdAt: metadata.creationTimestamp ?? null,
   });
   const current = (playlist: Playlist): KeptVersion => ({
@@ -54,7 +55,7 @@ export function createHistory(kube: Kube, namespace: string) {
           ],
         },
         revision: version,
-        data: playlist.spec,
+        data: formatCopy('Playlist', playlist.spec),
       };
       try {
         await kube.create(CONTROLLER_REVISIONS, namespace, revision as ControllerRevision);

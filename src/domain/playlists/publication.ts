@@ -14,7 +14,7 @@ function computeState(
   const renditions = profiles.map((profile) => findRendition(upload, profile)?.state);
   if (renditions.includes('failed')) return { state: 'failed', progress: 0 };
   if (renditions.every((state) => state === 'ready')) return { state: 'ready', progress: 1 };
-  return { state: 'preparing', progress: status.state === 'preparing' ? (status.progress ?? 0) : 0 };
+  return { state: 'preparing', progress: status.phase === 'preparing' ? (status.progress ?? 0) : 0 };
 }
 
 /** `uploads` are those of the items, in order; undefined where one does not exist. */

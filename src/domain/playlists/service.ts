@@ -4,9 +4,9 @@ import { currentIntent } from '../../lib/context.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
-import { INTENT_ANNOTATION, PUBLISHED_ANNOTATION } from '../../resources/common/names.ts';
+import { INTENT_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
-import { type PlaylistSpec, type Published, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
+import { annotatePublished, type PlaylistSpec, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
 import { annotateFirst, annotateNext } from '../../resources/playlist/version-bytes.ts';
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -56,12 +56,10 @@ const VERSION_LISTING: Pick<Listing<PlaylistVersionSummary, VersionOrder>, 'keys
 
 type Edit = (spec: PlaylistSpec) => Partial<PlaylistSpec>;
 
-const toItems = (items: PlaylistSpec['items']): Item[] => items.map(({ uploadRef }) => ({ uploadObjectID: uploadRef }));
-const toRefs = (items: readonly Item[]): PlaylistSpec['items'] =>
-  items.map(({ uploadObjectID }) => ({ uploadRef: uploadObjectID }));
-const published = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
-  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
-});
+const toItems = (items: PlaylistSpec['items']): Item[] =>
+  items.map(({ uploadName }) => ({ uploadObjectID: uploadName }));
+const toNames = (items: readonly Item[]): PlaylistSpec['items'] =>
+  items.map(({ uploadObjectID }) => ({ uploadName: uploadObjectID }));
 
 export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
   const attaching = createAttacher(streams, playlists);
@@ -75,7 +73,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       id: playlist.metadata.name,
       createdAt: playlist.metadata.creationTimestamp,
       name: playlist.spec.displayName ?? playlist.metadata.name,
-      kind: playlist.spec.kind,
+      kind: playlist.spec.track,
       mode: playlist.spec.mode,
       streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
       version: readVersion(playlist),
@@ -84,7 +82,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
 
   const show = (accountId: string, playlist: Resource): Playlist => {
     const profiles = findStreams(accountId, playlist).map(({ spec }) => formatProfile(spec.quality, spec.framerate));
-    const played = readPlayedPart(playlist).items.map(({ uploadRef }) => uploads.find(accountId, uploadRef));
+    const played = readPlayedPart(playlist).items.map(({ uploadName }) => uploads.find(accountId, uploadName));
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),
@@ -93,13 +91,13 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   };
 
   /** Lists validation errors of the items at `path`. */
-  const check = (accountId: string, kind: PlaylistSpec['kind'], items: readonly Item[], path: string): FieldError[] =>
+  const check = (accountId: string, track: PlaylistSpec['track'], items: readonly Item[], path: string): FieldError[] =>
     items.flatMap(({ uploadObjectID }, i) => {
       const at = `${path}/${i}/uploadObjectID`;
       const upload = uploads.find(accountId, uploadObjectID);
       if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
       // An audio playlist can play the sound of a video; an audio file has no picture.
-      if (kind === 'video' && upload.spec.type !== 'video')
+      if (track === 'video' && upload.spec.track !== 'video')
         return [{ path: at, message: 'names an upload of type AUDIO' }];
       return [];
     });
@@ -172,8 +170,8 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     throw new AppError('playlist_version_not_found', detail);
   };
 
-  const refuseGone = (accountId: string, version: number, { kind, items }: Pick<PlaylistSpec, 'kind' | 'items'>) => {
-    const gone = check(accountId, kind, toItems(items), '').length;
+  const refuseGone = (accountId: string, version: number, { track, items }: Pick<PlaylistSpec, 'track' | 'items'>) => {
+    const gone = check(accountId, track, toItems(items), '').length;
     if (gone === 0) return;
     throw new AppError('playlist_not_playable', `Version ${version} has ${gone} items whose uploads no longer exist.`);
   };
@@ -190,8 +188,8 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     /** Publishes the first version at once, so that a stream can play it. */
     async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
       refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
-      const spec = { kind, mode, items: toRefs(items), ...(name === undefined ? {} : { displayName: name }) };
-      const annotations = { ...published(1, spec), ...annotateFirst(spec) };
+      const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
+      const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
         playlists.create(accountId, () => spec, annotations),
       );
@@ -209,22 +207,22 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
 
     update(accountId: string, id: string, { version, name, mode, items }: PlaylistUpdate): Promise<Playlist> {
-      return commit(accountId, id, version, ({ kind }) => {
-        refuse(check(accountId, kind, items ?? [], '/items'));
+      return commit(accountId, id, version, ({ track }) => {
+        refuse(check(accountId, track, items ?? [], '/items'));
         return {
           ...(name === undefined ? {} : { displayName: name }),
           ...(mode === undefined ? {} : { mode }),
-          ...(items === undefined ? {} : { items: toRefs(items) }),
+          ...(items === undefined ? {} : { items: toNames(items) }),
         };
       });
     },
 
     change(accountId: string, id: string, { version, changes }: PlaylistChanges): Promise<Playlist> {
-      return commit(accountId, id, version, ({ kind, items }) => {
+      return commit(accountId, id, version, ({ track, items }) => {
         const put = (change: (typeof changes)[number]) => ('items' in change ? change.items : []);
-        refuse(changes.flatMap((change, i) => check(accountId, kind, put(change), `/changes/${i}/items`)));
+        refuse(changes.flatMap((change, i) => check(accountId, track, put(change), `/changes/${i}/items`)));
         try {
-          return { items: toRefs(applyChanges(toItems(items), changes)) };
+          return { items: toNames(applyChanges(toItems(items), changes)) };
         } catch (error) {
           if (!(error instanceof OutOfList)) throw error;
           throw validationFailed([{ path: `/changes/${error.at}${error.path}`, message: error.message }]);
@@ -239,7 +237,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       if (spec.items.length === 0)
         throw new AppError('playlist_not_playable', `Version ${version} has no items to play.`);
       refuseGone(accountId, version, spec);
-      const annotations = published(version, spec);
+      const annotations = annotatePublished(version, spec);
       return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
     },
 
@@ -247,7 +245,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
       const { mode, items } = (await keptVersion(playlist, version)).spec;
-      refuseGone(accountId, version, { kind: playlist.spec.kind, items });
+      refuseGone(accountId, version, { track: playlist.spec.track, items });
       return commit(accountId, id, readVersion(playlist), () => ({ mode, items }), { anyVersion: true });
     },
 

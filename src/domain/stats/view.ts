@@ -69,7 +69,7 @@ type Broken = LiveStats['brokenItems'][number];
 export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>): Broken[] =>
   (unplayable?.items ?? []).map(({ field, playlist = null, index = null, upload, name, reason, message }): Broken => {
     const id = upload ?? playlist ?? '';
-    const track = field === 'audioPlaylistRefs' ? 'audio' : 'video';
+    const track = field === 'audioPlaylistNames' ? 'audio' : 'video';
     return { id, name: name ?? id, playlistID: playlist, index, track, code: getReasonCode(reason), message };
   });
 

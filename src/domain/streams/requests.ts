@@ -12,8 +12,8 @@ import { toFramerate, toQuality } from './record.ts';
 /** Checks which ids an account has. */
 export interface References {
   destination(accountId: string, id: string): boolean;
-  upload(accountId: string, id: string): { type: 'video' | 'audio' } | undefined;
-  playlist(accountId: string, id: string): { kind: 'video' | 'audio' } | undefined;
+  upload(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
+  playlist(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
 }
 
 type Sources = Pick<
@@ -60,9 +60,9 @@ export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boole
   scheduleStartAt !== undefined || recurrence !== undefined;
 
 export interface Media {
-  uploadRef?: string;
-  playlistRefs?: string[];
-  audioPlaylistRefs?: string[];
+  uploadName?: string;
+  playlistNames?: string[];
+  audioPlaylistNames?: string[];
 }
 
 /** Throws `validation_failed`. Returns the references in their form in the spec. */
@@ -79,9 +79,9 @@ export function checkCreate(input: StreamCreate, now: Date): Media & { destinati
   ]);
   return {
     destinations,
-    ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID }),
-    ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs }),
-    ...(audioPlaylistIDs?.length ? { audioPlaylistRefs: audioPlaylistIDs } : {}),
+    ...(videoUploadObjectID === undefined ? {} : { uploadName: videoUploadObjectID }),
+    ...(playlistIDs === undefined ? {} : { playlistNames: playlistIDs }),
+    ...(audioPlaylistIDs?.length ? { audioPlaylistNames: audioPlaylistIDs } : {}),
   };
 }
 
@@ -104,9 +104,9 @@ export function checkReferences(has: References, accountId: string, input: Sourc
     const path = '/videoUploadObjectID';
     const upload = has.upload(accountId, videoUploadObjectID);
     if (!upload) errors.push({ path, message: 'names an upload that does not exist' });
-    else if (upload.type !== 'video') errors.push({ path, message: 'names an upload of type AUDIO' });
+    else if (upload.track !== 'video') errors.push({ path, message: 'names an upload of type AUDIO' });
   }
-  for (const [field, kind] of [
+  for (const [field, track] of [
     ['playlistIDs', 'video'],
     ['audioPlaylistIDs', 'audio'],
   ] as const) {
@@ -114,7 +114,7 @@ export function checkReferences(has: References, accountId: string, input: Sourc
       const path = `/${field}/${i}`;
       const playlist = has.playlist(accountId, id);
       if (!playlist) errors.push({ path, message: 'names a playlist that does not exist' });
-      else if (playlist.kind !== kind) errors.push({ path, message: `names a playlist of kind ${playlist.kind}` });
+      else if (playlist.track !== track) errors.push({ path, message: `names a playlist of kind ${playlist.track}` });
     });
   }
   refuse(errors);
@@ -123,18 +123,18 @@ export function checkReferences(has: References, accountId: string, input: Sourc
 /** Builds the merge patch of the spec: a video replaces playlists, and playlists replace a video. */
 export function specPatch(input: StreamUpdate): Record<string, unknown> {
   const { name, quality, framerate, destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
-  const destinationRefs = destinationIDs ?? (destinationID === undefined ? undefined : [destinationID]);
+  const destinationNames = destinationIDs ?? (destinationID === undefined ? undefined : [destinationID]);
   return {
     ...(name === undefined ? {} : { displayName: name }),
     ...(quality === undefined ? {} : { quality: toQuality(quality) }),
     ...(framerate === undefined ? {} : { framerate: toFramerate(framerate) }),
-    ...(destinationRefs === undefined ? {} : { destinationRefs }),
-    ...(input.onItemFailure === undefined ? {} : { onItemFailure: input.onItemFailure }),
-    ...(input.start === undefined ? {} : { start: input.start }),
-    ...(videoUploadObjectID === undefined ? {} : { uploadRef: videoUploadObjectID, playlistRefs: null }),
-    ...(playlistIDs === undefined ? {} : { playlistRefs: playlistIDs, uploadRef: null }),
+    ...(destinationNames === undefined ? {} : { destinationNames }),
+    ...(input.onItemFailure === undefined ? {} : { itemFailurePolicy: input.onItemFailure }),
+    ...(input.start === undefined ? {} : { startPolicy: input.start }),
+    ...(videoUploadObjectID === undefined ? {} : { uploadName: videoUploadObjectID, playlistNames: null }),
+    ...(playlistIDs === undefined ? {} : { playlistNames: playlistIDs, uploadName: null }),
     ...(input.audioPlaylistIDs === undefined
       ? {}
-      : { audioPlaylistRefs: input.audioPlaylistIDs.length ? input.audioPlaylistIDs : null }),
+      : { audioPlaylistNames: input.audioPlaylistIDs.length ? input.audioPlaylistIDs : null }),
   };
 }

@@ -160,10 +160,10 @@ export function createStreamService(deps: StreamServiceDeps) {
         replicas: wantsAir(input) ? 1 : 0,
         quality: toQuality(input.quality),
         framerate: toFramerate(input.framerate),
-        destinationRefs: destinations,
+        destinationNames: destinations,
         ...media,
-        ...(input.onItemFailure !== undefined && { onItemFailure: input.onItemFailure }),
-        ...(input.start !== undefined && { start: input.start }),
+        ...(input.onItemFailure !== undefined && { itemFailurePolicy: input.onItemFailure }),
+        ...(input.start !== undefined && { startPolicy: input.start }),
         ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
@@ -244,7 +244,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       if (!ON_AIR.includes(computePhase(stream, clock.now())))
         throw new AppError('stream_not_live', 'The stream is not on air, so it has no next item.');
-      if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
+      if (track === 'audio' && !stream.spec.audioPlaylistNames?.length)
         throw validationFailed([{ path: '/track', message: 'is audio, and the stream has no audio playlist' }]);
       const asked = `${askedAt().toISOString()} ${currentIntent()?.newId('skip') ?? randomUUID()}`;
       await streams.patch(stream, { metadata: { annotations: { [SKIP_ANNOTATIONS[track]]: asked } } });

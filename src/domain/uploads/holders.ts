@@ -30,7 +30,7 @@ export interface HoldersDeps {
 
 /** Lists the uploads that a stream needs besides those of its playlists. */
 export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
-  ...(spec.uploadRef ? [spec.uploadRef] : []),
+  ...(spec.uploadName ? [spec.uploadName] : []),
   ...(status?.playing ? listItems(status.playing).map(({ id }) => id) : []),
 ];
 

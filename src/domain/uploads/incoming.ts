@@ -111,7 +111,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
     const displayName = nameFrom(readName(metadata));
     const spec = (): Resource['spec'] => ({
       ...(displayName !== undefined && { displayName }),
-      type,
+      track: type,
       source: { sent },
     });
     const annotations = { [UPLOAD_METADATA_ANNOTATION]: header };

@@ -71,9 +71,9 @@ function showAt(upload: Resource, now: Date): Upload {
 
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
-  type: spec.type === 'audio' ? 'AUDIO' : 'VIDEO',
+  type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
   name: findUploadName({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
-  state: status?.state ?? 'importing',
+  state: status?.phase ?? 'importing',
   progress: status?.progress ?? 0,
   sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
   durationSeconds: status?.media?.durationSeconds ?? null,
@@ -132,7 +132,7 @@ export function createUploadService({
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
-        type: type === 'AUDIO' ? 'audio' : 'video',
+        track: type === 'AUDIO' ? 'audio' : 'video',
         source: { url },
       };
       const make = ({ largest, ...room }: LinkLimits) => {

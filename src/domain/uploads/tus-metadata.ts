@@ -5,7 +5,7 @@
  */
 import type { UploadSpec } from '../../resources/upload/spec.ts';
 
-type Kind = UploadSpec['type'];
+type Kind = UploadSpec['track'];
 export type Metadata = Readonly<Record<string, string | null>>;
 
 /** Keys of clients in order of precedence, case-insensitive. */

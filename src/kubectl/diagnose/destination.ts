@@ -49,7 +49,7 @@ export async function tellDestination(reader: Reader, name: string, now: Date): 
     reader.attempt<LoopStream[]>(kube.list(LOOPSTREAMS, { namespace }), []),
     reader.events({ kind: 'Destination', name }),
   ]);
-  const users = streams.filter(({ spec }) => spec.destinationRefs.includes(name));
+  const users = streams.filter(({ spec }) => spec.destinationNames.includes(name));
   const [, address = '', state = '', tested = ''] = describeDestinationRow(destination, now);
   return {
     summary: `Destination "${name}" is ${state}: ${address}, ${tested}.`,

@@ -31,7 +31,7 @@ export async function tellStream(reader: Reader, name: string, now: Date): Promi
   const pods = await reader.attempt<Pod[]>(listPodsOf(kube, namespace, STREAM_LABEL, name), []);
   const [destinations, uploads, words, events] = await Promise.all([
     Promise.all(
-      spec.destinationRefs.map((ref) =>
+      spec.destinationNames.map((ref) =>
         reader.attempt<Destination | undefined>(kube.get(DESTINATIONS, namespace, ref), undefined),
       ),
     ),
@@ -63,7 +63,7 @@ export async function tellStream(reader: Reader, name: string, now: Date): Promi
 /** The upload of a stream, or those of its items that cannot be played. */
 const listUploads = ({ spec, status }: LoopStream): string[] => [
   ...new Set([
-    ...(spec.uploadRef === undefined ? [] : [spec.uploadRef]),
+    ...(spec.uploadName === undefined ? [] : [spec.uploadName]),
     ...(status?.unplayable?.items ?? []).flatMap(({ upload }) => upload ?? []),
   ]),
 ];

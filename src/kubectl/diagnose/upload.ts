@@ -31,8 +31,8 @@ function describeState(state: string, progress: number | undefined): string {
 /** Name, state, progress, renditions. */
 export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
   metadata.name,
-  status?.state ?? 'new',
-  isUnderWay(status?.state ?? '') ? percent(status?.progress) : '',
+  status?.phase ?? 'new',
+  isUnderWay(status?.phase ?? '') ? percent(status?.progress) : '',
   (status?.renditions ?? []).map(({ profile, state }) => `${profile} ${state}`).join(', '),
 ];
 
@@ -94,7 +94,7 @@ export async function tellUpload(reader: Reader, name: string, now: Date): Promi
     pods[0] ? reader.words(pods[0]) : [],
     reader.events({ kind: 'Upload', name }, ...jobs.map(({ metadata }) => ({ kind: 'Job', name: metadata.name }))),
   ]);
-  const { state = 'new', progress, media } = upload.status ?? {};
+  const { phase: state = 'new', progress, media } = upload.status ?? {};
   const length = media ? ` It lasts ${media.durationSeconds} s.` : '';
   const crashes = state === 'ready' ? [] : findCrashes(pods, now);
   return {

@@ -31,7 +31,7 @@ export async function skipItem({ args, flags, cluster }: Call<{ audio?: boolean 
     throw new CommandError(
       `Stream "${name}" is ${phase}, and only a stream on air skips. Start it with kubectl loop start ${name}.`,
     );
-  if (track === 'audio' && !stream.spec.audioPlaylistRefs?.length)
+  if (track === 'audio' && !stream.spec.audioPlaylistNames?.length)
     throw new CommandError(
       `Stream "${name}" has no audio list of its own. Leave --audio out to skip the video with its sound.`,
     );
@@ -72,8 +72,8 @@ export async function retryUpload({ args, cluster }: Call): Promise<number> {
     throw new CommandError(
       `Upload "${name}" was sent by a client, so it has no link to fetch again. Send the file again.`,
     );
-  if (status?.state !== 'failed')
-    throw new CommandError(`Upload "${name}" is ${status?.state ?? 'new'}, and only a failed one is fetched again.`);
+  if (status?.phase !== 'failed')
+    throw new CommandError(`Upload "${name}" is ${status?.phase ?? 'new'}, and only a failed one is fetched again.`);
   const request = makeRequest();
   await kube.mergePatch(UPLOADS, namespace, name, annotate(RETRY_ANNOTATION, request));
   const begun = await waitFor(kube, UPLOADS, { namespace, name, timeoutMs: RETRY_MS }, ({ status: now }) =>

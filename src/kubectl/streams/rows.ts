@@ -34,15 +34,15 @@ export function describeState(stream: LoopStream): StreamState {
     name: metadata.name,
     displayName: spec.displayName ?? null,
     phase: status?.phase ?? null,
-    ready: status?.ready ?? false,
+    ready: status?.canStart ?? false,
     since: since ?? null,
     why,
     problems: listProblems(stream),
-    destinations: spec.destinationRefs,
+    destinations: spec.destinationNames,
     restarts: status?.restarts ?? 0,
     quality: spec.quality,
     framerate: spec.framerate,
-    plays: spec.uploadRef === undefined ? (spec.playlistRefs ?? []) : [spec.uploadRef],
+    plays: spec.uploadName === undefined ? (spec.playlistNames ?? []) : [spec.uploadName],
     pod: status?.podName ?? null,
   };
 }

@@ -81,7 +81,7 @@ function listAsks(stream: LoopStream): string[] {
   if (metadata.deletionTimestamp) return [];
   const [profile, level] = [findProfile(stream), judgeLevel(stream)];
   const by = (kind: Parameters<typeof ask>[0]) => (key: string) => ask(kind, key, profile, level);
-  const uploads = spec.uploadRef === undefined ? [] : [spec.uploadRef];
+  const uploads = spec.uploadName === undefined ? [] : [spec.uploadName];
   return [
     ...listKeys(stream, uploads).map(by(BY_UPLOAD)),
     ...listKeys(stream, listPlaylistNames(stream)).map(by(BY_PLAYLIST)),
@@ -107,9 +107,9 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
   return {
     streams: createCache(LOOPSTREAMS, {
       indexes: {
-        [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef]),
+        [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
-        [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationRefs),
+        [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationNames),
         [BY_ASK]: listAsks,
       },
     }),
@@ -218,12 +218,12 @@ function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[
     const playlist = caches.playlists.get(namespace, name);
     return playlist ? listItemNames(playlist) : [];
   });
-  const direct = stream.spec.uploadRef === undefined ? [] : [stream.spec.uploadRef];
+  const direct = stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName];
   return [...new Set([...direct, ...items])].map((name) => joinKey(namespace, name));
 }
 
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
-  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationRefs) : [];
+  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationNames) : [];
 
 /** Where a stream has begun to be sent: the Secrets of these are read more often from now on (destination/reconcile.ts). */
 const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {

@@ -32,10 +32,10 @@ function isUsable({ status }: Upload): boolean {
 export function findItemProblem(
   name: string,
   upload: Upload | undefined,
-  kind: PlaylistSpec['kind'],
+  kind: PlaylistSpec['track'],
 ): ItemProblem | undefined {
   if (!upload) return problem('UploadNotFound', 'appears', `Upload "${name}" does not exist.`);
-  const isSound = kind === 'video' && upload.spec.type === 'audio';
+  const isSound = kind === 'video' && upload.spec.track === 'audio';
   // The name is parsed from the link, which costs more than all the rest: most items need none.
   if (!isSound && isUsable(upload)) return undefined;
   const shown = findUploadName(upload) ?? name;

@@ -1,6 +1,6 @@
 /**
  * Judges each item that a stream refers to: whether it can be played in the stream's profile, and if not, why. A list goes on air
- * with the items that can (`spec.onItemFailure: Skip`), or only as a whole (`Block`). Preparing costs more than anything else that
+ * with the items that can (`spec.itemFailurePolicy: Skip`), or only as a whole (`Block`). Preparing costs more than anything else that
  * an account can ask for, so media is prepared only for streams whose readiness gates are all open. Pure: no I/O, no clock.
  */
 
@@ -84,7 +84,7 @@ function uploadProblem(
   { profile, whole, hold }: Ask,
 ): Finding | undefined {
   if (!upload) return finding('UploadNotFound', `${what} does not exist.`);
-  if (kind === 'video' && upload.spec.type === 'audio') {
+  if (kind === 'video' && upload.spec.track === 'audio') {
     return finding('MediaFailed', `${what} is audio; the stream needs a video to loop.`);
   }
   const { status } = upload;
@@ -114,8 +114,8 @@ function uploadProblem(
  * first. A decision assesses them once: with 500 items, that is most of its work.
  */
 export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
-  const { uploadRef, playlistRefs = [], audioPlaylistRefs = [] } = stream.spec;
-  const ask = { profile: findProfile(stream), whole: stream.spec.start === 'Prepared', hold: findHold(stream) };
+  const { uploadName, playlistNames = [], audioPlaylistNames = [] } = stream.spec;
+  const ask = { profile: findProfile(stream), whole: stream.spec.startPolicy === 'Prepared', hold: findHold(stream) };
   const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
     const upload = objects.uploads.get(entry.upload);
     const name = (upload && findUploadName(upload)) ?? entry.upload;
@@ -130,28 +130,28 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
         { field, playlist: name, problem: finding(reason, message) },
       ];
       if (!playlist) return fault('PlaylistNotFound', `Playlist "${name}" does not exist.`);
-      if (playlist.spec.kind !== kind)
-        return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.kind}, not ${kind}.`);
+      if (playlist.spec.track !== kind)
+        return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.track}, not ${kind}.`);
       const played = readPlayedPart(playlist);
       if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
       mode ??= played.mode;
-      return played.items.map(({ uploadRef: upload }, index) =>
+      return played.items.map(({ uploadName: upload }, index) =>
         assessEntry(kind, { field, playlist: name, index, upload }, playlist),
       );
     });
     return { kind, mode: mode ?? 'sequential', entries };
   };
   const single = (): Assessed => {
-    const none = finding('UploadNotFound', 'The stream has no video; set uploadRef or playlistRefs.');
+    const none = finding('UploadNotFound', 'The stream has no video; set uploadName or playlistNames.');
     const entry: Entry =
-      uploadRef === undefined
-        ? { field: 'uploadRef', problem: none }
-        : assessEntry('video', { field: 'uploadRef', upload: uploadRef });
+      uploadName === undefined
+        ? { field: 'uploadName', problem: none }
+        : assessEntry('video', { field: 'uploadName', upload: uploadName });
     return { kind: 'video', mode: 'sequential', entries: [entry] };
   };
-  const video = playlistRefs.length > 0 ? fromPlaylists('video', 'playlistRefs', playlistRefs) : single();
-  return audioPlaylistRefs.length > 0
-    ? [video, fromPlaylists('audio', 'audioPlaylistRefs', audioPlaylistRefs)]
+  const video = playlistNames.length > 0 ? fromPlaylists('video', 'playlistNames', playlistNames) : single();
+  return audioPlaylistNames.length > 0
+    ? [video, fromPlaylists('audio', 'audioPlaylistNames', audioPlaylistNames)]
     : [video];
 }
 
@@ -177,7 +177,7 @@ const ON_THE_WAY: ReadonlySet<string> = new Set([
 ]);
 export const isOnTheWay = (reason: string): boolean => ON_THE_WAY.has(reason);
 
-export const isBlocking = ({ spec }: Pick<LoopStream, 'spec'>): boolean => spec.onItemFailure === 'Block';
+export const isBlocking = ({ spec }: Pick<LoopStream, 'spec'>): boolean => spec.itemFailurePolicy === 'Block';
 
 /** Entries that cannot be played, the most urgent first. */
 export const listUnplayable = (tracks: readonly Assessed[]): Entry[] =>
@@ -279,20 +279,20 @@ export const isWaiting = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>)
 
 /** Names of the playlists that a stream refers to, of both kinds. */
 export const listPlaylistNames = (stream: Pick<LoopStream, 'spec'>): string[] => [
-  ...(stream.spec.playlistRefs ?? []),
-  ...(stream.spec.audioPlaylistRefs ?? []),
+  ...(stream.spec.playlistNames ?? []),
+  ...(stream.spec.audioPlaylistNames ?? []),
 ];
 
 /** Names of the uploads that streams play of a playlist, in order. */
 export const listItemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
-  readPlayedPart(playlist).items.map((item) => item.uploadRef);
+  readPlayedPart(playlist).items.map((item) => item.uploadName);
 
 /** Names of all uploads that a stream plays, each once. */
 export function listUploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
   const fromLists = (refs: string[] = []) => refs.flatMap((ref) => listPlaylistItems(playlists.get(ref)));
-  const single = spec.uploadRef === undefined ? [] : [spec.uploadRef];
-  const video = spec.playlistRefs?.length ? fromLists(spec.playlistRefs) : single;
-  return [...new Set([...video, ...fromLists(spec.audioPlaylistRefs)])];
+  const single = spec.uploadName === undefined ? [] : [spec.uploadName];
+  const video = spec.playlistNames?.length ? fromLists(spec.playlistNames) : single;
+  return [...new Set([...video, ...fromLists(spec.audioPlaylistNames)])];
 }
 
 const listPlaylistItems = (playlist: Playlist | undefined): string[] => (playlist ? listItemNames(playlist) : []);

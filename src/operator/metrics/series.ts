@@ -137,7 +137,7 @@ function buildCounts(uploads: readonly Upload[]): string {
     const namespace = metadata.namespace ?? '';
     const found = counts.get(namespace) ?? { uploads: zero(UPLOAD_STATES), renditions: zero(RENDITION_STATES) };
     counts.set(namespace, found);
-    raise(found.uploads, status?.state ?? 'importing');
+    raise(found.uploads, status?.phase ?? 'importing');
     for (const { state } of status?.renditions ?? []) raise(found.renditions, state);
   }
   return OF_UPLOADS.map((family, index) => {

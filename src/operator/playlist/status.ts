@@ -38,8 +38,8 @@ function describeLeftOut({ total, problems }: AssessedItems): string {
 export function assessItems(playlist: Playlist, findUpload: (name: string) => Upload | undefined): AssessedItems {
   const { items } = readPlayedPart(playlist);
   const known = new Map<string, ItemProblem | undefined>();
-  const problems = items.flatMap(({ uploadRef: name }) => {
-    if (!known.has(name)) known.set(name, findItemProblem(name, findUpload(name), playlist.spec.kind));
+  const problems = items.flatMap(({ uploadName: name }) => {
+    if (!known.has(name)) known.set(name, findItemProblem(name, findUpload(name), playlist.spec.track));
     return known.get(name) ?? [];
   });
   return { total: items.length, problems };

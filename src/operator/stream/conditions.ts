@@ -68,12 +68,12 @@ const CHECKS: Record<ReadinessCondition, Check> = {
     fine: ({ stream: { spec } }) => ({
       reason: 'DestinationReady',
       message:
-        spec.destinationRefs.length === 1
-          ? `Destination ${quoteNames(spec.destinationRefs)} is ready.`
-          : `Destinations ${quoteNames(spec.destinationRefs)} are ready.`,
+        spec.destinationNames.length === 1
+          ? `Destination ${quoteNames(spec.destinationNames)} is ready.`
+          : `Destinations ${quoteNames(spec.destinationNames)} are ready.`,
     }),
     problem: ({ stream, destinations }) => {
-      const found = stream.spec.destinationRefs.map((name) => destinationProblem(name, destinations.get(name)));
+      const found = stream.spec.destinationNames.map((name) => destinationProblem(name, destinations.get(name)));
       return found.find((finding) => finding && !finding.unknown) ?? found.find((finding) => finding !== undefined);
     },
   },
@@ -180,9 +180,9 @@ const describeEntry = ({ problem, ...entry }: Entry): Found[] =>
   problem ? [{ ...entry, reason: problem.reason, message: problem.message }] : [];
 
 function describeBroken({ spec }: LoopStream, { id, name, track, code, message, index, playlist }: BrokenItem): Found {
-  const video: MediaField = spec.playlistRefs?.length ? 'playlistRefs' : 'uploadRef';
+  const video: MediaField = spec.playlistNames?.length ? 'playlistNames' : 'uploadName';
   return {
-    field: track === 'audio' ? 'audioPlaylistRefs' : video,
+    field: track === 'audio' ? 'audioPlaylistNames' : video,
     ...(playlist !== undefined && { playlist }),
     ...(index !== undefined && { index }),
     upload: id,

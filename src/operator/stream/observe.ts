@@ -57,7 +57,7 @@ export function observeStream(
     stream,
     playlists,
     uploads: collect(uploads, (upload) => caches.uploads.get(namespace, upload)),
-    destinations: collect(stream.spec.destinationRefs, (destination) =>
+    destinations: collect(stream.spec.destinationNames, (destination) =>
       caches.destinations.get(namespace, destination),
     ),
     pod,

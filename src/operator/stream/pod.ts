@@ -165,7 +165,7 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
 });
 
 /** A stream that was stored before there was a choice has the default of today. */
-export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruption ?? 'OnDrain';
+export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruptionPolicy ?? 'OnDrain';
 
 /** `name` is one of the two that the stream's pods have. */
 export function buildPod(

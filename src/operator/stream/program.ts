@@ -47,7 +47,7 @@ export const pickPlayhead = ({ epoch, audioEpoch, skipped }: Playhead): Playhead
 
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
 const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
-  const parts = spec.destinationRefs.map((name) => {
+  const parts = spec.destinationNames.map((name) => {
     const { metadata, status } = destinations.get(name) ?? {};
     return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
   });
@@ -77,7 +77,7 @@ export function buildProgram(
     profile,
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
-    destinations: [...stream.spec.destinationRefs],
+    destinations: [...stream.spec.destinationNames],
     destinationsRevision: hashDestinations(stream, objects),
   };
   if (!previous) return program;
@@ -96,7 +96,7 @@ export const rebuildProgram = (
   ...playing,
   ...pickPlayhead(playhead),
   seed: computeSeed(stream.metadata.uid),
-  destinations: [...stream.spec.destinationRefs],
+  destinations: [...stream.spec.destinationNames],
   destinationsRevision: hashDestinations(stream, objects),
 });
 

@@ -65,7 +65,7 @@ const findStreamSecret = (
 async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(
-    stream.spec.destinationRefs.map(async (name) => {
+    stream.spec.destinationNames.map(async (name) => {
       const destination = destinations.get(name);
       const data = destination && (await findSecret(deps, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];

@@ -23,7 +23,7 @@ import type { Sessions } from './sessions.ts';
 
 /** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
 const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
-  spec.destinationRefs.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
+  spec.destinationNames.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
 
 const findFailures = (report: PodReport | undefined) =>
   report?.problems.filter(({ reason }) => reason === 'DestinationReconnecting') ?? [];
@@ -44,7 +44,7 @@ export function buildStatus(
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: decision.phase,
     replicas: pod ? 1 : 0,
-    ready: decision.ready,
+    canStart: decision.ready,
     ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
@@ -52,7 +52,7 @@ export function buildStatus(
     ...(liveSince !== undefined && { liveSince }),
     ...(decision.lastScheduleTime !== undefined && { lastScheduleTime: decision.lastScheduleTime }),
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: countRestarts(pod) }),
-    destinations: listDestinations(stream, observed),
+    destinationSummary: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
     conditions: buildConditions(
       [

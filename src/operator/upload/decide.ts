@@ -67,7 +67,7 @@ function verdicts(
 /** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
 function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: Plan): number {
   const { name } = upload.metadata;
-  const shown = upload.status?.state === state ? upload.status.progress : undefined;
+  const shown = upload.status?.phase === state ? upload.status.progress : undefined;
   if (state === 'ready') return 1;
   if (state === 'failed') return 0;
   const { sent } = upload.spec.source;
@@ -97,7 +97,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
   const status: UploadStatus = {
     ...(generation !== undefined && { observedGeneration: generation }),
-    state,
+    phase: state,
     progress: progress(upload, state, wanted, plan),
     ...(media && { sourceKey: keptSource(upload, media, observed), media }),
     ...(all.length > 0 && { renditions: all }),
@@ -129,7 +129,7 @@ export function addWaitingStates(upload: Upload, status: UploadStatus, queued: R
   if (queued.size === 0) return status;
   const { name } = upload.metadata;
   const message = (type: string): string | undefined => {
-    if (status.state === 'importing') return 'The import waits for other imports to end.';
+    if (status.phase === 'importing') return 'The import waits for other imports to end.';
     if (type !== 'Prepared') return undefined;
     const pending = (status.renditions ?? [])
       .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)

@@ -107,7 +107,7 @@ export const wantImport = (
   task: {
     action: 'import',
     ...describeSource(upload, granted, isArriving),
-    type: upload.spec.type,
+    type: upload.spec.track,
     sourceKey: sourceKey(upload.metadata.uid),
     renditions: { content: importContent(upload.metadata.uid), ...(!shared && { scope: findScope(upload) }) },
     ...(profile !== undefined && { profile }),
@@ -147,11 +147,11 @@ export const wantRendition = (
   name: renditionJobName(upload.metadata.name, profile),
   task: {
     action: 'rendition',
-    type: upload.spec.type,
+    type: upload.spec.track,
     sourceKey: from,
     sizeBytes: media.sizeBytes,
     profile,
-    renditionKey: renditionKey(media.sha256, upload.spec.type, profile, shared ? undefined : findScope(upload)),
+    renditionKey: renditionKey(media.sha256, upload.spec.track, profile, shared ? undefined : findScope(upload)),
   },
   deadlineSeconds: renditionSeconds(media, profile),
   urgent,

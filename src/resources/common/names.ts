@@ -4,7 +4,7 @@
  */
 
 export const GROUP = 'loopstream.dev';
-export const VERSION = 'v1alpha1';
+export const VERSION = 'v1beta1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
 /** Names of the CustomResourceDefinitions. */
@@ -30,7 +30,7 @@ export const MANAGED_BY = 'loopstream';
 
 /** Labels and annotations below these are the operator's, and nobody else's. */
 export const OWN_PREFIXES = [`${GROUP}/`, 'app.kubernetes.io/'] as const;
-/** How a stream's pod may be moved (spec.disruption): a PodDisruptionBudget selects those with `Never`. */
+/** How a stream's pod may be moved (spec.disruptionPolicy): a PodDisruptionBudget selects those with `Never`. */
 export const DISRUPTION_LABEL = `${GROUP}/disruption`;
 
 /** The streamer's Program (spec.ts) as JSON; the pod reads it as a file through the downward API. */

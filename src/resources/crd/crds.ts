@@ -1,14 +1,14 @@
 /**
  * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
- * cannot express are here: columns, names, and the rules of rules.ts. The types are of one API version; the schema of the
- * other is derived (rename.ts). Pure: no I/O, no clock.
+ * cannot express are here: columns, names, and the rules of rules.ts. The types are those of v1beta1;
+ * v1alpha1 is derived (rename.ts). Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
 import { NOT_SEEN } from '../common/conditions.ts';
-import { GROUP, VERSION } from '../common/names.ts';
+import { API_VERSION, GROUP, VERSION } from '../common/names.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
 import { PLAYLISTS } from '../playlist/resource.ts';
@@ -78,14 +78,14 @@ const loopStream: KindDefinition = {
   spec: LoopStreamSpec,
   status: LoopStreamStatus,
   scale: true,
-  selectable: ['.spec.uploadRef', '.status.phase'],
+  selectable: ['.spec.uploadName', '.status.phase'],
   columns: [
     { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'State of the stream, in one word.' },
     showReady('True if the stream is on air as its spec says, or off air as its spec says.'),
     {
       name: 'Destination',
       type: 'string',
-      jsonPath: '.status.destinations',
+      jsonPath: '.status.destinationSummary',
       description: 'Names of the destinations.',
     },
     {
@@ -112,14 +112,14 @@ const loopStream: KindDefinition = {
     {
       name: 'Upload',
       type: 'string',
-      jsonPath: '.spec.uploadRef',
+      jsonPath: '.spec.uploadName',
       description: 'Upload that the stream loops.',
       wide: true,
     },
     {
       name: 'Can start',
       type: 'boolean',
-      jsonPath: '.status.ready',
+      jsonPath: '.status.canStart',
       description: 'True if nothing prevents the stream from starting.',
       wide: true,
     },
@@ -151,9 +151,9 @@ const playlist: KindDefinition = {
   specDescription: 'Desired items and their order.',
   spec: PlaylistSpec,
   status: PlaylistStatus,
-  selectable: ['.spec.kind'],
+  selectable: ['.spec.track'],
   columns: [
-    { name: 'Kind', type: 'string', jsonPath: '.spec.kind', description: 'Track that the playlist supplies.' },
+    { name: 'Track', type: 'string', jsonPath: '.spec.track', description: 'Track that the playlist supplies.' },
     { name: 'Mode', type: 'string', jsonPath: '.spec.mode', description: 'The order in which items are played.' },
     {
       name: 'Version',
@@ -183,9 +183,9 @@ const upload: KindDefinition = {
   specDescription: 'Source to import, and its limits.',
   spec: UploadSpec,
   status: UploadStatus,
-  selectable: ['.spec.type', '.status.state'],
+  selectable: ['.spec.track', '.status.phase'],
   columns: [
-    { name: 'State', type: 'string', jsonPath: '.status.state', description: 'State of the upload.' },
+    { name: 'State', type: 'string', jsonPath: '.status.phase', description: 'State of the upload.' },
     showReady('True if the upload can be played in each profile that streams ask for.'),
     {
       name: 'Progress',
@@ -194,9 +194,9 @@ const upload: KindDefinition = {
       description: 'Progress of the current state, from 0 to 1.',
     },
     {
-      name: 'Type',
+      name: 'Track',
       type: 'string',
-      jsonPath: '.spec.type',
+      jsonPath: '.spec.track',
       description: 'Media taken from the source: video or audio.',
     },
     {
@@ -287,7 +287,7 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
     required: ['spec'],
     properties: {
       // The same in each version: kube-apiserver refuses two versions with the same selectable fields, but other schemas.
-      apiVersion: { type: 'string', description: `Version of this kind, such as ${GROUP}/${VERSION}.` },
+      apiVersion: { type: 'string', description: `Version of this kind, such as ${API_VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
@@ -302,7 +302,7 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
   return decorate(root, additions);
 }
 
-/** The version that the types are of. */
+/** v1beta1, which the types are of. */
 function buildVersion(definition: KindDefinition): CrdVersion {
   const { columns, selectable, scale } = definition;
   return {
@@ -319,15 +319,20 @@ function buildVersion(definition: KindDefinition): CrdVersion {
   };
 }
 
-/** The same version of a definition under another name, with the names of fields that it has there. */
-function renameVersion(version: CrdVersion, name: Version, kind: Kind): CrdVersion {
+/** v1alpha1: the same with other names of fields. */
+function buildAlpha(beta: CrdVersion, { kind, resource }: KindDefinition): CrdVersion {
   const names = NAMES[kind];
   return {
-    ...version,
-    name,
-    schema: { openAPIV3Schema: renameSchema(version.schema.openAPIV3Schema, names) },
-    selectableFields: version.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
-    additionalPrinterColumns: version.additionalPrinterColumns.map((column) => ({
+    ...beta,
+    name: 'v1alpha1',
+    deprecated: true,
+    // At most 256 characters of ASCII.
+    deprecationWarning:
+      `${GROUP}/v1alpha1 ${kind} is deprecated; write ${API_VERSION}: ` +
+      `"kubectl get ${resource.plural}.${GROUP} NAME -o yaml" shows an object in it`,
+    schema: { openAPIV3Schema: renameSchema(beta.schema.openAPIV3Schema, names) },
+    selectableFields: beta.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
+    additionalPrinterColumns: beta.additionalPrinterColumns.map((column) => ({
       ...column,
       jsonPath: renamePath(column.jsonPath, names),
     })),
@@ -337,24 +342,9 @@ function renameVersion(version: CrdVersion, name: Version, kind: Kind): CrdVersi
 function buildVersions(definition: KindDefinition, { storage = VERSION, alpha }: CrdOptions): CrdVersion[] {
   if (storage !== VERSION && !alpha)
     throw new TypeError(`${definition.kind} cannot be stored as ${storage} unless a webhook converts it.`);
-  const own = buildVersion(definition);
-  if (!alpha) return [own];
-  const [beta, old] =
-    (VERSION as Version) === 'v1beta1'
-      ? [own, renameVersion(own, 'v1alpha1', definition.kind)]
-      : [renameVersion(own, 'v1beta1', definition.kind), own];
-  return [
-    { ...beta, storage: storage === 'v1beta1' },
-    {
-      ...old,
-      storage: storage === 'v1alpha1',
-      deprecated: true,
-      // At most 256 characters of ASCII.
-      deprecationWarning:
-        `${GROUP}/v1alpha1 ${definition.kind} is deprecated; write ${GROUP}/v1beta1: ` +
-        `"kubectl get ${definition.resource.plural}.${GROUP} NAME -o yaml" shows an object in it`,
-    },
-  ];
+  const beta = buildVersion(definition);
+  const versions = alpha ? [beta, buildAlpha(beta, definition)] : [beta];
+  return versions.map((version) => ({ ...version, storage: version.name === storage }));
 }
 
 function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResourceDefinition {

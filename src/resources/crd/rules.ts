@@ -67,34 +67,34 @@ const CONFINEMENT = ['container.apparmor.security.beta.kubernetes.io/', 'seccomp
 );
 const OWN = noKeyBelow(OWN_PREFIXES, SENTENCES.ownLabels);
 
-const PLAYLISTS_GIVEN = 'has(self.playlistRefs) && size(self.playlistRefs) > 0';
+const PLAYLISTS_GIVEN = 'has(self.playlistNames) && size(self.playlistNames) > 0';
 const CONDITIONS = { 'status.conditions': listMap('type') };
 
 export const LOOPSTREAM_RULES: Additions = {
   '': maxName(MAX_STREAM_NAME, SENTENCES.streamNameTooLong(MAX_STREAM_NAME)),
   spec: rules(
     {
-      rule: `has(self.uploadRef) || (${PLAYLISTS_GIVEN})`,
+      rule: `has(self.uploadName) || (${PLAYLISTS_GIVEN})`,
       message: SENTENCES.noMedia,
       reason: 'FieldValueRequired',
-      fieldPath: '.uploadRef',
+      fieldPath: '.uploadName',
     },
     {
-      rule: `!has(self.uploadRef) || !(${PLAYLISTS_GIVEN})`,
+      rule: `!has(self.uploadName) || !(${PLAYLISTS_GIVEN})`,
       message: SENTENCES.twoMedia,
       reason: 'FieldValueForbidden',
-      fieldPath: '.playlistRefs',
+      fieldPath: '.playlistNames',
     },
   ),
   'spec.displayName': text(DISPLAY_NAME),
-  'spec.uploadRef': text(REFERENCE),
-  'spec.playlistRefs': unique,
-  'spec.playlistRefs[]': text(REFERENCE),
-  'spec.audioPlaylistRefs': unique,
-  'spec.audioPlaylistRefs[]': text(REFERENCE),
+  'spec.uploadName': text(REFERENCE),
+  'spec.playlistNames': unique,
+  'spec.playlistNames[]': text(REFERENCE),
+  'spec.audioPlaylistNames': unique,
+  'spec.audioPlaylistNames[]': text(REFERENCE),
   // The set names the entry that comes twice, the rule says what is wrong with that.
-  'spec.destinationRefs': { 'x-kubernetes-list-type': 'set', ...unique },
-  'spec.destinationRefs[]': text(REFERENCE),
+  'spec.destinationNames': { 'x-kubernetes-list-type': 'set', ...unique },
+  'spec.destinationNames[]': text(REFERENCE),
   'spec.schedule': rules({
     rule: '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
     message: SENTENCES.endBeforeStart,
@@ -114,8 +114,8 @@ export const LOOPSTREAM_RULES: Additions = {
 
 export const PLAYLIST_RULES: Additions = {
   'spec.displayName': text(DISPLAY_NAME),
-  'spec.kind': rules(fixed('Playlist')),
-  'spec.items[].uploadRef': text(REFERENCE),
+  'spec.track': rules(fixed('Playlist')),
+  'spec.items[].uploadName': text(REFERENCE),
   ...CONDITIONS,
 };
 
@@ -126,7 +126,7 @@ const SAME_SOURCE =
 export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
   'spec.displayName': text(DISPLAY_NAME),
-  'spec.type': rules(fixed('Upload')),
+  'spec.track': rules(fixed('Upload')),
   'spec.source': rules(
     { rule: 'has(self.url) != has(self.sent)', message: SENTENCES.oneSource },
     {

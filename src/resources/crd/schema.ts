@@ -93,7 +93,7 @@ function readType(source: Record<string, unknown>, path: string): string {
   return only;
 }
 
-/** Additions that a TypeBox type has no words for, by path: `spec.items[].uploadRef`. */
+/** Additions that a TypeBox type has no words for, by path: `spec.items[].uploadName`. */
 export type Additions = Record<
   string,
   Pick<Structural, 'x-kubernetes-list-type' | 'x-kubernetes-list-map-keys' | 'x-kubernetes-validations'>

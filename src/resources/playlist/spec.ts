@@ -4,9 +4,11 @@
  * no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { Value } from 'typebox/value';
 import { parseAs } from '../../lib/parse.ts';
 import { Condition } from '../common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../common/names.ts';
+import { formatCopy, readCopy } from '../versions/copies.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
@@ -14,14 +16,18 @@ export const MAX_ITEMS = 500;
 
 export const PlaylistSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
-  kind: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'The track that the playlist supplies.' }),
+  track: Type.Enum(PLAYLIST_KINDS, { default: 'video', description: 'The track that the playlist supplies.' }),
   mode: Type.Enum(PLAYLIST_MODES, {
     default: 'sequential',
     description: 'The order in which items are played: as listed, or shuffled.',
   }),
   items: Type.Array(
     Type.Object({
-      uploadRef: Type.String({ minLength: 1, maxLength: 253, description: 'Name of an Upload in the same namespace.' }),
+      uploadName: Type.String({
+        minLength: 1,
+        maxLength: 253,
+        description: 'Name of an Upload in the same namespace.',
+      }),
     }),
     { maxItems: MAX_ITEMS, description: 'The items to play.' },
   ),
@@ -48,7 +54,12 @@ const Published = Type.Object({
   mode: Type.Enum(PLAYLIST_MODES),
   items: PlaylistSpec.properties.items,
 });
-export type Published = Static<typeof Published>;
+type Published = Static<typeof Published>;
+
+/** The annotation with a published version. */
+export const annotatePublished = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
+  [PUBLISHED_ANNOTATION]: JSON.stringify(formatCopy('Playlist', { version, mode, items } satisfies Published)),
+});
 
 type Annotated = { metadata: { annotations?: Record<string, string> } };
 const read = new WeakMap<Annotated, { published: Published | undefined }>();
@@ -60,7 +71,8 @@ const read = new WeakMap<Annotated, { published: Published | undefined }>();
 export function readPublished(playlist: Annotated): Published | undefined {
   const known = read.get(playlist);
   if (known) return known.published;
-  const published = parseAs(Published, playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]);
+  const copy = readCopy('Playlist', parseAs(Type.Unknown(), playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]));
+  const published = Value.Check(Published, copy) ? copy : undefined;
   read.set(playlist, { published });
   return published;
 }
@@ -75,5 +87,5 @@ export const readPlayedPart = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 
 
 /** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
 export const listNeededUploads = (playlist: WithSpec): string[] => [
-  ...new Set([...readPlayedPart(playlist).items, ...playlist.spec.items].map(({ uploadRef }) => uploadRef)),
+  ...new Set([...readPlayedPart(playlist).items, ...playlist.spec.items].map(({ uploadName }) => uploadName)),
 ];

@@ -105,7 +105,7 @@ export interface DestinationFailure {
 function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailure[], now: Date): Problem[] {
   const refusals = failures.filter(({ code }) => REFUSALS.has(code));
   const [first] = refusals;
-  if (!first || refusals.length < spec.destinationRefs.length) return [];
+  if (!first || refusals.length < spec.destinationNames.length) return [];
   const message = `${first.message} Correct the URL, the key or the login in the Secret of the destination.`;
   return [{ reason: REFUSED, message, outlook: 'stays', since: now }];
 }

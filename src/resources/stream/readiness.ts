@@ -34,7 +34,7 @@ export function findConditionField(type: string, stream?: Pick<LoopStream, 'spec
   const { items = [] } = stream?.status?.unplayable ?? {};
   const found = (items.find((item) => item.reason === reason) ?? items[0])?.field;
   if (found) return MEDIA_FIELDS[found];
-  return stream?.spec.playlistRefs?.length ? MEDIA_FIELDS.playlistRefs : field;
+  return stream?.spec.playlistNames?.length ? MEDIA_FIELDS.playlistNames : field;
 }
 
 const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, '_$&').toLowerCase();

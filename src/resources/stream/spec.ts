@@ -113,20 +113,20 @@ export const LoopStreamSpec = Type.Object({
     default: 30,
     description: 'Frame rate of the output, in frames per second. Defaults to 30.',
   }),
-  uploadRef: Type.Optional(NameRef('the Upload to loop')),
-  playlistRefs: Type.Optional(
+  uploadName: Type.Optional(NameRef('the Upload to loop')),
+  playlistNames: Type.Optional(
     Type.Array(NameRef('a video Playlist'), {
       maxItems: MAX_PLAYLISTS,
       description: 'Video Playlists to loop, in order. At most 20.',
     }),
   ),
-  audioPlaylistRefs: Type.Optional(
+  audioPlaylistNames: Type.Optional(
     Type.Array(NameRef('an audio Playlist'), {
       maxItems: MAX_PLAYLISTS,
       description: 'Audio Playlists to play instead of the video’s own sound, in order. At most 20.',
     }),
   ),
-  onItemFailure: Type.Optional(
+  itemFailurePolicy: Type.Optional(
     Type.Enum(ITEM_FAILURES, {
       default: 'Skip',
       description:
@@ -134,7 +134,7 @@ export const LoopStreamSpec = Type.Object({
         'every item can be played.',
     }),
   ),
-  start: Type.Optional(
+  startPolicy: Type.Optional(
     Type.Enum(STARTS, {
       default: 'Progressive',
       description:
@@ -142,7 +142,7 @@ export const LoopStreamSpec = Type.Object({
         'when all of it is prepared.',
     }),
   ),
-  destinationRefs: Type.Array(NameRef('a Destination'), {
+  destinationNames: Type.Array(NameRef('a Destination'), {
     minItems: 1,
     maxItems: MAX_DESTINATIONS,
     description: 'Destinations that receive the stream at the same time. At least 1, at most 5.',
@@ -153,7 +153,7 @@ export const LoopStreamSpec = Type.Object({
       description: 'True keeps the stream off air regardless of replicas and schedule. The API never changes it.',
     }),
   ),
-  disruption: Type.Optional(
+  disruptionPolicy: Type.Optional(
     Type.Enum(DISRUPTIONS, {
       default: 'OnDrain',
       description:
@@ -237,9 +237,9 @@ export type Phase = (typeof PHASES)[number];
 
 /** Fields of the spec that name media → the same in REST and GraphQL. */
 export const MEDIA_FIELDS = {
-  uploadRef: 'videoUploadObjectID',
-  playlistRefs: 'playlistIDs',
-  audioPlaylistRefs: 'audioPlaylistIDs',
+  uploadName: 'videoUploadObjectID',
+  playlistNames: 'playlistIDs',
+  audioPlaylistNames: 'audioPlaylistIDs',
 } as const;
 export type MediaField = keyof typeof MEDIA_FIELDS;
 
@@ -303,7 +303,7 @@ export const LoopStreamStatus = Type.Object({
   replicas: Type.Optional(
     Type.Integer({ minimum: 0, description: '1 while a pod of the stream exists, otherwise 0.' }),
   ),
-  ready: Type.Optional(Type.Boolean({ description: 'False if something prevents the stream from starting.' })),
+  canStart: Type.Optional(Type.Boolean({ description: 'False if something prevents the stream from starting.' })),
   epoch: Type.Optional(
     Type.String({
       format: 'date-time',
@@ -343,7 +343,7 @@ export const LoopStreamStatus = Type.Object({
   podName: Type.Optional(Type.String({ description: 'Name of the pod that sends the stream.' })),
   podUID: Type.Optional(Type.String({ description: 'UID of that pod.' })),
   restarts: Type.Optional(Type.Integer({ minimum: 0, description: 'Restarts of the streamer container.' })),
-  destinations: Type.Optional(Type.String({ description: 'Names of the destinations, for the printer column.' })),
+  destinationSummary: Type.Optional(Type.String({ description: 'Names of the destinations, for the printer column.' })),
   sessions: Type.Optional(
     Type.Array(Session, {
       maxItems: 2 * MAX_SESSIONS,

@@ -38,7 +38,7 @@ const RETRY_VALID_MS = 120_000;
 export function readRetryRequest({ metadata, spec, status }: Upload, now: Date): string | undefined {
   const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
   const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
-  if (!isOpen || status?.state !== 'failed') return status?.retried;
+  if (!isOpen || status?.phase !== 'failed') return status?.retried;
   const isOld = now.getTime() - Date.parse(asked.split(' ', 1)[0] ?? '') > RETRY_VALID_MS;
   return isOld ? status.retried : asked;
 }

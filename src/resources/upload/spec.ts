@@ -136,7 +136,7 @@ export type Part = Static<typeof Part>;
 
 export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
-  type: Type.Enum(UPLOAD_TYPES, {
+  track: Type.Enum(UPLOAD_TYPES, {
     default: 'video',
     description: 'The media to take from the source: video, or sound alone.',
   }),
@@ -235,7 +235,7 @@ export const UploadStatus = Type.Object({
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
-  state: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'State of the upload.' })),
+  phase: Type.Optional(Type.Enum(UPLOAD_STATES, { description: 'State of the upload.' })),
   progress: Type.Optional(
     Type.Number({ minimum: 0, maximum: 1, description: 'Progress of the current state, from 0 to 1.' }),
   ),
@@ -324,11 +324,11 @@ export const isPlayable = ({ state, playable }: Pick<RenditionStatus, 'state' | 
 
 /** The rendition of an upload in a profile; one that can be played must be made of what the upload now is. */
 export function findRendition(
-  { metadata, spec, status }: { metadata: { uid: string }; spec: Pick<UploadSpec, 'type'>; status?: UploadStatus },
+  { metadata, spec, status }: { metadata: { uid: string }; spec: Pick<UploadSpec, 'track'>; status?: UploadStatus },
   profile: string,
 ): RenditionStatus | undefined {
   const found = status?.renditions?.find((rendition) => rendition.profile === profile);
   if (!found || !isPlayable(found)) return found;
   const content = { uid: metadata.uid, sha256: status?.media?.sha256 };
-  return isRenditionKey(found.key, content, spec.type, profile) ? found : undefined;
+  return isRenditionKey(found.key, content, spec.track, profile) ? found : undefined;
 }

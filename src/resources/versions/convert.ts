@@ -4,7 +4,7 @@
  */
 import type { KubeObject } from '../../kube/types.ts';
 import { GROUP } from '../common/names.ts';
-import { KINDS, type Kind, NAMES, type NameNode, swapName, VERSIONS } from './names.ts';
+import { KINDS, type Kind, NAMES, renameFields, swapName, VERSIONS } from './names.ts';
 
 /** The error of an object that cannot be converted; its message is a sentence for the client. */
 export class ConversionError extends Error {
@@ -16,20 +16,6 @@ const API_VERSIONS: readonly string[] = VERSIONS.map((version) => `${GROUP}/${ve
 const isKind = (kind: string | undefined): kind is Kind => (KINDS as readonly (string | undefined)[]).includes(kind);
 
 const joinWords = (words: readonly string[]): string => `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`;
-
-/** Gives each name below `node` its other name. */
-function renameFields(value: unknown, node: NameNode | undefined, rename: typeof swapName): unknown {
-  if (!node || typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map((entry) => renameFields(entry, node, rename));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, field]: [string, unknown]) => {
-      const named = node.values.get(name);
-      const renamed =
-        named && typeof field === 'string' ? rename(named, field) : renameFields(field, node.below.get(name), rename);
-      return [rename(node, name), renamed];
-    }),
-  );
-}
 
 function checkVersion(apiVersion: string | undefined, what: string): void {
   if (apiVersion !== undefined && API_VERSIONS.includes(apiVersion)) return;

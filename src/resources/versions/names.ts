@@ -111,3 +111,17 @@ export const NAMES: Readonly<Record<Kind, NameNode>> = {
  */
 export const swapName = (node: NameNode, name: string): string =>
   node.toAlpha.get(name) ?? node.toBeta.get(name) ?? name;
+
+/** Returns a value that `node` describes, with each name given by `rename`. */
+export function renameFields(value: unknown, node: NameNode | undefined, rename: typeof swapName): unknown {
+  if (!node || typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((entry) => renameFields(entry, node, rename));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, field]: [string, unknown]) => {
+      const named = node.values.get(name);
+      const renamed =
+        named && typeof field === 'string' ? rename(named, field) : renameFields(field, node.below.get(name), rename);
+      return [rename(node, name), renamed];
+    }),
+  );
+}

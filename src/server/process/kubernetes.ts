@@ -58,9 +58,9 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
     namespace,
     log,
     indexes: {
-      destination: ({ spec }) => spec.destinationRefs,
+      destination: ({ spec }) => spec.destinationNames,
       upload: listUploads,
-      playlist: ({ spec }) => [...(spec.playlistRefs ?? []), ...(spec.audioPlaylistRefs ?? [])],
+      playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
     },
   });
   const pods = createReflector(kube, PODS, {

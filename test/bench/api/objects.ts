@@ -27,8 +27,8 @@ export const streamSpec = ({ destinationID, videoUploadObjectID }: Media, displa
   replicas: 0,
   quality: '1080p',
   framerate: 30,
-  destinationRefs: [destinationID],
-  uploadRef: videoUploadObjectID,
+  destinationNames: [destinationID],
+  uploadName: videoUploadObjectID,
 });
 
 /** Makes a destination and an upload that streams can refer to. */
@@ -62,6 +62,6 @@ export async function observe(kube: Kube, id: string, since: Date): Promise<void
     observedGeneration: 1,
     lastTransitionTime,
   }));
-  const status = { phase: 'idle', ready: true, observedGeneration: 1, conditions };
+  const status = { phase: 'idle', canStart: true, observedGeneration: 1, conditions };
   await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status }, { subresource: 'status' });
 }

@@ -170,7 +170,7 @@ async function measureLostNode(kube: Kube, film: Film, lead: Stored<Pod>): Promi
 async function measureGivenBack(kube: Kube, film: Film): Promise<Row[]> {
   const from = performance.now();
   for (const n of count(1, LATER))
-    await createStream(kube, n, { uploadRef: `later-${n}`, replicas: 0 }, `account-${n}`);
+    await createStream(kube, n, { uploadName: `later-${n}`, replicas: 0 }, `account-${n}`);
   const jobs = count(1, LATER).map((n) => renditionJobName(`later-${n}`, PROFILE));
   await until('their Jobs run', () => jobs.every((job) => film.listPods(job).some(isAtWork)), PATIENCE_MS);
   const begun = (performance.now() - from) / 1000;
@@ -244,7 +244,7 @@ async function measure(cluster: BenchCluster): Promise<Row[]> {
     if (!current || previous || current.metadata.labels?.[JOB] !== film.helpers) return;
     begun.set(readIndex(current), (begun.get(readIndex(current)) ?? 0) + 1);
   });
-  await createStream(kube, 0, { uploadRef: FILM, replicas: 0 }, 'account-0');
+  await createStream(kube, 0, { uploadName: FILM, replicas: 0 }, 'account-0');
   const lead = await until(
     'the Job of the film runs',
     () => film.listPods(renditionJobName(FILM, PROFILE)).find(({ status }) => status?.podIP !== undefined),

@@ -52,9 +52,9 @@ export async function createImported(
 ): Promise<void> {
   const labels = account === undefined ? {} : { [ACCOUNT_LABEL]: account };
   const source = { url: 'https://media.example/film.mp4' };
-  const object = { ...own('Upload', name, { type: 'video', source }), metadata: { name, labels } };
+  const object = { ...own('Upload', name, { track: 'video', source }), metadata: { name, labels } };
   await kube.create(UPLOADS, NAMESPACE, object as never);
-  const status = { state: 'ready', observedGeneration: 1, sourceKey: `sources/${name}`, ...made };
+  const status = { phase: 'ready', observedGeneration: 1, sourceKey: `sources/${name}`, ...made };
   const identity = { apiVersion: API_VERSION, kind: 'Upload', metadata: { name, namespace: NAMESPACE } };
   const manager = { fieldManager: 'bench', subresource: 'status' as const };
   await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
@@ -75,7 +75,12 @@ export async function prepareDestinations(kube: Kube, count: number): Promise<vo
 
 export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}, account?: string) =>
   kube.create(LOOPSTREAMS, NAMESPACE, {
-    ...own('LoopStream', `stream-${n}`, { quality: '720p', uploadRef: UPLOAD, destinationRefs: [`tv-${n}`], ...spec }),
+    ...own('LoopStream', `stream-${n}`, {
+      quality: '720p',
+      uploadName: UPLOAD,
+      destinationNames: [`tv-${n}`],
+      ...spec,
+    }),
     metadata: { name: `stream-${n}`, ...(account !== undefined && { labels: { [ACCOUNT_LABEL]: account } }) },
   } as never);
 

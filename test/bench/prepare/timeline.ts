@@ -56,9 +56,9 @@ export async function watchSystem({ facts }: System, stack: AsyncDisposableStack
   };
   await Promise.all([
     watch(UPLOADS, ({ metadata, status }) => {
-      if (status?.state === 'failed') failed.get(metadata.name)?.(status.error?.message ?? 'no message');
+      if (status?.phase === 'failed') failed.get(metadata.name)?.(status.error?.message ?? 'no message');
       const renditions = (status?.renditions ?? []).map(({ profile, state }) => `, ${profile} ${state}`);
-      return `${status?.state ?? 'new'}${renditions.join('')}`;
+      return `${status?.phase ?? 'new'}${renditions.join('')}`;
     }),
     watch(JOBS, ({ status }) => (status?.succeeded ? 'succeeded' : status?.failed ? 'failed' : 'there')),
     watch(PODS, ({ metadata, status }) => {

@@ -82,10 +82,10 @@ export const meta = (name: string, generation = 1) => {
 };
 
 export const stream = (spec: Partial<LoopStreamSpec> = {}, more: Partial<LoopStream> = {}): LoopStream => ({
-  apiVersion: 'loopstream.dev/v1alpha1',
+  apiVersion: 'loopstream.dev/v1beta1',
   kind: 'LoopStream',
   metadata: meta('bunny'),
-  spec: { replicas: 1, quality: '720p', framerate: 30, uploadRef: 'film', destinationRefs: ['tv'], ...spec },
+  spec: { replicas: 1, quality: '720p', framerate: 30, uploadName: 'film', destinationNames: ['tv'], ...spec },
   ...more,
 });
 
@@ -127,12 +127,12 @@ export const rendition = (profile = '720p30', more: Partial<RenditionStatus> = {
 
 /** An upload that is ready in 720p30, unless `status` says otherwise. */
 export const upload = (name = 'film', status?: UploadStatus, type: 'video' | 'audio' = 'video'): Upload => ({
-  apiVersion: 'loopstream.dev/v1alpha1',
+  apiVersion: 'loopstream.dev/v1beta1',
   kind: 'Upload',
   metadata: meta(name),
-  spec: { type, source: { url: `https://media.example/${name}.mp4` } },
+  spec: { track: type, source: { url: `https://media.example/${name}.mp4` } },
   status: status ?? {
-    state: 'ready',
+    phase: 'ready',
     observedGeneration: 1,
     sourceKey: `sources/uid-of-${name}`,
     media: MEDIA,
@@ -142,7 +142,7 @@ export const upload = (name = 'film', status?: UploadStatus, type: 'video' | 'au
 
 export const playlist = (name: string, items: string[], spec: Partial<Playlist['spec']> = {}): Playlist => ({
   metadata: meta(name),
-  spec: { kind: 'video', mode: 'sequential', items: items.map((uploadRef) => ({ uploadRef })), ...spec },
+  spec: { track: 'video', mode: 'sequential', items: items.map((uploadName) => ({ uploadName })), ...spec },
 });
 
 const byName = <T extends { metadata: { name: string } }>(objects: T[]): Map<string, T> =>

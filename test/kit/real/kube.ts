@@ -11,7 +11,7 @@ export const silent = createLogger('test', 'silent');
 export type Thing = KubeObject<{ owner?: string; text?: string }>;
 export const THINGS: Resource<Thing> = {
   group: 'loopstream.dev',
-  version: 'v1alpha1',
+  version: 'v1beta1',
   kind: 'Thing',
   plural: 'things',
   namespaced: true,

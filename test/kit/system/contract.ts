@@ -137,8 +137,8 @@ function standInMedia(api: TestApi) {
   const preparing = { type: 'MediaReady', reason: 'MediaImporting', message: 'The upload has not arrived yet.' };
   const slowVideo = 'https://example.com/slow.mp4';
   const neverVideo = 'https://example.com/never.mp4';
-  const findLink = async ({ uploadRef }: LoopStreamSpec) =>
-    uploadRef && (await api.kube.get(UPLOADS, NAMESPACE, uploadRef)).spec.source.url;
+  const findLink = async ({ uploadName }: LoopStreamSpec) =>
+    uploadName && (await api.kube.get(UPLOADS, NAMESPACE, uploadName)).spec.source.url;
   const listProblems = async (spec: LoopStreamSpec) => {
     const link = await findLink(spec);
     return link === neverVideo || (link === slowVideo && !released) ? [preparing] : [];

@@ -127,13 +127,18 @@ export const createUpload = (name = 'film') =>
   kube.create(
     UPLOADS,
     NS,
-    buildObject('Upload', name, { type: 'video', source: { url: 'https://media.example/film' } }) as never,
+    buildObject('Upload', name, { track: 'video', source: { url: 'https://media.example/film' } }) as never,
   );
 export const createStream = (spec: Partial<LoopStreamSpec> = {}, name = 'bunny') =>
   kube.create(
     LOOPSTREAMS,
     NS,
-    buildObject('LoopStream', name, { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'], ...spec }) as never,
+    buildObject('LoopStream', name, {
+      quality: '720p',
+      uploadName: 'film',
+      destinationNames: ['tv'],
+      ...spec,
+    }) as never,
   );
 
 export const getStream = (name = 'bunny'): Promise<LoopStream> => kube.get(LOOPSTREAMS, NS, name);

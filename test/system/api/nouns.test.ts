@@ -178,7 +178,7 @@ describe('uploads', () => {
     });
     expect((await api.kube.get(UPLOADS, NAMESPACE, made.objectID)).spec).toEqual({
       displayName: 'My clip.mp4',
-      type: 'video',
+      track: 'video',
       source: { url: 'https://example.com/My%20clip.mp4' },
       accountMaxBytes: 2 ** 40,
       maxDurationSeconds: 86_400,
@@ -194,12 +194,12 @@ describe('uploads', () => {
       video: { codec: 'h264', width: 1280, height: 720, framerate: 25 },
       audio: { codec: 'aac', sampleRate: 48_000, channels: 6 },
     };
-    await api.observeUpload(objectID, { state: 'ready', progress: 1, media });
+    await api.observeUpload(objectID, { phase: 'ready', progress: 1, media });
     const read = async () => (await ada.call('GET', `/v1/uploads/${objectID}`)).body;
     await expect.poll(async () => (await read()).state).toBe('ready');
     expect(await read()).toMatchObject({ sizeBytes: 1_055_736, video: media.video, audio: media.audio, error: null });
     const error = { code: 'link_unreachable' as const, message: 'The link answered 404.' };
-    await api.observeUpload(objectID, { state: 'failed', error });
+    await api.observeUpload(objectID, { phase: 'failed', error });
     await expect.poll(async () => (await read()).error).toEqual(error);
   });
 
@@ -369,10 +369,10 @@ describe('GraphQL', () => {
 test('objects that kubectl makes with the account’s label are shown like all others', async () => {
   const { id: destinationID } = await make('/v1/destinations', target);
   const made = {
-    apiVersion: 'loopstream.dev/v1alpha1',
+    apiVersion: 'loopstream.dev/v1beta1',
     kind: 'LoopStream',
     metadata: { name: 'by-hand', namespace: NAMESPACE, labels: { 'loopstream.dev/account': ada.accountId } },
-    spec: { uploadRef: 'some', destinationRefs: [destinationID] },
+    spec: { uploadName: 'some', destinationNames: [destinationID] },
   };
   await api.kube.create(LOOPSTREAMS, NAMESPACE, made as never);
   await expect.poll(async () => (await ada.call('GET', '/v1/streams/by-hand')).status).toBe(200);

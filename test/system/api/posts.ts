@@ -118,7 +118,7 @@ export function buildPosts(api: TestApi, owner: Client, streams: Streams): Recor
       const upload = await owner.call('POST', '/v1/uploads/from-link', link);
       const id = String(upload.body.objectID);
       const error = { code: 'link_unreachable', message: 'The link could not be fetched.' };
-      const status = { state: 'failed', error };
+      const status = { phase: 'failed', error };
       await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
       const path = `/v1/uploads/${id}`;
       return {

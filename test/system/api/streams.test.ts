@@ -59,7 +59,7 @@ describe('creating', () => {
     });
     const { metadata, spec } = await resource(id);
     expect(metadata.labels).toEqual({ [ACCOUNT_LABEL]: ada.accountId });
-    expect(spec).toMatchObject({ replicas: 0, quality: '1080p', framerate: 30, uploadRef: videoUploadObjectID });
+    expect(spec).toMatchObject({ replicas: 0, quality: '1080p', framerate: 30, uploadName: videoUploadObjectID });
   });
 
   test('accepts both forms of quality and frame rate, and returns one', async () => {

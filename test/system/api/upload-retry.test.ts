@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(async () => api?.stop());
 
 const FAILED: UploadStatus = {
-  state: 'failed',
+  phase: 'failed',
   observedGeneration: 1,
   error: { code: 'link_unreachable', message: 'The link could not be fetched. The server returned status 503.' },
 };
@@ -28,7 +28,7 @@ const read = async (id: string) => (await ada.call('GET', `/v1/uploads/${id}`)).
 /** Writes the status in the operator's place, and waits until the API knows it. */
 async function writeStatus(id: string, status: UploadStatus) {
   await api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
-  await until('the API sees it', async () => (await read(id)).state === status.state);
+  await until('the API sees it', async () => (await read(id)).state === status.phase);
 }
 async function failedUpload() {
   const body = { type: 'VIDEO', url: 'https://example.com/a.mp4' };
@@ -72,7 +72,7 @@ test('an upload whose server is away reports its wait and the end of it', async 
   const id = String((await ada.call('POST', '/v1/uploads/from-link', link)).body.objectID);
   const soon = new Date(Date.now() + 600_000).toISOString();
   const waiting = { message: 'The server returned status 503.', since: soon, nextTryAt: soon, until: soon, tries: 2 };
-  await writeStatus(id, { state: 'importing', waiting });
+  await writeStatus(id, { phase: 'importing', waiting });
   await until('it waits', async () => (await read(id)).waiting !== null);
   expect(await read(id)).toMatchObject({ state: 'importing', waiting });
   const retry = await ada.call('POST', `/v1/uploads/${id}/retry`);

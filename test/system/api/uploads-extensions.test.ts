@@ -70,7 +70,7 @@ describe('parts', () => {
     expect(told).toEqual(['12', '12', `final;${TUS_PATH}/${first} ${TUS_PATH}/${second}`]);
     expect(await readContent(id)).toBe('hello, world');
     expect((await upload(id)).spec).toMatchObject({
-      type: 'video',
+      track: 'video',
       displayName: 'film.mp4',
       source: { sent: { sizeBytes: 12, receivedBytes: 12 } },
     });
@@ -91,7 +91,7 @@ describe('parts', () => {
     const made = await tus.create({ 'Upload-Concat': `final; ${urls.join('  ')}` }, { type: 'audio/mpeg' });
     expect(made.status).toBe(201);
     expect(await readContent(parseUploadId(made))).toBe('ab');
-    expect((await upload(parseUploadId(made))).spec.type).toBe('audio');
+    expect((await upload(parseUploadId(made))).spec.track).toBe('audio');
   });
 
   test('are refused where one is missing, half sent, another account’s, or no part', async () => {

@@ -233,7 +233,7 @@ test('a preview request without a rendition prepares the first minute; a strange
   expect(await see()).toMatchObject(unprepared);
   expect(await wish()).toBeUndefined();
   const media = { sha256: 'a'.repeat(64), sizeBytes: 1, durationSeconds: 1 };
-  await api.observeUpload(id, { state: 'ready', progress: 1, media });
+  await api.observeUpload(id, { phase: 'ready', progress: 1, media });
   const state = async () => (await ada.call('GET', `/v1/uploads/${id}`)).body;
   await expect.poll(state).toMatchObject({ state: 'ready', preview: null });
   expect((await see(eve)).status).toBe(404);
@@ -246,7 +246,7 @@ test('a preview request without a rendition prepares the first minute; a strange
 
   const error = { code: 'prepare_failed' as const, message: 'Nothing came of it.' };
   const failed = { profile: PREVIEW_PROFILE, state: 'failed' as const, error };
-  await api.observeUpload(id, { state: 'ready', progress: 1, media, renditions: [failed] });
+  await api.observeUpload(id, { phase: 'ready', progress: 1, media, renditions: [failed] });
   await expect.poll(state).toMatchObject({ state: 'ready', preview: 'failed', error: null });
   expect((await see()).body.detail).toContain('Nothing came of it.');
   const key = renditionKey(media.sha256, 'video', PREVIEW_PROFILE);
@@ -254,7 +254,7 @@ test('a preview request without a rendition prepares the first minute; a strange
   await storage.write(key, Buffer.from('the beginning'));
   await storage.write(indexKey(key), Buffer.from(JSON.stringify({ ...index, bitrateKbps: 1 })));
   const ready = { profile: PREVIEW_PROFILE, state: 'ready' as const, key };
-  await api.observeUpload(id, { state: 'ready', progress: 1, media, renditions: [ready] });
+  await api.observeUpload(id, { phase: 'ready', progress: 1, media, renditions: [ready] });
   await expect.poll(state).toMatchObject({ preview: 'ready' });
   const seen = await fetch(`${api.url}/v1/uploads/${id}/preview.flv`, { headers: { 'x-api-key': ada.key } });
   expect([seen.status, seen.headers.get('content-type'), await seen.text()]).toEqual([

@@ -109,7 +109,7 @@ test('a file arrives complete although its client is killed at 30 % and at 60 %,
     const made = await upload(id);
     expect(made.spec).toEqual({
       displayName: 'my film.mp4',
-      type: 'video',
+      track: 'video',
       maxDurationSeconds: 24 * 3600,
       source: { sent: { sizeBytes: SIZE, receivedBytes: SIZE } },
     });
@@ -230,7 +230,7 @@ describe('the protocol', () => {
       head.headers.get(name),
     );
     expect([head.status, ...shown]).toEqual([200, '5', '10', metadata, 'no-store']);
-    expect((await upload(id)).spec).toMatchObject({ type: 'audio', displayName: 'Song' });
+    expect((await upload(id)).spec).toMatchObject({ track: 'audio', displayName: 'Song' });
     expect((await tus('DELETE', `/${id}`)).status).toBe(204);
     expect((await tus('HEAD', `/${id}`)).status).toBe(404);
     expect(await keysBelow('incoming/')).toEqual([]);
@@ -248,7 +248,7 @@ describe('the protocol', () => {
         const made = await tus('POST', '', { 'Content-Type': type, ...said }, { body });
         expect([made.status, made.headers.get('upload-offset')]).toEqual([201, null]);
         expect((await upload(getId(made))).spec).toMatchObject({
-          type: 'audio',
+          track: 'audio',
           source: { sent: { receivedBytes: 0 } },
         });
         expect((await tus('DELETE', `/${getId(made)}`)).status).toBe(204);
@@ -360,7 +360,7 @@ describe('an account may keep so much and no more', () => {
     // A link may bring no more than the remaining space.
     expect((await upload(String(body.objectID))).spec.maxSizeBytes).toBeUndefined();
     const media = { sha256: 'b'.repeat(64), sizeBytes: 60 * mega, durationSeconds: 1 };
-    await api.observeUpload(String(body.objectID), { state: 'ready', media });
+    await api.observeUpload(String(body.objectID), { phase: 'ready', media });
     await expect.poll(async () => (await build(51)).status).toBe(403);
     expect(await build(51)).toMatchObject(REFUSED);
     expect((await build(51)).body.detail).toContain('has 150 MiB; this request needs 51 MiB');

@@ -103,7 +103,7 @@ test('a charge over several days counts on each day, in each zone, and adds up t
   const [startedAt, endedAt] = ['2027-03-20T18:00:00Z', '2027-03-20T20:00:00Z'];
   const stream = {
     metadata: { name: 'str-m', uid: 'uid-m', labels: { [ACCOUNT_LABEL]: accountId } },
-    spec: { replicas: 1, quality: '1080p', framerate: 30, destinationRefs: ['tv'] },
+    spec: { replicas: 1, quality: '1080p', framerate: 30, destinationNames: ['tv'] },
     status: { sessions: [{ number: 1, podUID: 'p', startedAt, endedAt, onAirSeconds: 7200 }] },
   } as unknown as LoopStream;
   const meter = createMeter({ db: it.db, ledger: it.ledger, prices: parsePrices() });

@@ -37,7 +37,7 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1alpha1'];
+const ASKING = ['--dry-run=server', '--api-versions', 'loopstream.dev/v1beta1'];
 const HERE = { ...OPERATOR_ONLY, crds: { install: false }, streamsNamespace: { create: false } };
 /** Returns the operator's namespaces when Helm may ask the cluster. */
 const inCluster = async (name: string, values: Values = HERE) =>
@@ -67,7 +67,7 @@ const budget = (namespace: string) => ({
   spec: { maxUnavailable: 0, selector: { matchLabels: { none: 'none' } } },
 });
 const stray = (namespace: string) => ({
-  apiVersion: 'loopstream.dev/v1alpha1',
+  apiVersion: 'loopstream.dev/v1beta1',
   kind: 'Playlist',
   metadata: { name: 'stray', namespace },
   spec: { items: [] },

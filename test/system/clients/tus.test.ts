@@ -79,7 +79,7 @@ async function expectWhole(url: string | null | undefined): Promise<void> {
   const id = url?.split('/').at(-1) ?? '';
   const made = await api.kube.get(UPLOADS, NAMESPACE, id);
   expect(made.spec).toMatchObject({
-    type: 'video',
+    track: 'video',
     displayName: 'film.mp4',
     source: { sent: { sizeBytes: SIZE, receivedBytes: SIZE } },
   });

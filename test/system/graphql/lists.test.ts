@@ -136,10 +136,10 @@ describe('one thing by its id', () => {
     }
     expect(await readNode('nothing')).toBeNull();
     const byKubectl = {
-      apiVersion: 'loopstream.dev/v1alpha1',
+      apiVersion: 'loopstream.dev/v1beta1',
       kind: 'LoopStream',
       metadata: { name: 'dst-by-hand', namespace: NAMESPACE, labels: { 'loopstream.dev/account': eve.accountId } },
-      spec: { uploadRef: 'some', destinationRefs: ['some'] },
+      spec: { uploadName: 'some', destinationNames: ['some'] },
     };
     await api.kube.create(LOOPSTREAMS, NAMESPACE, byKubectl as never);
     await expect.poll(() => readNode('dst-by-hand', eve)).toMatchObject({ __typename: 'Stream', id: 'dst-by-hand' });

@@ -94,8 +94,8 @@ async function put({ replicas, suspend, schedule, conditions, said, name }: Gene
     replicas,
     quality: '720p',
     framerate: 30,
-    destinationRefs: ['none'],
-    uploadRef: 'none',
+    destinationNames: ['none'],
+    uploadName: 'none',
     ...(schedule === undefined ? {} : { schedule }),
     ...(suspend && { suspend }),
   };
@@ -106,7 +106,7 @@ async function put({ replicas, suspend, schedule, conditions, said, name }: Gene
     finalizers: manner === 'all, and it is being deleted' ? [FINALIZER] : [],
   };
   const made = await api.kube.create(LOOPSTREAMS, NAMESPACE, {
-    apiVersion: 'loopstream.dev/v1alpha1',
+    apiVersion: 'loopstream.dev/v1beta1',
     kind: 'LoopStream',
     metadata,
     spec,
@@ -177,7 +177,7 @@ function ofObject(object: Stored<LoopStream>): Omit<Truth, 'nextStartAt'> {
   const issues = listIssues(object);
   return {
     state: computeState(object),
-    ready: status?.ready ?? false,
+    ready: status?.canStart ?? false,
     readiness: { ready: issues.length === 0, issues, warnings: [], ...ofPreparation(status) },
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,

@@ -137,32 +137,32 @@ test('defaults', async () => {
     LOOPSTREAMS,
     NAMESPACE,
     manifest(LOOPSTREAMS as Resource, 'defaults', {
-      uploadRef: 'u',
-      destinationRefs: ['d'],
+      uploadName: 'u',
+      destinationNames: ['d'],
     }) as never,
   );
   const filledIn = {
     replicas: 1,
     quality: '1080p',
     framerate: 30,
-    disruption: 'OnDrain',
-    onItemFailure: 'Skip',
-    start: 'Progressive',
+    disruptionPolicy: 'OnDrain',
+    itemFailurePolicy: 'Skip',
+    startPolicy: 'Progressive',
   };
-  expect(stream.spec).toEqual({ uploadRef: 'u', destinationRefs: ['d'], ...filledIn });
+  expect(stream.spec).toEqual({ uploadName: 'u', destinationNames: ['d'], ...filledIn });
   const playlist = await kube.create(
     PLAYLISTS,
     NAMESPACE,
     manifest(PLAYLISTS as Resource, 'defaults', { items: [] }) as never,
   );
-  expect(playlist.spec).toEqual({ kind: 'video', mode: 'sequential', items: [] });
+  expect(playlist.spec).toEqual({ track: 'video', mode: 'sequential', items: [] });
   const source = { url: 'https://example.com/a.mp4' };
   const upload = await kube.create(UPLOADS, NAMESPACE, manifest(UPLOADS as Resource, 'defaults', { source }) as never);
-  expect(upload.spec).toEqual({ type: 'video', source });
+  expect(upload.spec).toEqual({ track: 'video', source });
 });
 
 test('a name of 57 characters is accepted', async () => {
-  const body = manifest(LOOPSTREAMS as Resource, 'n'.repeat(57), { uploadRef: 'u', destinationRefs: ['d'] });
+  const body = manifest(LOOPSTREAMS as Resource, 'n'.repeat(57), { uploadName: 'u', destinationNames: ['d'] });
   expect((await post(LOOPSTREAMS as Resource, body)).status).toBe(201);
 });
 
@@ -172,8 +172,8 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
   const status = {
     conditions: [isReady],
     phase: 'live',
-    ready: true,
-    destinations: 'sample',
+    canStart: true,
+    destinationSummary: 'sample',
     liveSince,
     restarts: 3,
     podName: 'sample-onair',
@@ -198,7 +198,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
   });
   // No operator has seen these.
   expect((await table(UPLOADS))[0]).toMatchObject({ State: null, Ready: 'Unknown' });
-  expect((await table(PLAYLISTS))[0]).toMatchObject({ Kind: 'video', Version: 1, Ready: 'Unknown' });
+  expect((await table(PLAYLISTS))[0]).toMatchObject({ Track: 'video', Version: 1, Ready: 'Unknown' });
   expect((await table(DESTINATIONS))[0]).toMatchObject({ Ready: 'Unknown' });
   expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age']);
 });
@@ -206,7 +206,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
 test('streams are found by upload and by state, and scaled to nothing', async () => {
   const found = async (fieldSelector: string) =>
     (await kube.list(LOOPSTREAMS, { namespace: NAMESPACE, fieldSelector })).map((o) => o.metadata.name);
-  expect(await found('spec.uploadRef=sample')).toEqual(['sample']);
+  expect(await found('spec.uploadName=sample')).toEqual(['sample']);
   expect(await found('status.phase=live')).toEqual(['sample']);
   const scale = objectPath(LOOPSTREAMS, NAMESPACE, 'sample', 'scale');
   const { status } = await kube.raw(

@@ -56,10 +56,10 @@ const newNamespace = async () => {
 };
 const create = (name: string, spec: Partial<LoopStreamSpec> = {}) =>
   direct.create(LOOPSTREAMS as never, namespace, {
-    apiVersion: 'loopstream.dev/v1alpha1',
+    apiVersion: 'loopstream.dev/v1beta1',
     kind: 'LoopStream',
     metadata: { name },
-    spec: { uploadRef: 'u', destinationRefs: ['d'], ...spec } as LoopStreamSpec,
+    spec: { uploadName: 'u', destinationNames: ['d'], ...spec } as LoopStreamSpec,
   } as Stream);
 const rename = (name: string, displayName: string) =>
   direct.mergePatch(LOOPSTREAMS, namespace, name, { spec: { displayName } });
@@ -68,7 +68,7 @@ const remove = (name: string) => direct.delete(LOOPSTREAMS as never, namespace, 
 const reflect = (over: Kube) => {
   const reflector = createReflector(over, LOOPSTREAMS, {
     namespace,
-    indexes: { upload: (o) => [o.spec.uploadRef ?? ''] },
+    indexes: { upload: (o) => [o.spec.uploadName ?? ''] },
     log: silent,
   });
   const abort = new AbortController();
@@ -106,7 +106,7 @@ describe('the client', () => {
     expect(await failure(direct.replace(LOOPSTREAMS, namespace, one))).toBe('409 Conflict');
     expect(await failure(create('s0'))).toBe('409 AlreadyExists');
     expect(await failure(direct.get(LOOPSTREAMS, namespace, 'none'))).toBe('404 NotFound');
-    expect(await failure(create('bad', { destinationRefs: [] }))).toBe('422 Invalid');
+    expect(await failure(create('bad', { destinationNames: [] }))).toBe('422 Invalid');
     expect(await direct.delete(LOOPSTREAMS as never, namespace, 's0', { uid: 'another' })).toBe(false);
     expect(await direct.delete(LOOPSTREAMS as never, namespace, 's0', { uid: one.metadata.uid })).toBe(true);
     expect(await remove('s0')).toBe(false);
@@ -166,8 +166,8 @@ test('a reflector that is stopped before its first list rejects its waiters', as
  * is retried until it is done. Returns the number of tries.
  */
 async function writeThrough(over: Kube, name: string): Promise<number> {
-  const identity = { apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream' };
-  const spec = { uploadRef: 'u', destinationRefs: ['d'] } as LoopStreamSpec;
+  const identity = { apiVersion: 'loopstream.dev/v1beta1', kind: 'LoopStream' };
+  const spec = { uploadName: 'u', destinationNames: ['d'] } as LoopStreamSpec;
   const steps = [
     () => over.create(LOOPSTREAMS as never, namespace, { ...identity, metadata: { name }, spec } as Stream),
     () =>

@@ -99,16 +99,16 @@ describe('valid manifests are accepted', () => {
 
   test('as large as it may be: no rule costs more than the API server spends on it', async () => {
     const displayName = '字'.repeat(200);
-    const playlist = await dryRun(PLAYLIST, { displayName, items: longest(500).map((uploadRef) => ({ uploadRef })) });
+    const playlist = await dryRun(PLAYLIST, { displayName, items: longest(500).map((uploadName) => ({ uploadName })) });
     expect(playlist.status, playlist.text).toBe(201);
-    const playlistRefs = longest(20);
+    const playlistNames = longest(20);
     const cron = Array.from({ length: 60 }, (_, i) => i).join();
     const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
     const largest = {
       displayName,
-      playlistRefs,
-      audioPlaylistRefs: playlistRefs,
-      destinationRefs: longest(5),
+      playlistNames,
+      audioPlaylistNames: playlistNames,
+      destinationNames: longest(5),
       schedule: { startAt: '2099-01-01T00:00:00Z', endAt: '2099-01-01T00:00:01Z', recurrence },
       template: {
         resources: { requests: { cpu: 1, memory: '96Mi' }, limits: { cpu: '2', memory: '1Gi' } },
@@ -138,8 +138,8 @@ describe('valid manifests are accepted', () => {
   ])('cron %j', async (cron) => {
     const recurrence = { cron, timeZone: 'Europe/Berlin', durationSeconds: 60 };
     const { status, text } = await dryRun(STREAM, {
-      uploadRef: 'u',
-      destinationRefs: ['d'],
+      uploadName: 'u',
+      destinationNames: ['d'],
       schedule: { recurrence },
     });
     expect(status, text).toBe(201);
@@ -159,8 +159,8 @@ describe('immutable fields', () => {
     const fixed = (field: string, kind: string) => ({ field: `spec.${field}`, message: SENTENCES.fixed(kind) });
     expect(await change(UPLOAD, { source: { url: 'https://example.com/b' } })).toEqual(fixed('source', 'Upload'));
     expect(await change(UPLOAD, { source: { url: null, sent: { sizeBytes: 5 } } })).toEqual(fixed('source', 'Upload'));
-    expect(await change(UPLOAD, { type: 'audio' })).toEqual(fixed('type', 'Upload'));
-    expect(await change(PLAYLIST, { kind: 'audio' })).toEqual(fixed('kind', 'Playlist'));
+    expect(await change(UPLOAD, { track: 'audio' })).toEqual(fixed('track', 'Upload'));
+    expect(await change(PLAYLIST, { track: 'audio' })).toEqual(fixed('track', 'Playlist'));
     for (const resource of [UPLOADS, PLAYLISTS] as Resource[])
       await api.kube.mergePatch(resource, NAMESPACE, 'kept', { spec: { displayName: 'Another name' } });
   });
@@ -189,7 +189,7 @@ describe('objects stored before a rule existed', () => {
     return Object.fromEntries(rest.map(([key, value]) => [key, lenient(value)]));
   };
   const LONG = 'n'.repeat(58);
-  const old = { displayName: 'rings \u0007', uploadRef: 'u', playlistRefs: ['p'], destinationRefs: ['d'] };
+  const old = { displayName: 'rings \u0007', uploadName: 'u', playlistNames: ['p'], destinationNames: ['d'] };
   const accepted = async (name: string) => {
     const path = `${collectionPath(LOOPSTREAMS, NAMESPACE)}?dryRun=All`;
     const body = object({ kind: STREAM, name, spec: old });
@@ -213,8 +213,8 @@ describe('objects stored before a rule existed', () => {
     await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { status }, { subresource: 'status' });
     await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { labels: { team: 'a' } } });
     const refused = await causes(LOOPSTREAMS, { spec: { replicas: 0 } }, 'PATCH', LONG);
-    expect(refused).toEqual([{ field: 'spec.playlistRefs', message: SENTENCES.twoMedia }]);
-    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { spec: { playlistRefs: null, replicas: 0 } });
+    expect(refused).toEqual([{ field: 'spec.playlistNames', message: SENTENCES.twoMedia }]);
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { spec: { playlistNames: null, replicas: 0 } });
     await api.kube.delete(LOOPSTREAMS, NAMESPACE, LONG);
     await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, LONG, { metadata: { finalizers: null } });
     await until('it is gone', async () => {

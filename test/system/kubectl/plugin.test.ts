@@ -237,7 +237,7 @@ test('diagnose upload names the error with its fix, and retry fetches the link a
   await createStream();
   const error = { code: 'link_unreachable', message: 'The link could not be fetched.' };
   await finishJob('film-import', { action: 'failed', error });
-  await until('the upload failed', async () => (await kube.get(UPLOADS, NS, 'film')).status?.state === 'failed');
+  await until('the upload failed', async () => (await kube.get(UPLOADS, NS, 'film')).status?.phase === 'failed');
   const story = await loop('diagnose', 'upload/film');
   expect(story.status).toBe(1);
   expect(story.stdout).toMatch(
@@ -322,7 +322,7 @@ test('support-bundle has what helps, and no value of a Secret, an address or an 
   await kube.mergePatch(SECRETS, NS, 'tv-secret', data);
   const source = { url: `https://media.example/${canary}?token=${canary}` };
   const annotations = { 'team/password': canary };
-  const linked = buildObject('Upload', 'linked', { type: 'video', source });
+  const linked = buildObject('Upload', 'linked', { track: 'video', source });
   await kube.create(UPLOADS, NS, { ...linked, metadata: { ...linked.metadata, annotations } } as never);
   const container = {
     name: 'main',
@@ -339,7 +339,7 @@ test('support-bundle has what helps, and no value of a Secret, an address or an 
       ],
     },
   });
-  await createStream({ destinationRefs: ['nowhere'] }, 'waits');
+  await createStream({ destinationNames: ['nowhere'] }, 'waits');
   await waitForPhase('waiting', 'waits');
   await until('the import of the link', async () =>
     (await kube.list(JOBS, { namespace: NS })).some(({ metadata }) => metadata.name === 'linked-import'),

@@ -77,7 +77,7 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect(second.data[0].objectID).not.toBe(id);
     expectProblem(await call('retry_upload', { id }), 'upload_not_failed');
     const error = { code: 'link_unreachable', message: 'The server is away.' } as const;
-    const status: UploadStatus = { state: 'failed', observedGeneration: 1, error };
+    const status: UploadStatus = { phase: 'failed', observedGeneration: 1, error };
     await started.api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
     await expect.poll(async () => (await done('get_upload', { id })).state).toBe('failed');
     expect(await done('retry_upload', { id })).toMatchObject({ objectID: id, state: 'importing', error: null });
@@ -236,10 +236,10 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
       const [newest] = (await done('list_uploads', { limit: 1 })).data;
       return newest.name === link.name && newest.objectID;
     });
-    await started.api.observeUpload(id, { state: 'importing', progress: 0.42 });
+    await started.api.observeUpload(id, { phase: 'importing', progress: 0.42 });
     await until('it is told', () => heard.some((message) => message?.includes('42 %')));
     const error = { code: 'media_unreadable' as const, message: 'The file broke off.' };
-    await started.api.observeUpload(id, { state: 'failed', error });
+    await started.api.observeUpload(id, { phase: 'failed', error });
     expect(await importing).toMatchObject({ objectID: id, state: 'failed', error });
     expect(await done('get_upload', { id, wait: 60 })).toMatchObject({ state: 'failed' });
   });

@@ -176,7 +176,7 @@ it('the meter counts the time on air, whatever happens to it', async () => {
   const scenes = await Promise.all(
     ACCOUNTS.map(async (account, i) => {
       const name = `stream-${i}`;
-      const spec = { replicas: 1, quality: '720p', framerate: 30, uploadRef: 'film', destinationRefs: ['tv'] };
+      const spec = { replicas: 1, quality: '720p', framerate: 30, uploadName: 'film', destinationNames: ['tv'] };
       const metadata = { name, labels: { [ACCOUNT_LABEL]: account } };
       await kube.create(LOOPSTREAMS, NS, { apiVersion: API_VERSION, kind: 'LoopStream', metadata, spec } as never);
       return createScene(name);

@@ -49,7 +49,7 @@ it('only the allowed number of Jobs run; the rest report it and follow, started 
     (await Promise.all(['e', 'f'].map((name) => readReason(name, 'Imported')))).every((reason) => reason === 'Queued'),
   );
   await createDestination();
-  await createStream({ uploadRef: 'f' });
+  await createStream({ uploadName: 'f' });
   await waitUntilIdle();
   expect(await active()).toHaveLength(4);
   await finishImport('b-import');
@@ -62,9 +62,9 @@ it('only the allowed number of Jobs run; the rest report it and follow, started 
 it('a rendition of the same content is made by one Job; the next one finds it', async () => {
   for (const name of ['one', 'two']) await createUpload(name);
   await Promise.all(['one-import', 'two-import'].map(finishImport));
-  const items = [{ uploadRef: 'one' }, { uploadRef: 'two' }];
+  const items = [{ uploadName: 'one' }, { uploadName: 'two' }];
   await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'both', { items }) as never);
-  const spec = { quality: '720p', playlistRefs: ['both'], destinationRefs: ['tv'], replicas: 0 };
+  const spec = { quality: '720p', playlistNames: ['both'], destinationNames: ['tv'], replicas: 0 };
   await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
   const first = await until('one Job makes it', async () => {
     const [name = '', ...others] = await active();
@@ -79,7 +79,7 @@ it('a rendition of the same content is made by one Job; the next one finds it', 
   await jobsAre(second);
   await finishJob(second, MADE);
   for (const name of ['one', 'two']) {
-    await until(`${name} is ready`, async () => (await kube.get(UPLOADS, NS, name)).status?.state === 'ready');
+    await until(`${name} is ready`, async () => (await kube.get(UPLOADS, NS, name)).status?.phase === 'ready');
   }
 });
 
@@ -89,7 +89,7 @@ it('a Job that takes too long ends with prepare_timeout', async () => {
   await kube.mergePatch(JOBS, NS, 'film-import', { spec: { activeDeadlineSeconds: 1 } });
   const failed = await until('it failed', async () => {
     const { status } = await kube.get(UPLOADS, NS, 'film');
-    return status?.state === 'failed' && status;
+    return status?.phase === 'failed' && status;
   });
   expect(failed.error?.code).toBe('prepare_timeout');
 });
@@ -112,17 +112,17 @@ it('a failed try is followed by another; a finished Job is removed, and its resu
     },
     60_000,
   );
-  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'importing' });
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ phase: 'importing' });
   await kubelet.bind(second);
   await kubelet.end(second, 0, JSON.stringify({ action: 'import', media: MEDIA }));
-  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.state === 'ready');
+  await until('it is imported', async () => (await kube.get(UPLOADS, NS, 'film')).status?.phase === 'ready');
   const { spec } = (await kube.get(JOBS, NS, 'film-import')) as Job;
   expect(spec).toMatchObject({ backoffLimit: 3, ttlSecondsAfterFinished: 3600 });
   await kube.mergePatch(JOBS, NS, 'film-import', { spec: { ttlSecondsAfterFinished: 1 } });
   await until('the Job is cleared away', async () => (await kube.list(JOBS, { namespace: NS })).length === 0, 60_000);
   await waitUntilIdle();
   expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
-  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'ready', media: MEDIA });
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ phase: 'ready', media: MEDIA });
 });
 
 it('a sweep gets the list of files to keep, and no Job begins whose rendition it may be deleting', async () => {

@@ -130,7 +130,7 @@ async function writeChart(name: string, rtmpUrl: string): Promise<string> {
     },
     buildObject('Destination', 'tv', { secretName: 'tv-secret' }),
     buildObject('Upload', 'film', { source: { url: 'https://media.example/film' } }),
-    buildObject('LoopStream', 'bunny', { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] }),
+    buildObject('LoopStream', 'bunny', { quality: '720p', uploadName: 'film', destinationNames: ['tv'] }),
   ];
   await writeFile(join(dir, 'templates', 'channel.yaml'), objects.map((one) => JSON.stringify(one)).join('\n---\n'));
   return dir;

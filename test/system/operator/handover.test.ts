@@ -98,12 +98,12 @@ async function goOnAir(): Promise<void> {
   await kube.create(SECRETS, NS, secret as never);
   await kube.create(DESTINATIONS, NS, buildObject('Destination', 'tv', { secretName: 'tv-secret' }) as never);
   const source = { url: 'https://media.example/film' };
-  const upload = await kube.create(UPLOADS, NS, buildObject('Upload', 'film', { type: 'video', source }) as never);
+  const upload = await kube.create(UPLOADS, NS, buildObject('Upload', 'film', { track: 'video', source }) as never);
   const rendition = { profile: '720p30', state: 'ready', key: renditionKey(MEDIA.sha256, 'video', '720p30') };
-  const status = { state: 'ready', observedGeneration: 1, sourceKey: `sources/${upload.metadata.uid}`, media: MEDIA };
+  const status = { phase: 'ready', observedGeneration: 1, sourceKey: `sources/${upload.metadata.uid}`, media: MEDIA };
   const prepared = { ...status, renditions: [rendition] };
   await kube.mergePatch(UPLOADS, NS, 'film', { status: prepared }, { subresource: 'status' });
-  const spec = { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] };
+  const spec = { quality: '720p', uploadName: 'film', destinationNames: ['tv'] };
   await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
   await until('live', async () => (await stream()).status?.phase === 'live', PATIENCE_MS);
 }

@@ -70,9 +70,9 @@ const endSurplus = async (job: string) => {
 async function createPair(account: string, upload: string, stream: string): Promise<void> {
   const labels = { [ACCOUNT_LABEL]: account };
   const source = { url: 'https://media.example/film' };
-  const object = buildObject('Upload', upload, { type: 'video', source });
+  const object = buildObject('Upload', upload, { track: 'video', source });
   await kube.create(UPLOADS, NS, { ...object, metadata: { name: upload, labels } } as never);
-  const spec = { quality: '720p', uploadRef: upload, destinationRefs: ['tv'] };
+  const spec = { quality: '720p', uploadName: upload, destinationNames: ['tv'] };
   await kube.create(LOOPSTREAMS, NS, {
     ...buildObject('LoopStream', stream, spec),
     metadata: { name: stream, labels },
@@ -133,7 +133,7 @@ it('free places help a long preparation, the nearest ranges first, and are given
   await indexesAre(helpers, 1, 2, 3);
   // A helper that gave its place back has not failed.
   expect((await readJob(helpers))?.status?.failed ?? 0).toBe(0);
-  expect((await kube.get(UPLOADS, NS, 'film')).status?.state).toBe('preparing');
+  expect((await kube.get(UPLOADS, NS, 'film')).status?.phase).toBe('preparing');
 });
 
 it('helpers that fail change nothing, and leave with the rendition that is complete', async () => {
@@ -147,12 +147,12 @@ it('helpers that fail change nothing, and leave with the rendition that is compl
   await kubelet.end(first?.metadata.name ?? '', 1, JSON.stringify({ action: 'failed', error }));
   await until('it has failed', async () => (await readJob(helpers))?.status?.failed === 1);
   await waitUntilIdle();
-  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'preparing' });
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ phase: 'preparing' });
 
   const working = await kube.list(PODS, { namespace: NS, labelSelector: `batch.kubernetes.io/job-name=${lead}` });
   const rendition = { profile: PROFILE, state: 'ready', durationSeconds: 36_000, bitrateKbps: 4000 };
   await kubelet.end(working[0]?.metadata.name ?? '', 0, JSON.stringify({ action: 'rendition', rendition }));
-  await until('it is ready', async () => (await kube.get(UPLOADS, NS, 'film')).status?.state === 'ready');
+  await until('it is ready', async () => (await kube.get(UPLOADS, NS, 'film')).status?.phase === 'ready');
   await until('the helpers are gone', async () => {
     await endSurplus(helpers);
     return (await readJob(helpers)) === undefined && (await listPods(helpers)).length === 0;
@@ -178,7 +178,7 @@ it('a quota that refuses pods of helpers is waited for, and holds up nothing els
     ),
   );
   await waitUntilIdle();
-  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ state: 'preparing' });
+  expect((await kube.get(UPLOADS, NS, 'film')).status).toMatchObject({ phase: 'preparing' });
   await kube.delete(QUOTAS, NS, 'pods');
   await indexesAre(helpers, 0, 1, 2);
 });

@@ -59,7 +59,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
   const selected = (...selectors: string[]) =>
     kubectl('get', 'loop', '-o', 'name', '--field-selector', selectors.join());
   const name = 'loopstream.loopstream.dev/bunny';
-  expect((await selected('status.phase=live', 'spec.uploadRef=film')).trim()).toBe(name);
+  expect((await selected('status.phase=live', 'spec.uploadName=film')).trim()).toBe(name);
   expect((await selected('status.phase=stopped')).trim()).toBe('');
   const onair = (await kubectl('get', 'onair', '-o', 'name')).trim().split('\n');
   expect(onair).toEqual(['destination.loopstream.dev/tv', name, 'upload.loopstream.dev/film']);
@@ -113,10 +113,10 @@ test('the samples are accepted under the strictest validation, and a slip in one
   for (const line of lines) expect(line).toMatch(/ created \(server dry run\)$/);
   const slip = join(cluster.stateDir, 'slip.yaml');
   const sample = await readFile(join(SAMPLES, 'loopstream.yaml'), 'utf8');
-  await writeFile(slip, sample.replace('destinationRefs:', 'destinationRef:'));
+  await writeFile(slip, sample.replace('destinationNames:', 'destinationRef:'));
   expect(await apply('-f', slip)).toContain('unknown field "spec.destinationRef"');
-  await writeFile(slip, sample.replace('uploadRef: sample', 'uploadRef: sample\n  playlistRefs: [sample-evenings]'));
-  expect(await apply('-f', slip)).toContain(`spec.playlistRefs: Forbidden: ${SENTENCES.twoMedia}`);
+  await writeFile(slip, sample.replace('uploadName: sample', 'uploadName: sample\n  playlistNames: [sample-evenings]'));
+  expect(await apply('-f', slip)).toContain(`spec.playlistNames: Forbidden: ${SENTENCES.twoMedia}`);
   const explained = await kubectl('explain', 'loopstream.spec.schedule.recurrence.cron');
   expect(explained).toContain(`VERSION:    ${API_VERSION.split('/')[1]}`);
   expect(explained).toContain('Start of each window');

@@ -110,8 +110,8 @@ async function createStream(namespace: string): Promise<void> {
   await create(SECRETS as Resource<never>, { metadata: { name: 'tv-secret' }, stringData });
   await create(DESTINATIONS as Resource<never>, buildObject('Destination', 'tv', { secretName: 'tv-secret' }));
   const source = { url: 'https://media.example/film' };
-  await create(UPLOADS as Resource<never>, buildObject('Upload', 'film', { type: 'video', source }));
-  const spec = { quality: '720p', uploadRef: 'film', destinationRefs: ['tv'] };
+  await create(UPLOADS as Resource<never>, buildObject('Upload', 'film', { track: 'video', source }));
+  const spec = { quality: '720p', uploadName: 'film', destinationNames: ['tv'] };
   await create(LOOPSTREAMS as Resource<never>, buildObject('LoopStream', STREAM, spec));
 }
 

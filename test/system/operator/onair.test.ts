@@ -71,9 +71,9 @@ async function goOnAir() {
       media: { ...MEDIA, sha256: buildSha(name), durationSeconds: SECONDS },
     });
   }
-  const items = NAMES.map((uploadRef) => ({ uploadRef }));
+  const items = NAMES.map((uploadName) => ({ uploadName }));
   await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'mix', { items }) as never);
-  const spec = { quality: '720p', playlistRefs: ['mix'], destinationRefs: ['tv'] };
+  const spec = { quality: '720p', playlistNames: ['mix'], destinationNames: ['tv'] };
   await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'bunny', spec) as never);
   for (const name of NAMES) await finishJob(`${name}-720p30`, MADE);
   await startPod();
@@ -160,7 +160,7 @@ it('a skip is done once, through any restart, and the stream’s place is stored
   expect((await getStream()).status?.epoch).toBe(third.status?.epoch);
 
   // A published version takes over at the end of the item, whatever the list has become since; then its place is stored.
-  const items = [...NAMES].reverse().map((uploadRef) => ({ uploadRef }));
+  const items = [...NAMES].reverse().map((uploadName) => ({ uploadName }));
   const annotations = { [PUBLISHED_ANNOTATION]: JSON.stringify({ version: 2, mode: 'sequential', items }) };
   await kube.mergePatch(PLAYLISTS, NS, 'mix', { metadata: { annotations }, spec: { items: items.slice(0, 1) } });
   const version = await until('the new version plays', async () => {

@@ -39,7 +39,7 @@ describe('an upload', () => {
     await finishJob('film-import', { action: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
     const upload = await until('it failed', async () => {
       const found = await kube.get(UPLOADS, NS, 'film');
-      return found.status?.state === 'failed' && found;
+      return found.status?.phase === 'failed' && found;
     });
     expect(upload.status?.error).toEqual({ code: 'media_unreadable', message: 'Cut off.' });
     const waiting = await until('the stream says so', async () => {
@@ -57,14 +57,14 @@ describe('an upload', () => {
 
   it('is prepared for the profile of each stream that plays it, also through a playlist', async () => {
     await createUpload();
-    await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'mix', { items: [{ uploadRef: 'film' }] }) as never);
+    await kube.create(PLAYLISTS, NS, buildObject('Playlist', 'mix', { items: [{ uploadName: 'film' }] }) as never);
     await createStream({ replicas: 0 });
-    const { uploadRef: _, ...spec } = {
+    const { uploadName: _, ...spec } = {
       quality: '1080p',
-      playlistRefs: ['mix'],
-      destinationRefs: ['tv'],
+      playlistNames: ['mix'],
+      destinationNames: ['tv'],
       replicas: 0,
-      uploadRef: '',
+      uploadName: '',
     };
     await kube.create(LOOPSTREAMS, NS, buildObject('LoopStream', 'mixed', spec) as never);
     await finishJob('film-import', { action: 'import', media: MEDIA });
@@ -72,7 +72,7 @@ describe('an upload', () => {
     await finishJob('film-1080p30', { ...MADE, rendition: { ...MADE.rendition, profile: '1080p30' } });
     const ready = await until('it is ready', async () => {
       const found = await kube.get(UPLOADS, NS, 'film');
-      return found.status?.state === 'ready' && found;
+      return found.status?.phase === 'ready' && found;
     });
     expect(ready.status?.renditions?.map(({ profile, state }) => `${profile} ${state}`)).toEqual([
       '1080p30 ready',

@@ -39,7 +39,7 @@ it('a pod lost during the preparation of another upload is replaced with its old
   const program = readPodProgram(pod);
   if (!program) throw new Error('the pod has no program');
   await createUpload('next');
-  await setSpec({ uploadRef: 'next' });
+  await setSpec({ uploadName: 'next' });
   const { status } = await until('it is kept', async () => {
     const stream = await getStream();
     return stream.status?.playing && stream;
@@ -51,7 +51,7 @@ it('a pod lost during the preparation of another upload is replaced with its old
   await kubelet.bind(other.metadata.name);
   await kubelet.run(other.metadata.name, true);
   const back = await waitForPhase('live');
-  expect(back.status).toMatchObject({ ready: false, epoch: program.epoch, playing: status?.playing });
+  expect(back.status).toMatchObject({ canStart: false, epoch: program.epoch, playing: status?.playing });
   expect(findCondition(back.status?.conditions, 'MediaReady')?.message).toContain('"next"');
 
   await finishJob('next-import', { action: 'import', media: MEDIA });

@@ -53,17 +53,17 @@ async function createDestination(name: string, rtmpUrl?: string): Promise<void> 
 
 /** The streams by the code of their trouble. */
 const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
-  destination_not_found: { destinationRefs: ['none'] },
-  destination_secret_missing: { destinationRefs: ['secretless'] },
-  destination_invalid: { destinationRefs: ['web'] },
-  upload_not_found: { uploadRef: 'none' },
-  media_importing: { uploadRef: 'fetched' },
-  media_preparing: { uploadRef: 'imported' },
-  media_awaits_credit: { uploadRef: 'imported', readinessGates: [{ conditionType: 'CreditAvailable' }] },
-  media_awaits_gate: { uploadRef: 'imported', readinessGates: [{ conditionType: 'Approved' }] },
-  media_failed: { uploadRef: 'broken' },
-  playlist_not_found: { playlistRefs: ['none'] },
-  playlist_empty: { playlistRefs: ['empty'] },
+  destination_not_found: { destinationNames: ['none'] },
+  destination_secret_missing: { destinationNames: ['secretless'] },
+  destination_invalid: { destinationNames: ['web'] },
+  upload_not_found: { uploadName: 'none' },
+  media_importing: { uploadName: 'fetched' },
+  media_preparing: { uploadName: 'imported' },
+  media_awaits_credit: { uploadName: 'imported', readinessGates: [{ conditionType: 'CreditAvailable' }] },
+  media_awaits_gate: { uploadName: 'imported', readinessGates: [{ conditionType: 'Approved' }] },
+  media_failed: { uploadName: 'broken' },
+  playlist_not_found: { playlistNames: ['none'] },
+  playlist_empty: { playlistNames: ['empty'] },
   schedule_invalid: { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
   unschedulable: {},
   quota_exceeded: { template: { resources: { requests: { cpu: '50' }, limits: { cpu: '50' } } } },
@@ -100,11 +100,11 @@ beforeAll(async () => {
   await createDestination('secretless');
   const imported = { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA };
   const key = renditionKey(MEDIA.sha256, 'video', '720p30');
-  await createUpload('film', { ...imported, state: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] });
+  await createUpload('film', { ...imported, phase: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] });
   await createUpload('fetched');
   await createUpload('imported', { ...imported, media: { ...MEDIA, sha256: 'b'.repeat(64) } });
   const error = { code: 'media_unreadable', message: 'The file cannot be read.' };
-  await createUpload('broken', { observedGeneration: 1, state: 'failed', error });
+  await createUpload('broken', { observedGeneration: 1, phase: 'failed', error });
   await create(PLAYLISTS, 'empty', { spec: { items: [] } });
   await create({ ...PODS, kind: 'ResourceQuota', plural: 'resourcequotas' }, 'few', {
     spec: { hard: { 'requests.cpu': '20' } },
@@ -112,8 +112,8 @@ beforeAll(async () => {
   const container = { name: 'x', image: 'x', resources: { requests: { cpu: '1m' } } };
   await create(PODS, 'pod-name-taken-onair', { spec: { containers: [container] } });
   for (const [code, spec] of Object.entries(STREAMS)) {
-    const media = spec.playlistRefs ? {} : { uploadRef: 'film' };
-    const full = { quality: '720p', framerate: 30, destinationRefs: ['tv'], ...media, ...spec };
+    const media = spec.playlistNames ? {} : { uploadName: 'film' };
+    const full = { quality: '720p', framerate: 30, destinationNames: ['tv'], ...media, ...spec };
     await create(LOOPSTREAMS, getName(code), { spec: full });
   }
   const closed = { status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
@@ -202,7 +202,7 @@ test.each([
   ['Stalled', GATE[1]],
   ['no type!', GATE[0]],
 ])('a gate of the type "%s" is refused', async (conditionType, rule) => {
-  const spec = { uploadRef: 'film', destinationRefs: ['tv'], readinessGates: [{ conditionType }] };
+  const spec = { uploadName: 'film', destinationNames: ['tv'], readinessGates: [{ conditionType }] };
   await expect(create(LOOPSTREAMS, 'refused', { spec })).rejects.toThrow(
     `spec.readinessGates[0].conditionType: Invalid value: "${conditionType}": ${rule?.sentence}`,
   );

@@ -63,7 +63,7 @@ it('an upload shows its Job’s progress in steps, and a wrong or missing report
   await kubelet.run(other, true, 0, pod.ip);
   await until('the other is asked', () => pod.asked > asked);
   await until('the other shows it', async () => (await kube.get(UPLOADS, NS, 'other')).status?.progress === 0.9);
-  expect((await film()).status).toMatchObject({ state: 'ready', progress: 1 });
+  expect((await film()).status).toMatchObject({ phase: 'ready', progress: 1 });
 });
 
 it('a stream goes on air when enough of its media is prepared, and one that is to wait does so for all', async () => {
@@ -74,7 +74,7 @@ it('a stream goes on air when enough of its media is prepared, and one that is t
   await createDestination();
   await createUpload();
   await createStream();
-  await createStream({ start: 'Prepared' }, 'later');
+  await createStream({ startPolicy: 'Prepared' }, 'later');
   const media = { ...MEDIA, durationSeconds: 3600 };
   await kubelet.end((await waitForJobPod('film-import')).metadata.name, 0, JSON.stringify({ action: 'import', media }));
   const { name } = (await waitForJobPod('film-720p30')).metadata;
@@ -94,7 +94,7 @@ it('a stream goes on air when enough of its media is prepared, and one that is t
   const streamer = await until('the pod of the stream', () => getPod());
   const [rendition] = (await film()).status?.renditions ?? [];
   expect(rendition).toMatchObject({ state: 'pending', playable: true, preparedSeconds: 72, durationSeconds: 3600 });
-  expect((await film()).status?.state).toBe('preparing');
+  expect((await film()).status?.phase).toBe('preparing');
   expect(readPodProgram(streamer)?.video.items).toMatchObject([{ id: 'film', rendition: rendition?.key }]);
   await until('readiness says it', async () => (await readMedia('bunny'))?.status === 'True');
   expect((await readMedia('bunny'))?.message).toBe('The media can be played; 2 % of it is prepared.');

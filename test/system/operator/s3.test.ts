@@ -93,8 +93,11 @@ async function ask(storageUrl: string): Promise<void> {
   await secret('s3', { accessKeyId, secretAccessKey });
   await secret('keys', { rtmpUrl: rtmp.url, rtmpKey: 'from-s3' });
   await create(DESTINATIONS, { secretName: 'keys' });
-  await create(UPLOADS, { type: 'video', source: { url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/` } });
-  await create(LOOPSTREAMS, { quality: '720p', framerate: 30, uploadRef: 'loop', destinationRefs: ['loop'] });
+  await create(UPLOADS, {
+    track: 'video',
+    source: { url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/` },
+  });
+  await create(LOOPSTREAMS, { quality: '720p', framerate: 30, uploadName: 'loop', destinationNames: ['loop'] });
 }
 
 test('an upload and a stream need a bucket and a Secret, no volume; and no process carries the key', async () => {

@@ -82,7 +82,7 @@ export const FRESH: readonly Situation[] = [
 const create = (resource: unknown, name: string, spec: unknown) =>
   kube.create(resource as Resource<KubeObject>, NS, buildObject((resource as Resource).kind, name, spec) as never);
 const createPlaylist = (name: string, ...items: string[]) =>
-  create(PLAYLISTS, name, { items: items.map((uploadRef) => ({ uploadRef })) });
+  create(PLAYLISTS, name, { items: items.map((uploadName) => ({ uploadName })) });
 
 async function goOnAir(name: string, ready: boolean, podIP?: string): Promise<void> {
   await createStream({}, name);
@@ -106,13 +106,13 @@ const hour = (hours: number): string => new Date(Date.now() + hours * 3_600_000)
 
 /** Streams for which nothing has to be done, by name. */
 const STREAMS: Record<string, Partial<LoopStreamSpec>> = {
-  stopped: { replicas: 0, uploadRef: 'none' },
+  stopped: { replicas: 0, uploadName: 'none' },
   scheduled: { schedule: { startAt: hour(1) } },
   ended: { schedule: { startAt: hour(-2), endAt: hour(-1) } },
-  preparing: { uploadRef: 'slow' },
-  'media-missing': { uploadRef: 'none' },
-  'destination-missing': { destinationRefs: ['none'] },
-  'destination-refused': { destinationRefs: ['web'] },
+  preparing: { uploadName: 'slow' },
+  'media-missing': { uploadName: 'none' },
+  'destination-missing': { destinationNames: ['none'] },
+  'destination-refused': { destinationNames: ['web'] },
   'schedule-invalid': { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
 };
 
@@ -146,5 +146,5 @@ export async function makeFresh(): Promise<void> {
   await createDestination('fresh');
   await createUpload('fresh');
   await createPlaylist('fresh', 'fresh');
-  await createStream({ uploadRef: 'fresh', destinationRefs: ['fresh'] }, 'fresh');
+  await createStream({ uploadName: 'fresh', destinationNames: ['fresh'] }, 'fresh');
 }

@@ -39,10 +39,10 @@ describe('a stream', () => {
   it('goes from created to live, is reconnected, stopped and started again', async () => {
     const live = await goLive();
     expect(live.status).toMatchObject({
-      ready: true,
+      canStart: true,
       replicas: 1,
       podName: 'bunny-onair',
-      destinations: 'tv',
+      destinationSummary: 'tv',
       observedGeneration: 1,
     });
     expect(live.status?.liveSince).toBeDefined();
@@ -61,7 +61,7 @@ describe('a stream', () => {
     await waitForPhase('stopping');
     expect((await getPod())?.metadata.deletionTimestamp).toBeDefined();
     await kubelet.remove('bunny-onair');
-    expect((await waitForPhase('stopped')).status).toMatchObject({ replicas: 0, ready: true });
+    expect((await waitForPhase('stopped')).status).toMatchObject({ replicas: 0, canStart: true });
 
     await setSpec({ replicas: 1 });
     const again = await waitForPod();
@@ -80,7 +80,7 @@ describe('a stream', () => {
   it('reports its gaps, one after the other, also while it is stopped', async () => {
     await createStream({ replicas: 0 });
     const idle = await waitForPhase('idle');
-    expect(idle.status?.ready).toBe(false);
+    expect(idle.status?.canStart).toBe(false);
     expect(findCondition(idle.status?.conditions, 'DestinationReady')).toMatchObject({
       status: 'False',
       reason: 'DestinationNotFound',
@@ -118,14 +118,14 @@ describe('a stream', () => {
     await reason('MediaReady', 'MediaPreparing');
     await finishJob('film-720p30', MADE);
     await reason('MediaReady', 'MediaReady');
-    expect(await waitForPhase('idle')).toMatchObject({ status: { ready: true } });
+    expect(await waitForPhase('idle')).toMatchObject({ status: { canStart: true } });
     expect(await getPod()).toBeUndefined();
   });
 
   it('takes up another upload, another quality, other destinations and other keys in the same pod', async () => {
     const live = await goLive();
     await createUpload('sequel');
-    await setSpec({ uploadRef: 'sequel' });
+    await setSpec({ uploadName: 'sequel' });
     await prepareUpload('sequel');
     await until('the program is another', async () =>
       (await getPod())?.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes('"id":"sequel"'),
@@ -144,7 +144,7 @@ describe('a stream', () => {
     const readSecret = async () => decodeSecret(await kube.get(SECRETS, NS, streamSecretName(live.metadata.uid)));
     const before = await readSecret();
     await createDestination('more');
-    await setSpec({ destinationRefs: ['tv', 'more'] });
+    await setSpec({ destinationNames: ['tv', 'more'] });
     const wider = await until('it is sent to both', async () => {
       const now = await program();
       return now.destinations?.length === 2 && now;
@@ -282,7 +282,7 @@ describe('a stream', () => {
     await prepareUpload();
     const scheduled = await until('ready', async () => {
       const stream = await getStream();
-      return stream.status?.ready && stream;
+      return stream.status?.canStart && stream;
     });
     expect(scheduled.status?.phase).toBe('scheduled');
     expect(await getPod()).toBeUndefined();

@@ -200,8 +200,8 @@ describe('a published version', () => {
     const sha256 = 'a'.repeat(64);
     const media = { sha256, sizeBytes: 1, durationSeconds: 2 };
     const rendition = { profile: '720p30', state: 'ready', key: `renditions/${sha256}/video-720p30.flv` } as const;
-    await api.observeUpload(a, { state: 'ready', media, renditions: [rendition] });
-    await api.observeUpload(b, { state: 'preparing', progress: 0.5, media });
+    await api.observeUpload(a, { phase: 'ready', media, renditions: [rendition] });
+    await api.observeUpload(b, { phase: 'preparing', progress: 0.5, media });
     const published = await post(id, 'publish', { version: 2 });
     expect(published.body).toMatchObject({ publishedVersion: 2, version: 2 });
     await expect
@@ -214,7 +214,7 @@ describe('a published version', () => {
         itemsTotal: 1,
         progress: 0.5,
       });
-    await api.observeUpload(b, { state: 'ready', media, renditions: [rendition] });
+    await api.observeUpload(b, { phase: 'ready', media, renditions: [rendition] });
     await expect.poll(async () => (await read(id)).publication).toMatchObject({ state: 'ready', progress: 1 });
     // Nothing plays the first any more; the version with it can no longer be published.
     expect((await ada.call('DELETE', `/v1/uploads/${a}`)).status).toBe(204);
@@ -232,10 +232,10 @@ describe('a published version', () => {
     await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, items: [] });
     expect((await post(id, 'publish', { version: 2 })).body).toMatchObject({ code: 'playlist_not_playable' });
     const made = await api.kube.create(PLAYLISTS, NAMESPACE, {
-      apiVersion: 'loopstream.dev/v1alpha1',
+      apiVersion: 'loopstream.dev/v1beta1',
       kind: 'Playlist',
       metadata: { name: 'by-hand', labels: { 'loopstream.dev/account': ada.accountId } },
-      spec: { kind: 'video', mode: 'shuffle', items: [{ uploadRef: videos[0] ?? '' }] },
+      spec: { track: 'video', mode: 'shuffle', items: [{ uploadName: videos[0] ?? '' }] },
     });
     await expect
       .poll(() => read('by-hand'))

@@ -55,7 +55,7 @@ describe('requests', () => {
     for (let i = 0; i < 5; i++) expect(await kube.get(THINGS, 'ns', 'a')).toEqual(thing('a', 1));
     await Promise.all(Array.from({ length: 200 }, () => kube.get(THINGS, 'ns', 'a')));
     expect(sockets.size).toBeLessThanOrEqual(32);
-    expect(requests[0]).toBe('GET /apis/loopstream.dev/v1alpha1/namespaces/ns/things/a');
+    expect(requests[0]).toBe('GET /apis/loopstream.dev/v1beta1/namespaces/ns/things/a');
   });
 
   test('carry the trace of the request on whose behalf they are made', async () => {

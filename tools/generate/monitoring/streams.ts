@@ -103,7 +103,7 @@ const onAir: Alert[] = [
     ],
     mends: [
       'ItemsLeftOut: wait for items in preparation. Upload the others again, or remove them from the playlist.',
-      'PreparationBehind: wait until more is prepared. To prepare faster, give the Jobs nodes with faster processors (`jobs.nodeSelector`), or choose a lower quality; `spec.start: Prepared` waits for all before the next start.',
+      'PreparationBehind: wait until more is prepared. To prepare faster, give the Jobs nodes with faster processors (`jobs.nodeSelector`), or choose a lower quality; `spec.startPolicy: Prepared` waits for all before the next start.',
       'MediaFailed: the rest of an item could not be prepared, and the stream goes on with the part that is. Upload the file again.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
       'NothingPlayable: see LoopStreamStorageFailing. If the storage responds, the media itself is missing or broken.',

@@ -27,8 +27,8 @@ export const OTHERS: Record<string, Bad> = {
   'a link without an end': link(`https://example.com/${'a'.repeat(4096)}`, 'must have at most 4096 characters'),
   'an upload of pictures': {
     kind: UPLOAD,
-    spec: { type: 'picture', source: { url: 'https://example.com/a' } },
-    field: 'spec.type',
+    spec: { track: 'picture', source: { url: 'https://example.com/a' } },
+    field: 'spec.track',
     sentence: 'must be one of video, audio',
     rest: {
       path: '/v1/uploads/from-link',
@@ -57,26 +57,32 @@ export const OTHERS: Record<string, Bad> = {
     field: 'metadata.name',
     sentence: SENTENCES.uploadNameTooLong(55),
   },
-  'a playlist of pictures': list({ kind: 'picture' }, 'kind', 'must be one of video, audio', { kind: 'picture' }),
+  'a playlist of pictures': list(
+    { track: 'picture' },
+    'track',
+    'must be one of video, audio',
+    { kind: 'picture' },
+    '/kind',
+  ),
   'a playlist played backwards': list({ mode: 'back' }, 'mode', 'must be one of sequential, shuffle', { mode: 'back' }),
   'a playlist without items': list({ items: undefined }, 'items', 'is required', { items: undefined }),
   'a playlist of 501 items': list(
-    { items: names(501).map((uploadRef) => ({ uploadRef })) },
+    { items: names(501).map((uploadName) => ({ uploadName })) },
     'items',
     'must have at most 500 entries',
     { items: names(501).map((uploadObjectID) => ({ uploadObjectID })) },
   ),
   'an item that names nothing': list(
     { items: [{}] },
-    'items[0].uploadRef',
+    'items[0].uploadName',
     'is required',
     { items: [{}] },
     '/items/0/uploadObjectID',
   ),
   'an item by its title': {
     kind: PLAYLIST,
-    spec: { items: [{ uploadRef: 'u' }, { uploadRef: 'My film.mp4' }] },
-    field: 'spec.items[1].uploadRef',
+    spec: { items: [{ uploadName: 'u' }, { uploadName: 'My film.mp4' }] },
+    field: 'spec.items[1].uploadName',
     sentence: sentence(REFERENCE),
   },
   'a destination without a Secret': {

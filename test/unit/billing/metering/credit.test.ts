@@ -28,7 +28,7 @@ const buildEstimate = (secondsLeft: number | undefined, available = 1000n): Esti
   toResume: 5n,
 });
 
-it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1alpha1'));
+it('names the API version that it writes under', () => expect(API_VERSION).toBe('loopstream.dev/v1beta1'));
 
 describe('the uncounted usage of a stream', () => {
   const iso = (seconds: number) => at(seconds).toISOString();

@@ -38,7 +38,7 @@ function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = tru
       return found;
     },
   } as unknown as OwnedResources<LoopStream>;
-  const references = { destination: () => true, upload: () => ({ type: 'video' }), playlist: () => undefined };
+  const references = { destination: () => true, upload: () => ({ track: 'video' }), playlist: () => undefined };
   return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
 }
 

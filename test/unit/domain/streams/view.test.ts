@@ -36,7 +36,7 @@ function stream(options: {
       replicas,
       quality: '1080p',
       framerate: 30,
-      destinationRefs: ['d'],
+      destinationNames: ['d'],
       ...(startAt ? { schedule: { startAt } } : {}),
     },
     ...(phase ? { status: { phase, observedGeneration: 3 - behind, conditions: all } } : {}),

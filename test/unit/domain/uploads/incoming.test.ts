@@ -66,7 +66,7 @@ test('an incomplete upload vanishes with its bytes when its time is over; one in
 test('a client whose last bytes were joined before that was recorded has sent all of it', async () => {
   await using place = await room();
   const sending = upload('film', {});
-  sending.spec = { type: 'video', source: { sent: { sizeBytes: 5, receivedBytes: 3 } } };
+  sending.spec = { track: 'video', source: { sent: { sizeBytes: 5, receivedBytes: 3 } } };
   await place.storage.write(sourceKey(sending.metadata.uid), Buffer.from('bytes'));
   const recorded: unknown[] = [];
   const incoming = createIncoming({

@@ -103,7 +103,7 @@ test('it is read from the smallest rendition that is ready; where there is none,
     const upload = (...profiles: string[]) =>
       ({
         metadata: { uid: 'uid' },
-        spec: { type: 'video', source: {} },
+        spec: { track: 'video', source: {} },
         status: { media: { sha256 }, renditions: profiles.map(rendition) },
       }) as unknown as Upload;
     for (const [profile, body] of [

@@ -62,7 +62,7 @@ const annotated = <T extends { metadata: object }>(object: T): T => ({
 test('an object of ours keeps its fields, and loses foreign annotations, addresses and hints of keys', () => {
   const film = annotated({
     ...upload(),
-    spec: { type: 'video' as const, source: { url: `https://a.example/${SECRET}` } },
+    spec: { track: 'video' as const, source: { url: `https://a.example/${SECRET}` } },
   });
   const tv = annotated({ ...destination(), status: { rtmpUrl: 'rtmp://live.example/app', rtmpKeyHint: SECRET } });
   const bunny = stream({ template: { annotations: { 'vault/token': SECRET } } });
@@ -83,7 +83,7 @@ test('a pod and a Job keep their state, and no value of their environment', () =
     env: [{ name: 'PLAIN', value: SECRET }],
   };
   Object.assign(pod.spec, { containers: [...(pod.spec.containers as object[]), container] });
-  const film = { ...upload(), spec: { type: 'video' as const, source: { url: `https://a.example/${SECRET}` } } };
+  const film = { ...upload(), spec: { track: 'video' as const, source: { url: `https://a.example/${SECRET}` } } };
   const job: Job = { ...makeJob(film, wantImport(film)), metadata: meta('film-import') };
   const text = JSON.stringify([summarizePod(pod), summarizeJob(job)]);
   expect(text).not.toContain(SECRET);

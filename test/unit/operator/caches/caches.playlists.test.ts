@@ -18,14 +18,14 @@ const condition = (type: string, status: Condition['status']): Condition => ({
   lastTransitionTime: '2026-06-01T11:00:00Z',
 });
 const preparing = (preparedSeconds: number, playable = false): UploadStatus => ({
-  state: 'preparing',
+  phase: 'preparing',
   media: MEDIA,
   renditions: [rendition('720p30', { state: 'pending', preparedSeconds, playable })],
   conditions: [condition('Ready', 'False'), condition('Reconciling', 'True')],
 });
-const importing = (progress: number): UploadStatus => ({ state: 'importing', progress });
+const importing = (progress: number): UploadStatus => ({ phase: 'importing', progress });
 const failed: UploadStatus = {
-  state: 'failed',
+  phase: 'failed',
   conditions: [condition('Ready', 'False'), condition('Stalled', 'True')],
 };
 
@@ -65,15 +65,15 @@ test('a playlist is judged again when one of its uploads can be played or not, a
 test('a playlist of sound is judged again when an upload of sound can be played', () => {
   const { caches, countFor } = watch();
   const put = (status: UploadStatus) => countFor(() => caches.uploads.upsert(upload('song', status, 'audio')));
-  countFor(() => caches.playlists.upsert(playlist('radio', ['song'], { kind: 'audio' })));
+  countFor(() => caches.playlists.upsert(playlist('radio', ['song'], { track: 'audio' })));
   put(importing(0));
   expect(put(failed)).toEqual([`${NAMESPACE}/radio`]);
 });
 
 test('the status of a playlist concerns neither its streams nor its uploads, and each version of its list does', () => {
   const { caches, countFor, listOthers } = watch();
-  const { uploadRef: _, ...spec } = stream().spec;
-  caches.streams.upsert(stream({}, { spec: { ...spec, playlistRefs: ['mix'] } }));
+  const { uploadName: _, ...spec } = stream().spec;
+  caches.streams.upsert(stream({}, { spec: { ...spec, playlistNames: ['mix'] } }));
   const put = (change: Partial<Playlist> = {}, metadata: Partial<Playlist['metadata']> = {}) => {
     const list = playlist('mix', ['film']);
     return countFor(() => caches.playlists.upsert({ ...list, ...change, metadata: { ...list.metadata, ...metadata } }));
@@ -85,7 +85,7 @@ test('the status of a playlist concerns neither its streams nor its uploads, and
   expect(listOthers()).toEqual([]);
   put({}, { generation: 2 });
   expect(new Set(listOthers())).toEqual(new Set(all));
-  const published = JSON.stringify({ version: 1, mode: 'sequential', items: [{ uploadRef: 'film' }] });
+  const published = JSON.stringify({ version: 1, mode: 'sequential', items: [{ uploadName: 'film' }] });
   put({}, { generation: 2, annotations: { [PUBLISHED_ANNOTATION]: published } });
   expect(new Set(listOthers())).toEqual(new Set(all));
 });

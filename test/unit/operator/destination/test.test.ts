@@ -154,7 +154,7 @@ describe('the pod of a test', () => {
       labels: { 'app.kubernetes.io/component': 'probe', [ACCOUNT_LABEL]: 'ann' },
     });
     expect(pod.metadata.ownerReferences).toEqual([
-      { apiVersion: 'loopstream.dev/v1alpha1', kind: 'Destination', name: 'tv', uid: 'uid-of-tv', controller: true },
+      { apiVersion: 'loopstream.dev/v1beta1', kind: 'Destination', name: 'tv', uid: 'uid-of-tv', controller: true },
     ]);
   });
 

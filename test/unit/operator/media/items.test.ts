@@ -16,21 +16,21 @@ import {
   world,
 } from '../../../kit/make/operator.ts';
 
-const importing: UploadStatus = { state: 'importing' };
+const importing: UploadStatus = { phase: 'importing' };
 const preparing: UploadStatus = {
-  state: 'preparing',
+  phase: 'preparing',
   media: MEDIA,
   renditions: [{ profile: '720p30', state: 'pending' }],
 };
-const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } };
+const broken: UploadStatus = { phase: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } };
 const unprepared: UploadStatus = {
-  state: 'failed',
+  phase: 'failed',
   media: MEDIA,
   renditions: [{ profile: '720p30', state: 'failed', error: { code: 'prepare_failed', message: 'Boom.' } }],
 };
-const other: UploadStatus = { state: 'ready', media: MEDIA, renditions: [rendition('1080p60')] };
+const other: UploadStatus = { phase: 'ready', media: MEDIA, renditions: [rendition('1080p60')] };
 const outdated: UploadStatus = {
-  state: 'ready',
+  phase: 'ready',
   media: { ...MEDIA, sha256: 'b'.repeat(64) },
   renditions: [rendition()],
 };
@@ -107,15 +107,15 @@ describe('media readiness', () => {
     });
   });
 
-  const looped = (playlistRefs: string[], audioPlaylistRefs: string[] = []) => {
-    const { uploadRef: _, ...spec } = stream().spec;
-    return stream({}, { spec: { ...spec, playlistRefs, audioPlaylistRefs } });
+  const looped = (playlistNames: string[], audioPlaylistNames: string[] = []) => {
+    const { uploadName: _, ...spec } = stream().spec;
+    return stream({}, { spec: { ...spec, playlistNames, audioPlaylistNames } });
   };
 
   it('names a playlist that is missing, empty or of the wrong kind', () => {
     expect(findProblem(looped(['mix']), world())?.message).toBe('Playlist "mix" does not exist.');
     expect(findProblem(looped(['mix']), world({ playlists: [playlist('mix', [])] }))?.reason).toBe('PlaylistEmpty');
-    const audio = playlist('mix', ['film'], { kind: 'audio' });
+    const audio = playlist('mix', ['film'], { track: 'audio' });
     expect(findProblem(looped(['mix']), world({ playlists: [audio] }))?.message).toBe(
       'Playlist "mix" is of kind audio, not video.',
     );
@@ -126,7 +126,7 @@ describe('media readiness', () => {
     const uploads = [upload('a'), upload('b', preparing), upload('c', broken)];
     const list = looped(['mix']);
     const problem = findProblem(
-      { ...list, spec: { ...list.spec, onItemFailure: 'Block' } },
+      { ...list, spec: { ...list.spec, itemFailurePolicy: 'Block' } },
       world({ uploads, playlists: [playlist('mix', ['a', 'b', 'c', 'b'])] }),
     );
     expect(problem).toEqual({
@@ -138,7 +138,7 @@ describe('media readiness', () => {
 
   it('takes an audio or a video upload for an audio playlist', () => {
     const uploads = [upload('a'), upload('song', undefined, 'audio')];
-    const playlists = [playlist('mix', ['a']), playlist('radio', ['song', 'a'], { kind: 'audio', mode: 'shuffle' })];
+    const playlists = [playlist('mix', ['a']), playlist('radio', ['song', 'a'], { track: 'audio', mode: 'shuffle' })];
     const radio = looped(['mix'], ['radio']);
     expect(findProblem(radio, world({ uploads, playlists }))).toBeUndefined();
     expect(makeProgram(radio, world({ uploads, playlists }), EPOCH).audio).toEqual({
@@ -170,7 +170,7 @@ describe('media readiness', () => {
       const { playlists } = world({ playlists: [{ ...mix, metadata: { ...mix.metadata, annotations } }] });
       return listUploadNames(looped(['mix']), playlists);
     };
-    const items = [{ uploadRef: 'a' }];
+    const items = [{ uploadName: 'a' }];
     expect(plays(JSON.stringify({ version: 1, mode: 'shuffle', items }))).toEqual(['a']);
     for (const broken of ['', '{', 'null', '{"version":1}', JSON.stringify({ version: 0, mode: 'shuffle', items })])
       expect(plays(broken)).toEqual(['b']);
@@ -202,7 +202,7 @@ describe('the program', () => {
   });
 
   it('rises by one version when its items change', () => {
-    const next = makeProgram(stream({ uploadRef: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
+    const next = makeProgram(stream({ uploadName: 'other' }), world({ uploads: [upload('other')] }), EPOCH, first);
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');
     expect(next.seed).toBe(first.seed);

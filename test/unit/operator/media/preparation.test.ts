@@ -10,7 +10,7 @@ const media = { ...MEDIA, durationSeconds: 1000 };
 const END = '2026-06-01T13:00:00Z';
 const making = (name: string, more: Partial<RenditionStatus>): Upload => {
   const renditions: RenditionStatus[] = [{ profile: '720p30', state: 'pending', ...more }];
-  return upload(name, { state: 'preparing', media, renditions });
+  return upload(name, { phase: 'preparing', media, renditions });
 };
 const playable = (name = 'film', preparedSeconds = 120) =>
   making(name, {
@@ -21,7 +21,7 @@ const playable = (name = 'film', preparedSeconds = 120) =>
     estimatedReadyAt: END,
   });
 const list = (...items: string[]) => {
-  const { uploadRef: _, ...spec } = stream({ playlistRefs: ['list'] }).spec;
+  const { uploadName: _, ...spec } = stream({ playlistNames: ['list'] }).spec;
   return { loopStream: stream({}, { spec }), playlists: [playlist('list', items)] };
 };
 const assess = (loopStream: ReturnType<typeof stream>, inWorld: ReturnType<typeof world>) => ({
@@ -48,13 +48,13 @@ describe('media of which enough is prepared', () => {
   });
 
   it('waits for the rest where the stream is to start prepared', () => {
-    const loopStream = stream({ start: 'Prepared' });
+    const loopStream = stream({ startPolicy: 'Prepared' });
     expect(findProblem(loopStream, world({ uploads: [playable()] }))).toEqual({
       reason: 'MediaPreparing',
       message: `Upload "film" is being prepared for 720p30. 12 % of it is prepared. All of it is expected at ${END}.`,
     });
     expect(findProblem(loopStream, world())).toBeUndefined();
-    expect(findProblem(stream({ start: 'Progressive' }), world({ uploads: [playable()] }))).toBeUndefined();
+    expect(findProblem(stream({ startPolicy: 'Progressive' }), world({ uploads: [playable()] }))).toBeUndefined();
   });
 });
 
@@ -69,8 +69,8 @@ it('media of which too little is prepared says how much, as far as that is known
 
 describe('the prepared part of a stream', () => {
   const short = upload('short');
-  const importing = upload('new', { state: 'importing' });
-  const failed = upload('bad', { state: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
+  const importing = upload('new', { phase: 'importing' });
+  const failed = upload('bad', { phase: 'failed', error: { code: 'media_unreadable', message: 'Cut off.' } });
 
   it.each<[string, Upload[], ReturnType<typeof computePreparation>]>([
     ['everything is prepared', [short], undefined],

@@ -42,7 +42,7 @@ test('a stream is reported with its phase and conditions, and without its accoun
 });
 
 test('uploads and renditions are counted by their state, also those that there are none of', () => {
-  const failed = upload('other', { state: 'failed', renditions: [rendition('720p30', { state: 'failed' })] });
+  const failed = upload('other', { phase: 'failed', renditions: [rendition('720p30', { state: 'failed' })] });
   const lines = renderText([], [upload(), upload('more'), failed]).split('\n');
   for (const [state, uploads, renditions] of [
     ['ready', 2, 2],
@@ -135,7 +135,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   }
   const error = { code: 'prepare_failed' as const, message: '' };
   const failed = upload('film', {
-    state: 'ready',
+    phase: 'ready',
     renditions: [rendition('720p30', { state: 'failed', error })],
   } as never);
   for (const handler of handlers.uploads ?? []) {

@@ -18,13 +18,13 @@ const condition = (type: string, status: Condition['status'], message = ''): Con
 const good = (name: string) => upload(name);
 const failed = (name: string) =>
   upload(name, {
-    state: 'failed',
+    phase: 'failed',
     conditions: [condition('Ready', 'False'), condition('Stalled', 'True', 'It is cut off.')],
   });
-const importing = (name: string) => upload(name, { state: 'importing', conditions: [condition('Ready', 'False')] });
-const preparing = (name: string) => upload(name, { state: 'preparing', media: MEDIA });
+const importing = (name: string) => upload(name, { phase: 'importing', conditions: [condition('Ready', 'False')] });
+const preparing = (name: string) => upload(name, { phase: 'preparing', media: MEDIA });
 const unused = (name: string) =>
-  upload(name, { state: 'ready', media: MEDIA, conditions: [condition('Ready', 'True')] });
+  upload(name, { phase: 'ready', media: MEDIA, conditions: [condition('Ready', 'True')] });
 
 function judge(list: Playlist, uploads: Upload[], now = NOW) {
   const found = new Map(uploads.map((one) => [one.metadata.name, one]));
@@ -85,7 +85,7 @@ describe('a playlist', () => {
     expect(judge(playlist('mix', []), []).conditions.Stalled).toBe('True PlaylistEmpty');
     const song = upload('song', undefined, 'audio');
     expect(judge(playlist('mix', ['song']), [song]).conditions.Stalled).toBe('True MediaFailed');
-    expect(judge(playlist('radio', ['song'], { kind: 'audio' }), [song]).conditions.Ready).toBe('True Playable');
+    expect(judge(playlist('radio', ['song'], { track: 'audio' }), [song]).conditions.Ready).toBe('True Playable');
   });
 
   it('waits ten seconds for its uploads, and then stalls without an event', () => {
@@ -98,7 +98,7 @@ describe('a playlist', () => {
   });
 
   it('is judged by its published version, as streams play it', () => {
-    const published = { version: 1, mode: 'sequential', items: [{ uploadRef: 'a' }] };
+    const published = { version: 1, mode: 'sequential', items: [{ uploadName: 'a' }] };
     const list = playlist('mix', ['gone']);
     const annotations = { [PUBLISHED_ANNOTATION]: JSON.stringify(published) };
     const { conditions } = judge({ ...list, metadata: { ...list.metadata, annotations } }, [good('a')]);

@@ -22,7 +22,7 @@ it('is classified: a passing one is retried, and the rest waits for others', () 
     isRefusal(forbidden('error looking up service account media/default: serviceaccount "default" not found')),
   ).toBe(false);
   const unknownKind = 'cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion';
-  expect(isRefusal(forbidden(`${unknownKind} loopstream.dev/v1alpha1 Kind Upload: no matches for kind`))).toBe(false);
+  expect(isRefusal(forbidden(`${unknownKind} loopstream.dev/v1beta1 Kind Upload: no matches for kind`))).toBe(false);
 });
 
 it('is described by the Role that is missing, where a right is, and else in its own words', () => {

@@ -154,7 +154,7 @@ describe('an edit in the middle of a window', () => {
     expect(inside().edit(undefined).until(5000).onAir).toBe(true);
     const channel = inside().edit({ recurrence: { cron: '0 * * * *', timeZone: 'Mars/Base', durationSeconds: 60 } });
     expect(channel.onAir).toBe(true);
-    expect(channel.stream.status).toMatchObject({ phase: 'live', ready: false });
+    expect(channel.stream.status).toMatchObject({ phase: 'live', canStart: false });
   });
 
   it('that gives a stream which is on air a window that is open changes nothing on air, and nothing is late', () => {

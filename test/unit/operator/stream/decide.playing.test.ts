@@ -26,7 +26,7 @@ import {
 } from '../../../kit/make/operator.ts';
 
 /** Imported, and not prepared in any profile. */
-const unprepared = (name: string) => upload(name, { state: 'preparing', progress: 0.5, media: MEDIA });
+const unprepared = (name: string) => upload(name, { phase: 'preparing', progress: 0.5, media: MEDIA });
 
 /** A list with these published items, whatever its spec. */
 const publishing = (version: number, ...items: string[]): Playlist => {
@@ -36,7 +36,7 @@ const publishing = (version: number, ...items: string[]): Playlist => {
 };
 
 const buildStream = (): LoopStream => {
-  const { uploadRef: _, ...spec } = stream({ playlistRefs: ['list'] }).spec;
+  const { uploadName: _, ...spec } = stream({ playlistNames: ['list'] }).spec;
   return stream({}, { spec });
 };
 const READY = { playlists: [publishing(1, 'film')], uploads: [upload(), unprepared('next')] };
@@ -66,7 +66,7 @@ describe('a stream whose next version is being prepared', () => {
     const { loopStream, pod } = preparing();
     expect(loopStream.status).toMatchObject({
       phase: 'live',
-      ready: false,
+      canStart: false,
       playing: { version: 1, profile: '720p30', video: { items: [{ id: 'film', rendition: rendition().key }] } },
     });
     const again = step(loopStream, world({ ...PUBLISHED, pod, now: at(20) })).stream;
@@ -87,7 +87,7 @@ describe('a stream whose next version is being prepared', () => {
   });
 
   it('comes back with it although the upload has been deleted and the next one cannot be had', () => {
-    const failed = upload('next', { state: 'failed', error: { code: 'media_unreadable', message: 'It is a text.' } });
+    const failed = upload('next', { phase: 'failed', error: { code: 'media_unreadable', message: 'It is a text.' } });
     for (const uploads of [[], [failed]]) {
       const { decision } = step(preparing().loopStream, world({ ...PUBLISHED, uploads }));
       expect(programIn(decision.action).video.items).toMatchObject([{ id: 'film' }]);
@@ -158,11 +158,11 @@ describe('a stream whose next version is being prepared', () => {
 
 describe('the same of an edit of the stream', () => {
   it.each<[string, Partial<LoopStreamSpec>, object]>([
-    ['another upload', { uploadRef: 'next' }, { uploads: [upload(), unprepared('next')] }],
+    ['another upload', { uploadName: 'next' }, { uploads: [upload(), unprepared('next')] }],
     ['another quality', { quality: '1080p' }, {}],
     ['another frame rate', { framerate: 60 }, {}],
-    ['a list that is not there', { playlistRefs: ['gone'] }, {}],
-    ['sound that is not there', { audioPlaylistRefs: ['gone'] }, {}],
+    ['a list that is not there', { playlistNames: ['gone'] }, {}],
+    ['sound that is not there', { audioPlaylistNames: ['gone'] }, {}],
   ])('%s', (_what, spec, objects) => {
     const { loopStream, pod } = onAir(stream(), { playlists: [], uploads: [upload()] });
     const after = step(edited(loopStream, spec), world({ ...objects, pod })).stream;
@@ -172,11 +172,11 @@ describe('the same of an edit of the stream', () => {
   });
 
   it('sends it where the stream is sent now, with its sound', () => {
-    const sound = playlist('sound', ['song'], { kind: 'audio' });
+    const sound = playlist('sound', ['song'], { track: 'audio' });
     const song = upload('song', undefined, 'audio');
     const both = { playlists: [sound], uploads: [upload(), song] };
-    const { loopStream, pod } = onAir(stream({ audioPlaylistRefs: ['sound'] }), both);
-    const change = edited(loopStream, { uploadRef: 'next', destinationRefs: ['tv', 'more'] });
+    const { loopStream, pod } = onAir(stream({ audioPlaylistNames: ['sound'] }), both);
+    const change = edited(loopStream, { uploadName: 'next', destinationNames: ['tv', 'more'] });
     const missing = { ...both, destinations: [destination(), destination('more')] };
     const after = step(change, world({ ...missing, pod })).stream;
     const program = programIn(step(after, world(missing)).decision.action);
@@ -207,7 +207,7 @@ describe('a stream on air with media that is still being prepared', () => {
   const media = { ...MEDIA, durationSeconds: 1000 };
   const key = rendition().key ?? '';
   const playable = upload('film', {
-    state: 'preparing',
+    phase: 'preparing',
     media,
     renditions: [
       { profile: '720p30', state: 'pending', playable: true, key, preparedSeconds: 120, durationSeconds: 1000 },
@@ -215,7 +215,7 @@ describe('a stream on air with media that is still being prepared', () => {
   });
   const error = { code: 'prepare_failed', message: 'The file is damaged.' } as const;
   const failed = upload('film', {
-    state: 'failed',
+    phase: 'failed',
     media,
     renditions: [{ profile: '720p30', state: 'failed', error }],
   });

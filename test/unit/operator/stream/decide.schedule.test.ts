@@ -81,7 +81,7 @@ describe('a window with a starting deadline', () => {
 
   it('that is far away is not waited for', () => {
     const given = { startAt: at(60).toISOString(), startingDeadlineSeconds: Number.MAX_SAFE_INTEGER };
-    const uploads = [upload('film', { state: 'importing' })];
+    const uploads = [upload('film', { phase: 'importing' })];
     const { decision } = step(stream({ schedule: given }), world({ uploads, now: at(61) }));
     expect(decision.phase).toBe('waiting');
     expect(decision).not.toHaveProperty('requeueAt');
@@ -108,7 +108,7 @@ describe('a window with a starting deadline', () => {
   });
 
   it('of a stream that was not ready in time is missed too', () => {
-    const notReady = step(stream({ schedule, uploadRef: 'none' }), world({ now: at(61) }));
+    const notReady = step(stream({ schedule, uploadName: 'none' }), world({ now: at(61) }));
     expect(notReady.decision).toMatchObject({ phase: 'waiting' });
     const ready = { ...notReady.stream, spec: stream({ schedule }).spec };
     expect(step(ready, world({ now: at(200) })).decision).toMatchObject({ phase: 'scheduled' });

@@ -61,7 +61,7 @@ describe('from created to live and back', () => {
 
   it('is idle, not stopped, when it has never been on air', () => {
     const { stream: idle } = step(stopped(), world());
-    expect(idle.status).toMatchObject({ phase: 'idle', ready: true });
+    expect(idle.status).toMatchObject({ phase: 'idle', canStart: true });
     expect(step(idle, world()).decision.phase).toBe('idle');
   });
 });
@@ -101,7 +101,7 @@ describe('readiness', () => {
 
   it('waits while a destination has not been checked, without calling it a problem', () => {
     const unseen = step(stream(), world({ destinations: [{ ...destination(), status: {} }] })).stream;
-    expect(unseen.status).toMatchObject({ phase: 'waiting', ready: false });
+    expect(unseen.status).toMatchObject({ phase: 'waiting', canStart: false });
     expect(findCondition(unseen.status?.conditions, 'DestinationReady')?.status).toBe('Unknown');
   });
 
@@ -132,7 +132,7 @@ describe('a pod that no longer fits', () => {
 
   it('is handed another program without a restart', () => {
     const pod = makePod(stream(), { ready: true });
-    const { decision } = step(stream({ uploadRef: 'other' }), world({ pod, uploads: [upload('other')] }));
+    const { decision } = step(stream({ uploadName: 'other' }), world({ pod, uploads: [upload('other')] }));
     expect(decision).toMatchObject({
       phase: 'live',
       action: { do: 'patch', program: { version: 2, epoch: kubeTime(NOW) } },
@@ -163,7 +163,7 @@ describe('a pod that no longer fits', () => {
     const loopStream = stream();
     const pod = makePod(loopStream, { ready: true });
     const more = world({ pod, destinations: [destination(), destination('more')] });
-    const { action } = step(stream({ destinationRefs: ['tv', 'more'] }), more).decision;
+    const { action } = step(stream({ destinationNames: ['tv', 'more'] }), more).decision;
     expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
     const renewed = destination();
     renewed.status = { ...renewed.status, secretVersion: '2' };
@@ -194,9 +194,9 @@ describe('the column of destinations', () => {
   it("shows their display names, and the object's name where there is none", () => {
     const home = destination('dst-01j9');
     home.spec.displayName = 'Home on YouTube';
-    const to = stream({ destinationRefs: ['dst-01j9', 'tv', 'gone'] });
+    const to = stream({ destinationNames: ['dst-01j9', 'tv', 'gone'] });
     const { status } = step(to, world({ destinations: [home, destination()] })).stream;
-    expect(status?.destinations).toBe('Home on YouTube, tv, gone');
+    expect(status?.destinationSummary).toBe('Home on YouTube, tv, gone');
   });
 });
 

@@ -37,7 +37,7 @@ describe('a node', () => {
 
   it('that is cordoned is left at once, when evicted, or never, as the stream says', () => {
     const act = (disruption: 'Never' | 'OnDrain' | 'Always') => {
-      const loopStream = stream({ disruption });
+      const loopStream = stream({ disruptionPolicy: disruption });
       return step(loopStream, { ...world({ pod: live(loopStream) }), node: node({ unschedulable: true }) }).decision
         .action.do;
     };
@@ -49,9 +49,9 @@ describe('a node', () => {
 
 it('the pod’s label decides who may move it, also when it is edited on air', () => {
   const pod = live();
-  const { action } = step(stream({ disruption: 'Never' }), world({ pod })).decision;
+  const { action } = step(stream({ disruptionPolicy: 'Never' }), world({ pod })).decision;
   expect(action).toMatchObject({ do: 'patch', program: { version: 1 } });
-  expect(step(stream({ disruption: 'OnDrain' }), world({ pod })).decision.action).toEqual({ do: 'nothing' });
+  expect(step(stream({ disruptionPolicy: 'OnDrain' }), world({ pod })).decision.action).toEqual({ do: 'nothing' });
 });
 
 describe('one pod after the other', () => {
@@ -101,7 +101,7 @@ describe('one pod after the other', () => {
   });
 
   it('gives the next one the items for its start', () => {
-    const more = { ...edited, spec: { ...edited.spec, destinationRefs: ['tv', 'more'] } };
+    const more = { ...edited, spec: { ...edited.spec, destinationNames: ['tv', 'more'] } };
     const objects = { pod: old, other: started(second(edited)), destinations: [destination(), destination('more')] };
     const { action } = step(more, world(objects)).decision;
     expect(action).toMatchObject({ do: 'patch', podUid: 'uid-of-second', program: { destinations: ['tv', 'more'] } });

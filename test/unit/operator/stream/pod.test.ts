@@ -3,7 +3,7 @@ import { streamerConfig } from '../../../../src/media/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
 import { destination, makeProgram, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
-const loopStream = stream({ destinationRefs: ['tv', 'backup.example'] });
+const loopStream = stream({ destinationNames: ['tv', 'backup.example'] });
 const objects = world({ destinations: [destination('tv'), destination('backup.example')] });
 const pod = buildPod(loopStream, makeProgram(loopStream, objects, '2026-06-01T12:00:00Z'), SETTINGS);
 // The spec is plain JSON for Kubernetes; the test reads it as such.
@@ -22,7 +22,7 @@ describe('the pod of a stream', () => {
       labels: { 'loopstream.dev/stream': 'bunny', 'app.kubernetes.io/component': 'streamer' },
       ownerReferences: [
         {
-          apiVersion: 'loopstream.dev/v1alpha1',
+          apiVersion: 'loopstream.dev/v1beta1',
           kind: 'LoopStream',
           uid: 'uid-of-bunny',
           controller: true,
@@ -69,7 +69,7 @@ describe('the pod of a stream', () => {
       runtimeClassName: 'gvisor',
       priorityClassName: 'high',
     };
-    const as = stream({ template, disruption: 'Never' });
+    const as = stream({ template, disruptionPolicy: 'Never' });
     const made = buildPod(as, makeProgram(as, world(), '2026-06-01T12:00:00Z'), SETTINGS);
     const { labels, annotations, affinity, resources, ...rest } = template;
     expect(made.metadata.labels).toMatchObject({
@@ -112,8 +112,8 @@ describe('the template hash', () => {
   it.each([
     ['another log level', hashTemplate(loopStream, { ...SETTINGS, logLevel: 'debug' })],
     ['another name', hashTemplate(stream({ ...loopStream.spec, displayName: 'x' }), SETTINGS)],
-    ['another upload', hashTemplate(stream({ ...loopStream.spec, uploadRef: 'x' }), SETTINGS)],
+    ['another upload', hashTemplate(stream({ ...loopStream.spec, uploadName: 'x' }), SETTINGS)],
     ['another frame rate', hashTemplate(stream({ ...loopStream.spec, framerate: 60 }), SETTINGS)],
-    ['a destination less', hashTemplate(stream({ ...loopStream.spec, destinationRefs: ['tv'] }), SETTINGS)],
+    ['a destination less', hashTemplate(stream({ ...loopStream.spec, destinationNames: ['tv'] }), SETTINGS)],
   ])('stays with %s, which the pod takes up as it is', (_what, other) => expect(other).toBe(hash));
 });

@@ -44,13 +44,13 @@ const judgeLater = (loopStream: LoopStream, objects: Parameters<typeof world>[0]
 };
 
 const { status: _, ...unchecked } = destination();
-const importing: UploadStatus = { state: 'importing' };
+const importing: UploadStatus = { phase: 'importing' };
 const preparing: UploadStatus = {
-  state: 'preparing',
+  phase: 'preparing',
   media: MEDIA,
   renditions: [{ profile: '720p30', state: 'pending' }],
 };
-const failed: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
+const failed: UploadStatus = { phase: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
 const gate = (status: Condition['status'], reason: string, type = 'CreditAvailable'): LoopStream =>
   stream(
     { readinessGates: [{ conditionType: type }] },
@@ -116,7 +116,7 @@ describe('a stream', () => {
     ['media that failed', stream(), { uploads: [upload('film', failed)] }, 'MediaFailed', 'upload a file that plays'],
     [
       'an empty playlist',
-      stream({ uploadRef: undefined as never, playlistRefs: ['mix'] }),
+      stream({ uploadName: undefined as never, playlistNames: ['mix'] }),
       { playlists: [playlist('mix', [])] },
       'PlaylistEmpty',
       'Add at least one item',
@@ -155,7 +155,7 @@ describe('a stream', () => {
     [
       'playlist',
       { playlists: [] },
-      stream({ uploadRef: undefined as never, playlistRefs: ['mix'] }),
+      stream({ uploadName: undefined as never, playlistNames: ['mix'] }),
       'PlaylistNotFound',
     ],
     ['Secret of its destination', { destinations: [destination('tv', false)] }, stream(), 'DestinationSecretMissing'],
@@ -175,7 +175,7 @@ describe('a stream', () => {
   });
 
   it('without credit stalls also where its media waits for that', () => {
-    const unprepared: UploadStatus = { state: 'ready', media: MEDIA };
+    const unprepared: UploadStatus = { phase: 'ready', media: MEDIA };
     const closed = judge(gate('False', 'InsufficientCredits'), world({ uploads: [upload('film', unprepared)] }));
     expect(closed).toMatchObject({ state: 'stalled', reason: 'MediaAwaitsCredit' });
     const unknown = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
@@ -212,7 +212,7 @@ describe('a stream', () => {
 
 describe('a stream on air', () => {
   it('stays ready with items that are left out', () => {
-    const loopStream = stream({ uploadRef: undefined as never, playlistRefs: ['mix'] });
+    const loopStream = stream({ uploadName: undefined as never, playlistNames: ['mix'] });
     const objects = { playlists: [playlist('mix', ['film', 'bad'])], uploads: [upload(), upload('bad', failed)] };
     const pod = makePod(loopStream, { ready: true }, world(objects));
     const { stream: shown } = step(loopStream, world({ ...objects, pod }));
@@ -222,7 +222,7 @@ describe('a stream on air', () => {
 
   it('is not ready while it cannot take up an edit, and says that it stays on air', () => {
     const { pod, stream: before } = live();
-    const edited = { ...before, spec: { ...before.spec, uploadRef: 'next' } };
+    const edited = { ...before, spec: { ...before.spec, uploadName: 'next' } };
     const made = step(edited, world({ pod, uploads: [upload(), upload('next', importing)] }));
     expect(made.decision.phase).toBe('live');
     expect(readHealth(made.stream)).toMatchObject({ state: 'reconciling', reason: 'MediaImporting' });
@@ -249,7 +249,7 @@ describe('a stream on air', () => {
 
 describe('a stream whose destinations do not accept it', () => {
   const judgeReport = (loopStream: LoopStream, ...problems: PodProblem[]) => {
-    const destinations = loopStream.spec.destinationRefs.map((name) => destination(name));
+    const destinations = loopStream.spec.destinationNames.map((name) => destination(name));
     const objects = { destinations, pod: makePod(loopStream, {}, world({ destinations })) };
     return judge(loopStream, { ...world(objects), report: { clock: {}, problems, runs: [] } });
   };
@@ -266,7 +266,7 @@ describe('a stream whose destinations do not accept it', () => {
   });
 
   it('reconciles while one of them may come back', () => {
-    const two = stream({ destinationRefs: ['tv', 'web'] });
+    const two = stream({ destinationNames: ['tv', 'web'] });
     expect(judgeReport(stream(), failure('connection_refused')).state).toBe('reconciling');
     expect(judgeReport(two, failure('publish_rejected'), failure('key_in_use')).state).toBe('reconciling');
     expect(judgeReport(two, failure('publish_rejected')).state).toBe('reconciling');

@@ -25,15 +25,15 @@ import {
   world,
 } from '../../../kit/make/operator.ts';
 
-const importing: UploadStatus = { state: 'importing' };
-const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
+const importing: UploadStatus = { phase: 'importing' };
+const broken: UploadStatus = { phase: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
 const buildUploads = (states: Record<string, UploadStatus | undefined>) =>
   Object.entries(states).map(([name, status]) => upload(name, status));
 
 /** A stream that has been live since NOW with the ready items of its list, and whose pod was changed then. */
 function onAir(states: Record<string, UploadStatus | undefined>, spec: Partial<LoopStreamSpec> = {}) {
-  const { uploadRef: _, ...rest } = stream().spec;
-  const loopStream = stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
+  const { uploadName: _, ...rest } = stream().spec;
+  const loopStream = stream({}, { spec: { ...rest, playlistNames: ['mix'], ...spec } });
   const playlists = [playlist('mix', Object.keys(states))];
   const seen = world({ playlists, uploads: buildUploads(states) });
   const pod = changedAt(makePod(loopStream, { ready: true }, seen), NOW);
@@ -97,7 +97,7 @@ describe('an item that becomes ready', () => {
     expect(decide({ ...buildWorld(joined, 5, removed), stream: channel }, SETTINGS).action).toMatchObject({
       do: 'patch',
     });
-    const moved = { ...channel, spec: { ...channel.spec, destinationRefs: ['elsewhere'] } };
+    const moved = { ...channel, spec: { ...channel.spec, destinationNames: ['elsewhere'] } };
     const destinations = [
       destination(),
       { ...destination(), metadata: { ...destination().metadata, name: 'elsewhere' } },

@@ -20,25 +20,25 @@ import {
   world,
 } from '../../../kit/make/operator.ts';
 
-const importing: UploadStatus = { state: 'importing' };
-const broken: UploadStatus = { state: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
+const importing: UploadStatus = { phase: 'importing' };
+const broken: UploadStatus = { phase: 'failed', error: { code: 'media_unreadable', message: 'It is cut off.' } };
 const unprepared: UploadStatus = {
-  state: 'failed',
+  phase: 'failed',
   media: MEDIA,
   renditions: [{ profile: '720p30', state: 'failed', error: { code: 'prepare_failed', message: 'It stopped.' } }],
 };
 const preparing: UploadStatus = {
-  state: 'preparing',
+  phase: 'preparing',
   media: MEDIA,
   renditions: [{ profile: '720p30', state: 'pending' }],
 };
 
 const listed = (spec: Partial<LoopStreamSpec> = {}) => {
-  const { uploadRef: _, ...rest } = stream().spec;
-  return stream({}, { spec: { ...rest, playlistRefs: ['mix'], ...spec } });
+  const { uploadName: _, ...rest } = stream().spec;
+  return stream({}, { spec: { ...rest, playlistNames: ['mix'], ...spec } });
 };
 const mix = (...items: string[]) => playlist('mix', items, { displayName: 'Mix' });
-const radio = (...items: string[]) => playlist('radio', items, { kind: 'audio' });
+const radio = (...items: string[]) => playlist('radio', items, { track: 'audio' });
 
 /** Returns the stream with its status after one reconcile. */
 function observe(loopStream: ReturnType<typeof stream>, seen: World) {
@@ -117,7 +117,7 @@ describe('a list with items that cannot be played', () => {
   });
 
   it('waits for all of them with Block, and names the worst and its place', () => {
-    const readiness = getReadiness(listed({ onItemFailure: 'Block' }), seen);
+    const readiness = getReadiness(listed({ itemFailurePolicy: 'Block' }), seen);
     expect(readiness).toMatchObject({ ready: false, warnings: [] });
     expect(readiness.issues).toMatchObject([{ code: 'upload_not_found', field: 'playlistIDs' }]);
     expect(readiness.issues[0]?.message).toContain('4 of 5 items are not ready.');
@@ -166,7 +166,7 @@ describe('a start that does not wait to be ready', () => {
   });
 
   it('waits for all items with Block', () => {
-    const loopStream = listed({ onItemFailure: 'Block' });
+    const loopStream = listed({ itemFailurePolicy: 'Block' });
     expect(decidePod(loopStream, { a: importing, b: undefined })).toBe('waiting');
     expect(decidePod(loopStream, { a: broken, b: undefined })).toBe('waiting');
     expect(decidePod(loopStream, { a: undefined, b: undefined })).toEqual([true, true]);
@@ -177,7 +177,7 @@ describe('a start that does not wait to be ready', () => {
     const states = { a: importing, b: undefined };
     expect(decidePod(listed({ schedule }), states, at(59))).toBe('scheduled');
     expect(decidePod(listed({ schedule }), states, at(60))).toEqual([false, true]);
-    const blocking = listed({ schedule, onItemFailure: 'Block' });
+    const blocking = listed({ schedule, itemFailurePolicy: 'Block' });
     expect(decidePod(blocking, states, at(60))).toBe('waiting');
     expect(decidePod(blocking, { a: undefined, b: undefined }, at(90))).toEqual([true, true]);
     expect(decidePod(blocking, { a: undefined, b: undefined }, at(120))).toBe('ended');
@@ -188,10 +188,10 @@ describe('the field of an issue', () => {
   const getAudio = (...items: string[]) => [mix('good'), radio(...items)];
   const uploads = [upload('good'), upload('bad', broken)];
   it.each([
-    ['a single video', stream({ uploadRef: 'bad' }), [], 'videoUploadObjectID'],
+    ['a single video', stream({ uploadName: 'bad' }), [], 'videoUploadObjectID'],
     ['a playlist’s item', listed(), [mix('bad')], 'playlistIDs'],
-    ['an item of an audio playlist', listed({ audioPlaylistRefs: ['radio'] }), getAudio('bad'), 'audioPlaylistIDs'],
-    ['an audio playlist that is gone', listed({ audioPlaylistRefs: ['radio'] }), [mix('good')], 'audioPlaylistIDs'],
+    ['an item of an audio playlist', listed({ audioPlaylistNames: ['radio'] }), getAudio('bad'), 'audioPlaylistIDs'],
+    ['an audio playlist that is gone', listed({ audioPlaylistNames: ['radio'] }), [mix('good')], 'audioPlaylistIDs'],
     ['a playlist that is gone', listed(), [], 'playlistIDs'],
   ])('names where %s is', (_what, loopStream, playlists, field) => {
     const { ready, issues } = getReadiness(loopStream, world({ uploads, playlists }));
@@ -201,7 +201,7 @@ describe('the field of an issue', () => {
 
   it('of an audio list that plays in part is that of the list', () => {
     const { ready, warnings } = getReadiness(
-      listed({ audioPlaylistRefs: ['radio'] }),
+      listed({ audioPlaylistNames: ['radio'] }),
       world({ uploads, playlists: getAudio('bad', 'good') }),
     );
     expect(ready).toBe(true);
@@ -212,7 +212,7 @@ describe('the field of an issue', () => {
 describe('several playlists', () => {
   it('go on air without a missing, empty or mismatched one', () => {
     const playlists = [mix('good'), playlist('empty', []), radio('good')];
-    const loopStream = listed({ playlistRefs: ['gone', 'empty', 'radio', 'mix'] });
+    const loopStream = listed({ playlistNames: ['gone', 'empty', 'radio', 'mix'] });
     const { ready, warnings } = getReadiness(loopStream, world({ uploads: [upload('good')], playlists }));
     expect(ready).toBe(true);
     expect(warnings.map(({ code, item }) => [code, item?.playlistID, item?.index])).toEqual([
@@ -269,7 +269,7 @@ describe('a stream on air', () => {
     const edited = { ...live, spec: { ...live.spec, quality: '1080p' as const } };
     const ready = (name: string): [string, ReturnType<typeof upload>] => [
       name,
-      upload(name, { state: 'ready', media: MEDIA, renditions: [rendition('1080p30')] }),
+      upload(name, { phase: 'ready', media: MEDIA, renditions: [rendition('1080p30')] }),
     ];
     const partly = { ...seen, pod, uploads: new Map([ready('a'), ['b', upload('b', preparing)]]) };
     const held = decide({ ...partly, stream: edited }, SETTINGS);

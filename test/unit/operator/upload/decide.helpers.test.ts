@@ -89,7 +89,7 @@ describe('a rendition that is made in ranges', () => {
 
   it.each(['Complete', 'Failed'])('leaves helpers alone whose Job is %s, and asks for no others', (type) => {
     const jobs = [lead, { ...helpers, status: { conditions: [{ type, status: 'True' }] } }];
-    expect(see(film(), { jobs })).toMatchObject({ helpers: [], remove: [], status: { state: 'preparing' } });
+    expect(see(film(), { jobs })).toMatchObject({ helpers: [], remove: [], status: { phase: 'preparing' } });
   });
 
   it('is what its own Job says, whatever its helpers say', () => {
@@ -101,7 +101,7 @@ describe('a rendition that is made in ranges', () => {
       expect(see(film(), { jobs, pods: new Map([[helpers.metadata.uid, [pod]]]) })).toMatchObject({
         helpers: [{ name: HELPERS }],
         remove: [],
-        status: { state: 'preparing' },
+        status: { phase: 'preparing' },
       });
   });
 
@@ -148,7 +148,7 @@ describe('helpers are removed', () => {
   it('when it has failed', () => {
     const error = { code: 'media_unreadable' as const, message: 'Cut off.' };
     const pods = new Map([[lead.metadata.uid, [endedPod({ action: 'failed', error })]]]);
-    expect(see(film(), { jobs, pods }).status.state).toBe('failed');
+    expect(see(film(), { jobs, pods }).status.phase).toBe('failed');
     expect(removed(film(), { pods })).toEqual([HELPERS]);
   });
 

@@ -76,7 +76,7 @@ describe('while the file is still being imported', () => {
 
   it('its beginning can be played once enough is prepared', () => {
     const { status } = see(fresh(), { job: JOB, report });
-    expect(status).toMatchObject({ state: 'importing', progress: 0.3 });
+    expect(status).toMatchObject({ phase: 'importing', progress: 0.3 });
     expect(status.renditions).toMatchObject([
       { profile: PROFILE, state: 'pending', playable: true, key: KEY, durationSeconds: 600 },
     ]);
@@ -96,7 +96,7 @@ describe('while the file is still being imported', () => {
     const { status } = see(fresh(), { job: JOB, report });
     const objects = { playlists: new Map(), uploads: new Map([['film', { ...fresh(), status }]]) };
     const problem = (start?: 'Prepared') => {
-      const one = stream(start ? { start } : {});
+      const one = stream(start ? { startPolicy: start } : {});
       return findMediaProblem(one, assessTracks(one, objects));
     };
     expect(problem()).toBeUndefined();
@@ -121,7 +121,7 @@ describe('while the file is still being imported', () => {
     const error = { code: 'media_unreadable', message: 'It ends after 3.0 s.' } as const;
     const own = [endedPod({ action: 'failed', error })];
     const failed = see({ ...fresh(), status }, { job: JOB, report, own }).status;
-    expect(failed).toMatchObject({ state: 'failed', error });
+    expect(failed).toMatchObject({ phase: 'failed', error });
     expect(failed.renditions).toBeUndefined();
   });
 
@@ -139,7 +139,7 @@ describe('an upload that a client still sends', () => {
   ): Upload => ({
     ...fresh(),
     metadata: { ...fresh().metadata, generation: 2 },
-    spec: { type: 'video', source: { sent: { ...(sizeBytes && { sizeBytes }), receivedBytes, ...more } } },
+    spec: { track: 'video', source: { sent: { ...(sizeBytes && { sizeBytes }), receivedBytes, ...more } } },
   });
   const EARLY = makeJob(sending(20), wantImport(sending(20), true, { profile: PROFILE, isArriving: true }));
   const report = { progress: 0.3, prepared: PART };
@@ -159,7 +159,7 @@ describe('an upload that a client still sends', () => {
     ['whose size is not known', sending(20, 0), {}],
     ['that is a part of another', sending(20, MEDIA.sizeBytes, { isPart: true }), {}],
   ])('is not imported so early: one %s', (_, owner, seen) => {
-    expect(see(owner, seen)).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+    expect(see(owner, seen)).toMatchObject({ create: [], remove: [], status: { phase: 'importing' } });
   });
 
   it('can be played once enough is prepared', () => {
@@ -171,7 +171,7 @@ describe('an upload that a client still sends', () => {
     expect(see(sending(MEDIA.sizeBytes), { job: EARLY })).toMatchObject({ create: [], remove: [] });
     const done = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: KEY } })];
     expect(see(sending(MEDIA.sizeBytes), { job: EARLY, own: done }).status).toMatchObject({
-      state: 'ready',
+      phase: 'ready',
       media: MEDIA,
     });
   });
@@ -179,14 +179,14 @@ describe('an upload that a client still sends', () => {
   it('has no result before it says itself that all has come', () => {
     const done = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: KEY } })];
     const { status, create, remove } = see(sending(95), { job: EARLY, own: done });
-    expect(status).toMatchObject({ state: 'importing' });
+    expect(status).toMatchObject({ phase: 'importing' });
     expect(status.media).toBeUndefined();
     expect([create, remove]).toEqual([[], []]);
   });
 
   it('is no failure when its client pauses, and begins again when more has come', () => {
     const paused = see(sending(20), { job: EARLY, own });
-    expect(paused).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+    expect(paused).toMatchObject({ create: [], remove: [], status: { phase: 'importing' } });
     expect(paused.status.error).toBeUndefined();
     const earlier = { ...EARLY, metadata: { ...EARLY.metadata, annotations: { [GENERATION_ANNOTATION]: '1' } } };
     expect(see(sending(40), { job: earlier, own }).remove).toMatchObject([{ metadata: { name: EARLY.metadata.name } }]);
@@ -222,7 +222,7 @@ describe('a Job that has stored the source', () => {
 
   it('reports the media while it makes the rendition, for which there is no other Job', () => {
     const { status, create, remove } = see(fresh(), { job: JOB, report });
-    expect(status).toMatchObject({ state: 'preparing', progress: 0.5, media: MEDIA, sourceKey: 'sources/uid-of-film' });
+    expect(status).toMatchObject({ phase: 'preparing', progress: 0.5, media: MEDIA, sourceKey: 'sources/uid-of-film' });
     expect(status.renditions).toMatchObject([{ profile: PROFILE, state: 'pending', preparedSeconds: 5 }]);
     expect([create, remove]).toEqual([[], []]);
     const later = { ...fresh(), status };
@@ -237,7 +237,7 @@ describe('a Job that has stored the source', () => {
   const imported = () => upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
 
   it('goes on after a restart of the operator, before it can be asked, and is not the Job of another profile', () => {
-    expect(see(imported(), { job: BARE })).toMatchObject({ create: [], remove: [], status: { state: 'preparing' } });
+    expect(see(imported(), { job: BARE })).toMatchObject({ create: [], remove: [], status: { phase: 'preparing' } });
     const other = see(imported(), {
       job: BARE,
       report: { ...report, profile: PROFILE },
@@ -251,7 +251,7 @@ describe('a Job that has stored the source', () => {
     const own = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, key: 'of/another' } })];
     for (const owner of [fresh(), imported()]) {
       const { status, create } = see(owner, { job: JOB, own });
-      expect(status).toMatchObject({ state: 'ready', media: MEDIA });
+      expect(status).toMatchObject({ phase: 'ready', media: MEDIA });
       expect(status.renditions).toEqual([{ ...READY, key: KEY }]);
       expect(create).toEqual([]);
       expect(see({ ...owner, status }, {}).status.renditions).toEqual(status.renditions);
@@ -286,7 +286,7 @@ describe('a Job that has stored the source', () => {
   it.each(['../../x', PREVIEW_PROFILE])('fails where it reports a rendition that no stream can play: %s', (profile) => {
     const own = [endedPod({ action: 'import', media: MEDIA, rendition: { ...READY, profile } })];
     expect(see(fresh(), { job: JOB, own }).status).toMatchObject({
-      state: 'failed',
+      phase: 'failed',
       error: { code: 'prepare_failed' },
     });
   });

@@ -13,11 +13,11 @@ const condition = (type: string, status: Condition['status'], reason: string): C
   lastTransitionTime: '2026-06-01T11:00:00Z',
 });
 const importing = (reason: string): UploadStatus => ({
-  state: 'importing',
+  phase: 'importing',
   conditions: [condition('Imported', 'False', reason), condition('Prepared', 'False', reason)],
 });
 const imported = (reason: string, status: Condition['status'], renditions: RenditionStatus[] = []): UploadStatus => ({
-  state: status === 'True' ? 'ready' : 'preparing',
+  phase: status === 'True' ? 'ready' : 'preparing',
   media: MEDIA,
   renditions,
   conditions: [condition('Imported', 'True', 'Imported'), condition('Prepared', status, reason)],
@@ -56,7 +56,7 @@ describe('an upload', () => {
   });
 
   it('that cannot be imported stalls', () => {
-    expect(judgeUpload({ ...importing('MediaUnreadable'), state: 'failed', error })).toMatchObject({
+    expect(judgeUpload({ ...importing('MediaUnreadable'), phase: 'failed', error })).toMatchObject({
       state: 'stalled',
       reason: 'MediaUnreadable',
     });

@@ -54,19 +54,19 @@ const error = { code: 'media_unreadable', message: 'Cut off.' } as const;
 describe('an upload that a client sends', () => {
   const buildSent = (receivedBytes: number): Upload => ({
     ...fresh(),
-    spec: { type: 'video', source: { sent: { sizeBytes: 100, receivedBytes } } },
+    spec: { track: 'video', source: { sent: { sizeBytes: 100, receivedBytes } } },
   });
 
   it('has no Job before all of it has come, and says how far it is', () => {
     const { create, status } = see(buildSent(40));
     expect(create).toEqual([]);
-    expect(status).toMatchObject({ state: 'importing', progress: 0.2 });
+    expect(status).toMatchObject({ phase: 'importing', progress: 0.2 });
     expect(findCondition(status.conditions, 'Imported')).toMatchObject({ status: 'False', reason: 'Receiving' });
   });
 
   it('is imported out of its pieces then', () => {
     const { create, status } = see(buildSent(100));
-    expect(status).toMatchObject({ state: 'importing', progress: 0.5 });
+    expect(status).toMatchObject({ phase: 'importing', progress: 0.5 });
     expect(create.map(({ task }) => task)).toEqual([
       {
         action: 'import',
@@ -102,15 +102,15 @@ describe('the import of an upload', () => {
   it('makes the Job, once', () => {
     const { create, status } = see(fresh());
     expect(create.map(({ name }) => name)).toEqual(['film-import']);
-    expect(status).toMatchObject({ state: 'importing', progress: 0, observedGeneration: 1 });
+    expect(status).toMatchObject({ phase: 'importing', progress: 0, observedGeneration: 1 });
     const job = makeJob(fresh(), wantImport(fresh()));
-    expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+    expect(see(fresh(), { jobs: [job] })).toMatchObject({ create: [], remove: [], status: { phase: 'importing' } });
   });
 
   it('is ready with the pod’s result, before the Job is counted as complete too', () => {
     const jobs = [makeJob(fresh(), wantImport(fresh()))];
     const { status } = see(fresh(), { jobs, pods: [endedPod({ action: 'import', media: MEDIA })] });
-    expect(status).toMatchObject({ state: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
+    expect(status).toMatchObject({ phase: 'ready', progress: 1, media: MEDIA, sourceKey: 'sources/uid-of-film' });
     expect(findCondition(status.conditions, 'Imported')?.status).toBe('True');
     expect(buildUploadEvents({}, status).map(({ reason }) => reason)).toEqual(['MediaImported']);
   });
@@ -130,15 +130,15 @@ describe('the import of an upload', () => {
   ])('fails for good when %s', (_what, conditions, pod, code) => {
     const jobs = [makeJob(fresh(), wantImport(fresh()), conditions)];
     const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
-    expect(status).toMatchObject({ state: 'failed', error: { code } });
+    expect(status).toMatchObject({ phase: 'failed', error: { code } });
     expect(create).toEqual([]);
     const later = { ...fresh(), status };
-    expect(see(later, { profiles: ['720p30'] })).toMatchObject({ create: [], remove: [], status: { state: 'failed' } });
+    expect(see(later, { profiles: ['720p30'] })).toMatchObject({ create: [], remove: [], status: { phase: 'failed' } });
   });
 
   it('goes on while a try has failed and others are left', () => {
     const jobs = [makeJob(fresh(), wantImport(fresh()))];
-    expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.state).toBe('importing');
+    expect(see(fresh(), { jobs, pods: [endedPod({ action: 'failed', error }, 1)] }).status.phase).toBe('importing');
   });
 
   it('waits for the status of a pod whose Job is complete, and does it again when that is lost', () => {
@@ -151,13 +151,13 @@ describe('the import of an upload', () => {
     const jobs = [makeJob(fresh(), wantImport(fresh()), failed('BackoffLimitExceeded'))];
     const edited = { ...fresh(), status: see(fresh(), { jobs }).status };
     edited.metadata = { ...edited.metadata, generation: 2 };
-    expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { state: 'importing' } });
+    expect(see(edited, { jobs })).toMatchObject({ remove: jobs, create: [], status: { phase: 'importing' } });
     expect(see(edited).create).toHaveLength(1);
   });
 
   it('waits for a Job that an upload of the same name left behind', () => {
     const jobs = [makeJob({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()))];
-    expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { state: 'importing' } });
+    expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { phase: 'importing' } });
   });
 });
 
@@ -167,7 +167,7 @@ describe('the renditions of an upload', () => {
   it('are made for the profiles that streams ask for', () => {
     const { status, create } = see(buildImported(), { profiles: ['720p30', '1080p60'] });
     expect(create.map(({ name }) => name)).toEqual(['film-1080p60', 'film-720p30']);
-    expect(status).toMatchObject({ state: 'preparing', progress: 0 });
+    expect(status).toMatchObject({ phase: 'preparing', progress: 0 });
     expect(findCondition(status.conditions, 'Prepared')?.message).toBe(
       'The upload is being prepared for 1080p60, 720p30.',
     );
@@ -212,7 +212,7 @@ describe('the renditions of an upload', () => {
         ),
       }).status;
     const first = look(buildImported(), 0.4);
-    expect(first).toMatchObject({ state: 'preparing', progress: 0.2 });
+    expect(first).toMatchObject({ phase: 'preparing', progress: 0.2 });
     const then = (...fractions: (number | undefined)[]) =>
       look({ ...buildImported(), status: first }, ...fractions).progress;
     expect(then(0.48, undefined)).toBe(0.2);
@@ -235,7 +235,7 @@ describe('the renditions of an upload', () => {
 
     it('say so, while the upload is still being prepared', () => {
       expect(playable.status).toMatchObject({
-        state: 'preparing',
+        phase: 'preparing',
         renditions: [{ profile: '720p30', state: 'pending', playable: true, key, preparedSeconds: 60 }],
       });
       expect(findCondition(playable.status.conditions, 'Prepared')?.status).toBe('False');
@@ -267,7 +267,7 @@ describe('the renditions of an upload', () => {
     });
 
     it('are so only for what the upload now is', () => {
-      const audio = { ...playable, spec: { ...playable.spec, type: 'audio' as const } };
+      const audio = { ...playable, spec: { ...playable.spec, track: 'audio' as const } };
       expect(look(audio).renditions).toEqual([{ profile: '720p30', state: 'pending' }]);
     });
 
@@ -301,12 +301,12 @@ describe('the renditions of an upload', () => {
       ['1080p60', 'pending'],
       ['720p30', 'ready'],
     ]);
-    expect(status).toMatchObject({ state: 'preparing', progress: 0.5 });
+    expect(status).toMatchObject({ phase: 'preparing', progress: 0.5 });
   });
 
   it('stay when their Jobs are removed and when no stream uses them any more', () => {
     const ready = upload();
-    expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { state: 'ready' } });
+    expect(see(ready, { profiles: ['720p30'] })).toMatchObject({ create: [], status: { phase: 'ready' } });
     const [kept, ...more] = see(ready).status.renditions ?? [];
     expect(more).toEqual([]);
     expect(kept).toEqual({ ...ready.status?.renditions?.[0], unwantedSince: '2026-06-01T12:00:00Z' });
@@ -321,7 +321,7 @@ describe('the renditions of an upload', () => {
     expect(wanted.status.renditions).toEqual(upload().status?.renditions);
     const forgotten = see(unwanted, { now: at(day) });
     expect(forgotten.status.renditions).toBeUndefined();
-    expect(forgotten.status.state).toBe('ready');
+    expect(forgotten.status.phase).toBe('ready');
     const again = see({ ...upload(), status: forgotten.status }, { profiles: ['720p30'] });
     expect(again.create.map(({ name }) => name)).toEqual(['film-720p30']);
   });
@@ -333,7 +333,7 @@ describe('the renditions of an upload', () => {
     const made = endedPod({ action: 'rendition', rendition: rendition('720p30'), warnings });
     const jobs = [makeJob(before, wish('720p30'), COMPLETE)];
     const { status } = see(before, { profiles: ['720p30'], jobs, pods: [made] });
-    expect(status).toMatchObject({ state: 'ready', warnings: [warnings[1], warnings[0]] });
+    expect(status).toMatchObject({ phase: 'ready', warnings: [warnings[1], warnings[0]] });
     expect(buildUploadEvents(before.status, status)).toMatchObject([
       { type: 'Warning', reason: 'SilenceAdded', message: warnings[0]?.message },
       { reason: 'MediaPrepared' },
@@ -345,7 +345,7 @@ describe('the renditions of an upload', () => {
   it('fail for good, and say why', () => {
     const jobs = [makeJob(buildImported(), wish('720p30'), failed('BackoffLimitExceeded'))];
     const { status } = see(buildImported(), { profiles: ['720p30'], jobs });
-    expect(status).toMatchObject({ state: 'failed', error: { code: 'prepare_failed' } });
+    expect(status).toMatchObject({ phase: 'failed', error: { code: 'prepare_failed' } });
     expect(see({ ...buildImported(), status }, { profiles: ['720p30'] }).create).toEqual([]);
     expect(buildUploadEvents(buildImported().status, status).map(({ reason }) => reason)).toEqual(['MediaFailed']);
   });
@@ -363,7 +363,7 @@ describe('an upload that somebody wants to see', () => {
     const { create, status, requeueAt } = see(askPreview(buildImported()));
     expect(create).toMatchObject([{ name: 'film-preview', urgent: false, deadlineSeconds: 1880 }]);
     expect(status).toMatchObject({
-      state: 'ready',
+      phase: 'ready',
       progress: 1,
       renditions: [{ profile: 'preview', state: 'pending' }],
     });
@@ -382,7 +382,7 @@ describe('an upload that somebody wants to see', () => {
     const kept = see(askPreview({ ...buildImported(), status }), { now: at(1) });
     expect(kept).toMatchObject({ create: [], requeueAt: at(day + 1) });
     const forgotten = see({ ...askPreview(buildImported()), status: kept.status }, { now: at(day + 1) });
-    expect(forgotten).toMatchObject({ create: [], status: { state: 'ready' } });
+    expect(forgotten).toMatchObject({ create: [], status: { phase: 'ready' } });
     expect(forgotten.status.renditions).toBeUndefined();
   });
 
@@ -391,7 +391,7 @@ describe('an upload that somebody wants to see', () => {
       jobs: [job()],
       pods: [endedPod({ action: 'failed', error })],
     });
-    expect(status.state).toBe('ready');
+    expect(status.phase).toBe('ready');
     expect(status.error).toBeUndefined();
     expect(getPreviewState({ ...buildImported(), status })).toBe('failed');
     expect(requestPreview({ ...askPreview(buildImported()), status }, at(60))).toBeUndefined();

@@ -44,7 +44,7 @@ describe('a rendition that only streams want which may not go on air', () => {
   it('has no Job, and the upload reports the wait without having failed', () => {
     const { create, status } = see(buildImported(), { profiles: ['720p30'], held });
     expect(create).toEqual([]);
-    expect(status).toMatchObject({ state: 'ready', progress: 1 });
+    expect(status).toMatchObject({ phase: 'ready', progress: 1 });
     expect(status.renditions).toBeUndefined();
     expect(findCondition(status.conditions, 'Prepared')).toMatchObject({
       status: 'False',
@@ -55,21 +55,21 @@ describe('a rendition that only streams want which may not go on air', () => {
 
   it('is kept where it is ready', () => {
     const { status } = see(upload(), { profiles: ['720p30'], held });
-    expect(status).toMatchObject({ state: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });
+    expect(status).toMatchObject({ phase: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });
     expect(findCondition(status.conditions, 'Prepared')?.status).toBe('True');
   });
 
   it('does not keep others from being made', () => {
     const { create, status } = see(buildImported(), { profiles: ['1080p30', '720p30'], held });
     expect(create.map(({ name }) => name)).toEqual(['film-1080p30']);
-    expect(status).toMatchObject({ state: 'preparing', renditions: [{ profile: '1080p30', state: 'pending' }] });
+    expect(status).toMatchObject({ phase: 'preparing', renditions: [{ profile: '1080p30', state: 'pending' }] });
   });
 
   it('goes on being made for a while after the credit is used up, and is stopped then', () => {
     const seen = { profiles: ['720p30'], held: { '720p30': at(60) }, jobs: [working] };
-    expect(see(buildImported(), seen)).toMatchObject({ remove: [], requeueAt: at(60), status: { state: 'preparing' } });
+    expect(see(buildImported(), seen)).toMatchObject({ remove: [], requeueAt: at(60), status: { phase: 'preparing' } });
     const later = see(buildImported(), { ...seen, now: at(60) });
-    expect(later).toMatchObject({ remove: [working], status: { state: 'ready' } });
+    expect(later).toMatchObject({ remove: [working], status: { phase: 'ready' } });
     expect(see(buildImported(), { ...seen, held }).remove).toEqual([working]);
   });
 
@@ -78,7 +78,7 @@ describe('a rendition that only streams want which may not go on air', () => {
     const pods = [endedPod({ action: 'rendition', rendition: made })];
     const { status, remove } = see(buildImported(), { profiles: ['720p30'], held, jobs: [working], pods });
     expect(remove).toEqual([]);
-    expect(status).toMatchObject({ state: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });
+    expect(status).toMatchObject({ phase: 'ready', renditions: [{ profile: '720p30', state: 'ready' }] });
   });
 });
 

@@ -45,7 +45,7 @@ describe('an import whose server is away', () => {
   test('has no Job while it waits, and reports the reason and the end', () => {
     expect(first.remove.map(({ metadata }) => metadata.name)).toEqual(['film-import']);
     expect(first.create).toEqual([]);
-    expect(first.status).toMatchObject({ state: 'importing' });
+    expect(first.status).toMatchObject({ phase: 'importing' });
     expect(first.status.error).toBeUndefined();
     expect(first.status.waiting).toEqual({
       message: 'The server returned status 503.',
@@ -75,19 +75,19 @@ describe('an import whose server is away', () => {
       now: later(20),
       pods: [endedPod({ action: 'import', media: MEDIA })],
     });
-    expect(come.status).toMatchObject({ state: 'ready' });
+    expect(come.status).toMatchObject({ phase: 'ready' });
     expect(come.status.waiting).toBeUndefined();
   });
 
   test('is given up after half an hour, with the reason and how often it was tried', () => {
     const { status } = see(fresh(first.status), { jobs: [job()], pods: [ended(0)], now: later(1800) });
-    expect(status).toMatchObject({ state: 'failed', error: { code: 'link_unreachable' } });
+    expect(status).toMatchObject({ phase: 'failed', error: { code: 'link_unreachable' } });
     expect(status.error?.message).toContain('503. The import tried the link 2 times');
   });
 
   test('fails at once where minutes do not help', () => {
     const { status } = see(fresh(), { jobs: [job()], pods: [ended()] });
-    expect(status).toMatchObject({ state: 'failed', error: AWAY });
+    expect(status).toMatchObject({ phase: 'failed', error: AWAY });
   });
 });
 
@@ -119,7 +119,7 @@ describe('the wait', () => {
 
 describe('an upload that has failed', () => {
   const failed = (annotation?: string, status: UploadStatus = {}): Upload => {
-    const one = fresh({ observedGeneration: 1, state: 'failed', error: AWAY, ...status });
+    const one = fresh({ observedGeneration: 1, phase: 'failed', error: AWAY, ...status });
     return {
       ...one,
       metadata: {
@@ -133,28 +133,28 @@ describe('an upload that has failed', () => {
     const asked = failed(iso(-5));
     const { remove, status } = see(asked, { jobs: [job()], pods: [ended()] });
     expect(remove).toHaveLength(1);
-    expect(status).toMatchObject({ state: 'importing', retried: iso(-5) });
+    expect(status).toMatchObject({ phase: 'importing', retried: iso(-5) });
     const next = see({ ...asked, status });
     expect(next.create).toMatchObject([{ name: 'film-import', retry: iso(-5) }]);
     const [wish] = next.create;
     const made = wish && buildJob(asked, wish, SETTINGS);
     expect(made?.metadata.annotations?.[RETRY_ANNOTATION]).toBe(iso(-5));
     const again = see(failed(iso(-5), { retried: iso(-5) }));
-    expect(again).toMatchObject({ create: [], status: { state: 'failed' } });
+    expect(again).toMatchObject({ create: [], status: { phase: 'failed' } });
   });
 
   test.each([
     ['an old wish', failed(iso(-600))],
     ['none', failed()],
   ])('is left alone by %s', (_what, one) => {
-    expect(see(one)).toMatchObject({ create: [], status: { state: 'failed' } });
+    expect(see(one)).toMatchObject({ create: [], status: { phase: 'failed' } });
   });
 
   test('and was sent by a client is left alone', () => {
     const sent = {
       ...failed(iso(-5)),
-      spec: { type: 'video' as const, source: { sent: { sizeBytes: 9, receivedBytes: 9 } } },
+      spec: { track: 'video' as const, source: { sent: { sizeBytes: 9, receivedBytes: 9 } } },
     };
-    expect(see(sent)).toMatchObject({ create: [], status: { state: 'failed' } });
+    expect(see(sent)).toMatchObject({ create: [], status: { phase: 'failed' } });
   });
 });

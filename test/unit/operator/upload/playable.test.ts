@@ -88,7 +88,7 @@ describe('the status of a rendition that is not complete', () => {
     const shown = show(undefined, { ...part(60), bytes: 45_000_000 });
     expect(shown).toMatchObject({ preparedSeconds: 60, durationSeconds: 3600, bitrateKbps: 6000 });
     const renditions = [{ profile: '720p30', state: 'pending' as const, ...shown }];
-    expect(computePreparedBytes({ status: { state: 'preparing', progress: 0, renditions } })).toBe(45_000_000);
+    expect(computePreparedBytes({ status: { phase: 'preparing', progress: 0, renditions } })).toBe(45_000_000);
     // A step that is not worth a write, and a pod that cannot be asked, change nothing.
     for (const given of [{ ...part(61), bytes: 90_000_000 }, undefined]) expect(show(shown, given)).toEqual(shown);
     expect(show(shown, { ...part(1200), bytes: 600_000_000 })).toMatchObject({ bitrateKbps: 4000 });

@@ -42,13 +42,13 @@ describe('an import from a link', () => {
 
   it('waits while others may bring all that is left', () => {
     const waiting = see(limited(), { grant: () => 'wait' });
-    expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { state: 'importing' } });
+    expect(waiting).toMatchObject({ create: [], waitsForRoom: true, status: { phase: 'importing' } });
     expect(waiting.requeueAt?.getTime()).toBeGreaterThan(NOW.getTime());
   });
 
   it('fails where nothing is left', () => {
     const { status } = see(limited(), { grant: () => 'full' });
-    expect(status).toMatchObject({ state: 'failed', error: { code: 'storage_full' } });
+    expect(status).toMatchObject({ phase: 'failed', error: { code: 'storage_full' } });
   });
 });
 

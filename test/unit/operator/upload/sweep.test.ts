@@ -31,7 +31,7 @@ describe('the sweep’s list of used objects', () => {
   });
 
   it('contains a client’s parts, until they are a source', () => {
-    const spec = { type: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
+    const spec = { track: 'video' as const, source: { sent: { sizeBytes: 10, receivedBytes: 5 } } };
     const sent = { ...upload('sent', {}), spec };
     const keys = ['sources/uid-of-sent', 'incoming/uid-of-sent'];
     expect([...listReferredKeys({ ...nothing, uploads: [sent] })].sort()).toEqual(keys.sort());
@@ -94,7 +94,7 @@ describe('the sweep’s list of used objects', () => {
   it('contains a stream’s items after its pod was lost, until their successors can be played', () => {
     const live = step(stream(), world({ pod: makePod(stream(), { ready: true }) })).stream;
     expect(listReferredKeys({ ...nothing, streams: [live] })).toEqual(new Set());
-    const edited = { ...live, spec: { ...live.spec, uploadRef: 'other' } };
+    const edited = { ...live, spec: { ...live.spec, uploadName: 'other' } };
     const preparing = step(edited, world({ pod: makePod(live, { ready: true }), uploads: [] })).stream;
     const lost = step(preparing, world({ uploads: [] })).stream;
     for (const streams of [[preparing], [lost]])

@@ -58,6 +58,7 @@ describe.each(KINDS)('%s', (kind) => {
       ['v1beta1', false],
       ['v1alpha1', true],
     ]);
+    expect(() => readSpec(kind, { storage: 'v1alpha1' })).toThrow(/unless a webhook converts/);
   });
 
   const nodes = listNodes(NAMES[kind]);

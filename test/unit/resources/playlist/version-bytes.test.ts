@@ -11,9 +11,9 @@ import {
 } from '../../../../src/resources/playlist/version-bytes.ts';
 
 const spec = (items: number): PlaylistSpec => ({
-  kind: 'video',
+  track: 'video',
   mode: 'sequential',
-  items: Array.from({ length: items }, (_, i) => ({ uploadRef: `upl-${i}` })),
+  items: Array.from({ length: items }, (_, i) => ({ uploadName: `upl-${i}` })),
 });
 const playlist = (items: number, generation: number, annotations: Record<string, string> = {}): Playlist =>
   ({ metadata: { name: 'p', generation, annotations }, spec: spec(items) }) as unknown as Playlist;

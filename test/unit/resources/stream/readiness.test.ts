@@ -38,7 +38,7 @@ describe('a readiness gate', () => {
 
   it('that closes takes the stream off air, says why everywhere, and lets it go on where it stands when it opens', () => {
     const before = step(addCondition(gated, 'True'), world({ pod: live(gated) })).stream;
-    expect(before.status).toMatchObject({ phase: 'live', ready: true });
+    expect(before.status).toMatchObject({ phase: 'live', canStart: true });
     const shut = addCondition(before, 'False');
     const stopping = step(shut, world({ pod: live(gated), now: at(60) }));
     expect(stopping.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' }, epoch: kubeTime(NOW) });
