@@ -66,7 +66,7 @@ type Definition = KubeObject<
 >;
 const readDefinitions = () =>
   Promise.all(DEFINITION_NAMES.map((name) => kube.get(CRDS as Resource<Definition>, '', name)));
-/** What is the same of all four. */
+/** Returns the parts that all four have in common. */
 async function readDefinition() {
   const all = (await readDefinitions()).map(({ spec, status }) => ({
     versions: spec.versions.map(({ name }) => name),
