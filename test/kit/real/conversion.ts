@@ -1,56 +1,44 @@
-/** Runs a webhook that converts our kinds, as kube-apiserver asks for it, on loopback with a certificate of its own. */
-import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
-import { json } from 'node:stream/consumers';
-import type { KubeObject } from '../../../src/kube/types.ts';
+/** Runs the conversion webhook of the operator on loopback, with a certificate of its own. */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Registry } from 'prom-client';
+import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { serveConversion } from '../../../src/operator/conversion/server.ts';
+import { renewCertificate } from '../../../src/operator/crds/certificate.ts';
+import { conversionMetrics } from '../../../src/operator/metrics/conversion.ts';
+import { CONVERSION_PATH } from '../../../src/resources/common/names.ts';
 import type { WebhookClientConfig } from '../../../src/resources/crd/crds.ts';
-import { convertTo } from '../../../src/resources/versions/convert.ts';
-import { makeAuthority } from './certificates.ts';
+import { freePort } from '../wait.ts';
+import { silent } from './kube.ts';
 
-/** apiextensions.k8s.io/v1 ConversionReview. */
-interface Review {
-  request: { uid: string; desiredAPIVersion: string; objects: KubeObject[] };
-}
-
-function answer({ request: { uid, desiredAPIVersion, objects } }: Review) {
-  try {
-    const convertedObjects = objects.map((object) => convertTo(desiredAPIVersion, object));
-    return { uid, convertedObjects, result: { status: 'Success' } };
-  } catch (error) {
-    return { uid, result: { status: 'Failed', message: (error as Error).message } };
-  }
-}
+const HOST = '127.0.0.1';
 
 export interface Conversion {
   clientConfig: WebhookClientConfig;
   close(): Promise<void>;
+  /** Serves again after `close`, at the same address. */
+  reopen(): Promise<void>;
 }
 
-/** `dir` holds the certificates. */
+/** `dir` holds the certificate. */
 export async function startConversion(dir: string): Promise<Conversion> {
-  const authority = await makeAuthority(dir);
-  const { certFile, keyFile } = await authority.issue('conversion', 'IP:127.0.0.1');
-  const [cert, key, ca] = await Promise.all([certFile, keyFile, authority.caFile].map((file) => readFile(file)));
-  const server = createServer({ cert, key }, async (request, response) => {
-    const review = (await json(request)) as Review;
-    response.setHeader('content-type', 'application/json');
-    response.end(
-      JSON.stringify({ apiVersion: 'apiextensions.k8s.io/v1', kind: 'ConversionReview', response: answer(review) }),
-    );
-  });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  mkdirSync(dir, { recursive: true });
+  const data = await renewCertificate({}, [HOST], new Date());
+  for (const name of ['tls.crt', 'tls.key'] as const) writeFileSync(join(dir, name), data[name]);
+  const port = await freePort();
+  const metrics = conversionMetrics(new Registry());
+  let lifecycle: Lifecycle;
+  const reopen = async () => {
+    lifecycle = new Lifecycle();
+    await serveConversion({ host: HOST, port, certDir: dir }, lifecycle, { metrics, log: silent });
+  };
+  await reopen();
   return {
-    clientConfig: { url: `https://127.0.0.1:${port}/convert`, caBundle: (ca as Buffer).toString('base64') },
-    close: async () => {
-      if (!server.listening) return;
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
+    clientConfig: {
+      url: `https://${HOST}:${port}${CONVERSION_PATH}`,
+      caBundle: Buffer.from(data['ca.crt']).toString('base64'),
     },
+    close: () => lifecycle.stop(),
+    reopen,
   };
 }

@@ -1,24 +1,15 @@
 /** Tests the migration of stored objects on a real API server, with the webhook of the operator: etcd itself says how each object is stored. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Registry } from 'prom-client';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
 import { CRDS, NAMESPACES } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { serveConversion } from '../../../src/operator/conversion/server.ts';
-import { renewCertificate } from '../../../src/operator/crds/certificate.ts';
-import { conversionMetrics } from '../../../src/operator/metrics/conversion.ts';
 import { DEFINITION_NAMES } from '../../../src/resources/common/names.ts';
-import type { CrdOptions } from '../../../src/resources/crd/crds.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { migrateStorage } from '../../../src/resources/crd/migrate.ts';
+import { type Conversion, startConversion } from '../../kit/real/conversion.ts';
 import { readStoredObjects } from '../../kit/real/etcd.ts';
-import { silent } from '../../kit/real/kube.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
-import { freePort } from '../../kit/wait.ts';
 
 const NAMESPACE = 'stored';
 /** Three pages. */
@@ -28,10 +19,7 @@ const HERE = { settleMs: 0, pageSize: 25 };
 
 let kubernetes: TestKubernetes;
 let kube: Kube;
-let certDir = '';
-let port = 0;
-let webhook: Lifecycle;
-let options: Required<Pick<CrdOptions, 'alpha'>>;
+let webhook: Conversion;
 
 const resource = (version: string, kind: string): Resource => ({
   group: 'loopstream.dev',
@@ -47,23 +35,11 @@ const object = (kind: string, name: string, spec: object): KubeObject => ({
   spec,
 });
 
-async function startWebhook(): Promise<void> {
-  webhook = new Lifecycle();
-  const metrics = conversionMetrics(new Registry());
-  await serveConversion({ host: '127.0.0.1', port, certDir }, webhook, { metrics, log: silent });
-}
-
 beforeAll(async () => {
   kubernetes = await startSmallKubernetes();
   kube = createKube({ kubeconfig: kubernetes.kubeconfig });
-  certDir = mkdtempSync(join(tmpdir(), 'loopstream-migrate-'));
-  const data = await renewCertificate({}, ['127.0.0.1'], new Date());
-  for (const name of ['tls.crt', 'tls.key'] as const) writeFileSync(join(certDir, name), data[name]);
-  port = await freePort();
-  await startWebhook();
-  const caBundle = Buffer.from(data['ca.crt']).toString('base64');
-  options = { alpha: { clientConfig: { url: `https://127.0.0.1:${port}/convert`, caBundle } } };
-  await applyCrds(kube, { ...options, storage: 'v1alpha1' });
+  webhook = await startConversion(join(kubernetes.stateDir, 'conversion'));
+  await applyCrds(kube, { alpha: webhook, storage: 'v1alpha1' });
   await kube.create(NAMESPACES, '', { metadata: { name: NAMESPACE }, spec: {} });
   const create = ({ kind = '', ...rest }: KubeObject) =>
     kube.create(resource('v1alpha1', kind), NAMESPACE, { kind, ...rest });
@@ -79,10 +55,9 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await webhook?.stop();
+  await webhook?.close();
   await kube?.close();
   await kubernetes?.stop();
-  rmSync(certDir, { recursive: true, force: true });
 });
 beforeEach(async () => {
   await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
@@ -175,24 +150,24 @@ test('an interrupted migration says that objects of both versions are left, and 
 });
 
 test('without the webhook, nothing is changed; after a migration only clients of v1alpha1 notice', async () => {
-  await webhook.stop();
+  await webhook.close();
   try {
     await expect(migrateStorage(kube, { to: 'v1beta1', ...HERE })).rejects.toThrow(
       /conversion webhook does not answer .* nothing was changed/,
     );
     expect(await readDefinitions()).toEqual(everywhere('v1alpha1'));
   } finally {
-    await startWebhook();
+    await webhook.reopen();
   }
   await migrateStorage(kube, { to: 'v1beta1', ...HERE });
-  await webhook.stop();
+  await webhook.close();
   try {
     expect((await kube.get(resource('v1beta1', 'LoopStream'), NAMESPACE, 'bunny')).spec).toMatchObject({
       uploadName: 'film-1',
     });
     await expect(kube.get(resource('v1alpha1', 'LoopStream'), NAMESPACE, 'bunny')).rejects.toThrow(/webhook/);
   } finally {
-    await startWebhook();
+    await webhook.reopen();
   }
 });
 
