@@ -23,11 +23,16 @@ The storage version of a definition: `dict "root" $ "name" …`. While objects m
 before goes on without a webhook during an upgrade, and after a rollback.
 */}}
 {{- define "loopstream.storageVersion" -}}
+{{- $wanted := .root.Values.crds.storageVersion -}}
 {{- $read := include "loopstream.readVersion" .name -}}
-{{- if and (eq $read "v1alpha1") (not .root.Values.crds.alpha) -}}
+{{- if not .root.Values.crds.alpha -}}
+{{- if eq $wanted "v1alpha1" -}}
+{{- fail "crds.storageVersion is v1alpha1, so crds.alpha must be true: Kubernetes serves the version that it stores." -}}
+{{- else if eq $read "v1alpha1" -}}
 {{- fail (printf "objects of %s may be stored as v1alpha1, so crds.alpha must be true. Migrate them first: loopstream crds migrate." .name) -}}
 {{- end -}}
-{{- ternary $read .root.Values.crds.storageVersion (eq .root.Values.crds.storageVersion "auto") -}}
+{{- end -}}
+{{- ternary $read $wanted (eq $wanted "auto") -}}
 {{- end }}
 
 {{/* The pod that keeps the certificate: `dict "root" $ "args" (list …)`. */}}
