@@ -10,10 +10,13 @@ interface Container {
   ports?: { name?: string }[];
 }
 
-function isOld({ spec, status }: Pod): boolean {
+/** One that is terminating has given up its lease, or is about to. */
+function isOld({ metadata, spec, status }: Pod): boolean {
   const containers = (spec.containers ?? []) as Container[];
   const converts = containers.some(({ ports = [] }) => ports.some(({ name }) => name === CONVERSION_PORT_NAME));
-  return !converts && status?.phase !== 'Succeeded' && status?.phase !== 'Failed';
+  const isOver =
+    metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed';
+  return !converts && !isOver;
 }
 
 /** Lists their pods in the whole cluster as `namespace/name`. Somebody who may not look finds none. */
