@@ -36,6 +36,7 @@ Commands:
   clients            lists OAuth clients and marks the verified ones
   support-bundle     writes an archive for support, without secrets
   remove-finalizers  removes the finalizers of streams whose operator is gone
+  crds               keeps the webhook's certificate, and migrates stored objects
   sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
 
 To see the options of a command, run: loopstream <command> --help
@@ -132,6 +133,7 @@ const ROLES: Record<string, Role> = {
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
   'support-bundle': async (args) => (await import('./kubectl/run.ts')).runPlugin(['support-bundle', ...args]),
   'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
+  crds: async (args) => (await import('./operator/crds/command.ts')).crdsCommand(args),
   'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };
 

@@ -20,6 +20,7 @@ import {
 } from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { holdBack, watchNamespaces } from './caches/namespaces.ts';
+import { serveConversion } from './conversion/server.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
@@ -48,6 +49,8 @@ const DAY_MS = 86_400_000;
 export interface RunningOperator {
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
+  /** Port of the conversion webhook, where there is one. */
+  conversionPort: number | undefined;
 }
 
 /**
@@ -69,6 +72,10 @@ export async function runOperator(
   const { clock = systemClock, exit = (status: number) => process.exit(status) } = options;
   const { watched, workers } = config;
   const metrics = createMetrics();
+
+  // First, since kube-apiserver may ask this process for what it answers to it; so it is the last that ends.
+  const conversionPort =
+    config.conversion && (await serveConversion(config.conversion, lifecycle, { metrics: metrics.conversion, log }));
 
   // Kubernetes: only the operator that leads may write.
   const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
@@ -183,6 +190,6 @@ export async function runOperator(
     followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
     log.info({ watched }, 'the operator leads and reconciles');
   });
-  log.info({ watched, opsPort }, 'the operator is ready');
-  return { opsPort };
+  log.info({ watched, opsPort, conversionPort }, 'the operator is ready');
+  return { opsPort, conversionPort };
 }

@@ -47,6 +47,8 @@ export interface ControlPlaneOptions {
 
 export interface ControlPlane {
   apiserverUrl: string;
+  /** Trusts `certificates.etcdClient` alone. */
+  etcdUrl: string;
   /** File, mode 0600: the administrator's. */
   kubeconfig: string;
   certificates: Certificates;
@@ -114,7 +116,17 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
     const account = '/api/v1/namespaces/default/serviceaccounts/default';
     await Promise.race([untilAnswered(account, 'the controllers', READY_TIMEOUT_MS, signal), parts.failed]);
     await parts.started();
-    return { apiserverUrl, kubeconfig, certificates, pids: parts.pids(), apiserver, kubeconfigFor, stop: parts.stop };
+    const etcdUrl = `https://127.0.0.1:${ports.etcdClient}`;
+    return {
+      apiserverUrl,
+      etcdUrl,
+      kubeconfig,
+      certificates,
+      pids: parts.pids(),
+      apiserver,
+      kubeconfigFor,
+      stop: parts.stop,
+    };
   } catch (error) {
     await parts.stop();
     throw error;

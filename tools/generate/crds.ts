@@ -2,14 +2,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { customResourceDefinitions } from '../../src/resources/crd/crds.ts';
+import { type CrdOptions, customResourceDefinitions } from '../../src/resources/crd/crds.ts';
 
 const HEADER = `# Made from the types in src/*/spec.ts by \`npm run generate\`; a test fails when it differs from them.\n`;
 
 /** File name → content. */
-export const crdFiles = (): Map<string, string> =>
+export const crdFiles = (options: CrdOptions = {}): Map<string, string> =>
   new Map(
-    customResourceDefinitions().map((crd) => [
+    customResourceDefinitions(options).map((crd) => [
       `${crd.spec.names.plural}.yaml`,
       HEADER + stringify(crd, { lineWidth: 120, aliasDuplicateObjects: false }),
     ]),

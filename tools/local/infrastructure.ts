@@ -2,13 +2,13 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { createKube } from '../../src/kube/client.ts';
 import type { Kube } from '../../src/kube/types.ts';
-import { applyCrds } from '../../src/resources/crd/install.ts';
 import { ensureBinaries } from '../control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/controlplane.ts';
 import { untilListening } from '../process/ready.ts';
 import type { Part } from '../process/supervise.ts';
 import { startChain } from './chain.ts';
 import { type Context, LOCAL_MAIN, mediaDir } from './context.ts';
+import { installDefinitions } from './definitions.ts';
 import { startPostgres } from './postgres.ts';
 import { applyRights } from './rights.ts';
 import type { LocalState } from './state.ts';
@@ -63,7 +63,7 @@ async function startKubernetes({ env, state, ports, lifecycle, progress, log, su
     const kube = createKube({ kubeconfig: controlPlane.kubeconfig });
     lifecycle.defer('kube client', () => kube.close());
     onProgress('installing the resources');
-    await Promise.all([applyCrds(kube), applyRights(kube)]);
+    await Promise.all([installDefinitions(kube, { dir: state.dir, log, onProgress }), applyRights(kube)]);
     return { controlPlane, kube };
   });
 }

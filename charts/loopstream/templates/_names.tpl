@@ -64,9 +64,10 @@ yes
 
 {{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.hasResources" -}}
-{{- if .root.Capabilities.APIVersions.Has "loopstream.dev/v1beta1" -}}
+{{- $version := printf "loopstream.dev/%s" (include "loopstream.readVersion" "loopstreams.loopstream.dev") -}}
+{{- if .root.Capabilities.APIVersions.Has $version -}}
 {{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
-{{- if (lookup "loopstream.dev/v1beta1" . $.namespace "").items }}yes{{ end -}}
+{{- if (lookup $version . $.namespace "").items }}yes{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

@@ -13,6 +13,7 @@ import { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import type { Caches } from '../caches/caches.ts';
 import type { Reconcile } from '../runtime/controller.ts';
 import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
+import { type ConversionMetrics, conversionMetrics } from './conversion.ts';
 import { computeLateness } from './lateness.ts';
 import { countObjects } from './objects.ts';
 import { buildObjectSeries } from './series.ts';
@@ -28,6 +29,7 @@ export interface Metrics {
   /** For `createKube`. */
   onRequest: OnRequest;
   queues: WorkqueueMetrics;
+  conversion: ConversionMetrics;
   showReflectors(caches: Caches): void;
   showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
   /** Shows of each listed namespace whether it can be read. */
@@ -47,12 +49,14 @@ export function createMetrics(): Metrics {
   const queues = workqueueMetrics(registry);
   const showReflectors = reflectorMetrics(registry);
   const observe = reconcileMetrics(registry);
+  const conversion = conversionMetrics(registry);
   const history = historyMetrics(registry);
   let objects: () => Iterable<string> = () => [];
   return {
     registry,
     onRequest,
     queues,
+    conversion,
     showReflectors,
     showLeading: leadingMetrics(registry),
     showNamespaces: namespaceMetrics(registry),

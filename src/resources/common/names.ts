@@ -7,6 +7,11 @@ export const GROUP = 'loopstream.dev';
 export const VERSION = 'v1beta1';
 export const API_VERSION = `${GROUP}/${VERSION}`;
 
+/** Names of the CustomResourceDefinitions. */
+export const DEFINITION_NAMES = ['loopstreams', 'playlists', 'uploads', 'destinations'].map(
+  (plural) => `${plural}.${GROUP}`,
+);
+
 /** The account that owns a resource; the API shows an account only what carries its label. */
 export const ACCOUNT_LABEL = `${GROUP}/account`;
 /** The LoopStream that a pod serves. */
@@ -97,6 +102,11 @@ export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 /** The same, where the server asks for a login. */
 export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
+
+/** The path of the conversion webhook. */
+export const CONVERSION_PATH = '/convert';
+/** The name of its port in the operator's pods. */
+export const CONVERSION_PORT_NAME = 'conversion';
 
 /** A streamer pod listens here for the operator and the API server: /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;

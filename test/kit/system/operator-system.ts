@@ -56,6 +56,7 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     sweep: true,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
+    conversion: undefined,
     opsHost: '127.0.0.1',
     opsPort: 0,
     limits: withOverrides(),

@@ -59,8 +59,15 @@ afterAll(async () => {
   await kubernetes?.stop();
 });
 
-const getTemplate = (object: Manifest) =>
-  (object.spec as { template?: { metadata: object; spec: Record<string, unknown> } } | undefined)?.template;
+interface Template {
+  metadata: object;
+  spec: Record<string, unknown>;
+}
+/** The pod of a Deployment, a Job or a CronJob. */
+const getTemplate = (object: Manifest) => {
+  const spec = object.spec as { template?: Template; jobTemplate?: { spec: { template: Template } } } | undefined;
+  return spec?.jobTemplate?.spec.template ?? spec?.template;
+};
 
 describe.each(Object.entries(COMBINATIONS))('%s', (_, values) => {
   test('is rendered alike by both Helms, and accepted by the API server, pods under Pod Security `restricted`', async () => {
@@ -157,6 +164,8 @@ describe('permissions', () => {
   const rights = (objects: Manifest[]) =>
     objects.filter((object) => object.apiVersion.startsWith('rbac.') && !isForPeople(object));
   const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
+  /** The Jobs that keep the certificate of the conversion webhook. */
+  const isForConversion = ({ metadata }: Manifest) => metadata.labels?.['app.kubernetes.io/component'] === 'conversion';
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
     apiGroups: [group],
     resources: [resource],
@@ -186,6 +195,12 @@ describe('permissions', () => {
     inCluster('', 'pods', 'list', 'watch'),
     inCluster('batch', 'jobs', 'list', 'watch'),
   ];
+  const OF_DEFINITIONS = [
+    {
+      ...inCluster('apiextensions.k8s.io', 'customresourcedefinitions', 'get', 'patch'),
+      resourceNames: ['loopstreams', 'playlists', 'uploads', 'destinations'].map((name) => `${name}.loopstream.dev`),
+    },
+  ];
   const AT_THE_END = [
     inCluster('loopstream.dev', 'loopstreams', 'list', 'patch'),
     inCluster('', 'pods', 'list', 'patch'),
@@ -196,7 +211,7 @@ describe('permissions', () => {
     const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
     const bare = (objects: Manifest[]) =>
       rights(objects)
-        .filter((object) => !isHook(object))
+        .filter((object) => !isHook(object) && !isForConversion(object))
         .map(({ kind, metadata: { name, namespace }, rules, subjects, roleRef }) => ({
           kind,
           name,
@@ -221,6 +236,13 @@ describe('permissions', () => {
       const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
+        if (isForConversion(object)) {
+          if (kind === 'ClusterRole') expect(rules).toEqual(OF_DEFINITIONS);
+          else if (kind === 'Role')
+            expect(rules).toMatchObject([{ resources: ['secrets'], resourceNames: [expect.any(String)] }]);
+          if (!kind.startsWith('Cluster')) expect(metadata.namespace).toBe('loopstream');
+          continue;
+        }
         if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
         if (metadata.name.endsWith('-lease')) expect(metadata.namespace).toBe('loopstream');
@@ -234,7 +256,7 @@ describe('permissions', () => {
         const component = object.metadata.labels?.['app.kubernetes.io/component'];
         return getTemplate(object)?.spec.automountServiceAccountToken === true ? component : [];
       });
-      expect(['operator', 'api', 'billing', 'uninstall']).toEqual(expect.arrayContaining(tokens));
+      expect(['operator', 'api', 'billing', 'uninstall', 'conversion']).toEqual(expect.arrayContaining(tokens));
       for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
         expect(object.automountServiceAccountToken).toBe(false);
     }
@@ -389,13 +411,18 @@ test('settings for money are only where they are used, secrets in Secrets alone,
   expect([...(cryptoSettings(config)?.networks.keys() ?? [])]).toEqual(['ethereum']);
 });
 
-test('the definitions are those of crds/, and stay when the release goes', async () => {
+test('the definitions are those of files/crds, with the webhook of the release, and stay when the release goes', async () => {
   const objects = await helm('Helm 3').render(INLINE);
   const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
   expect(crds).toHaveLength(4);
   for (const { metadata, spec } of crds) {
     expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
     const file = join(CHART, 'files/crds', `${metadata.name.split('.')[0]}.yaml`);
-    expect(spec).toEqual(parse(readFileSync(file, 'utf8')).spec);
+    const { conversion, ...rest } = parse(readFileSync(file, 'utf8')).spec;
+    const service = { name: 'loopstream-conversion', namespace: 'loopstream', path: '/convert', port: 443 };
+    expect(spec).toEqual({
+      ...rest,
+      conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig: { service } } },
+    });
   }
 });

@@ -60,6 +60,7 @@ async function startOperator(image: string): Promise<void> {
     operatorNamespace: undefined,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
+    conversion: undefined,
     opsHost: '127.0.0.1',
     opsPort: 0,
     limits: withOverrides(),

@@ -62,7 +62,7 @@ function valuesTable(): string {
 }
 
 export interface Sources {
-  /** File name → text, of crds/. */
+  /** File name → text of a definition with both versions. */
   crds: Map<string, string>;
   /** manifests/rbac.yaml and all-namespaces.yaml. */
   rbac: string;

@@ -1,6 +1,7 @@
 /** Writes the generated files of charts/loopstream (files.ts). */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { crdFiles } from '../crds.ts';
 import { chartFiles, type Sources } from './files.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -9,7 +10,8 @@ export const CHART = join(ROOT, 'charts/loopstream');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 export const sources = (): Sources => ({
-  crds: new Map(readdirSync(join(ROOT, 'crds')).map((name) => [name, read(`crds/${name}`)])),
+  // With both versions, of which its template takes those that are served. It says itself where the webhook is.
+  crds: crdFiles({ alpha: { clientConfig: {} } }),
   rbac: ['rbac', 'all-namespaces'].map((name) => read(`manifests/${name}.yaml`)).join('\n---\n'),
   readme: read('tools/generate/chart/readme.md'),
 });

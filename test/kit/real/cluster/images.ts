@@ -32,7 +32,7 @@ import { ensureClusterPrograms } from './programs.ts';
 export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const MAX_LAYERS = 60;
-const PROJECT_IMAGE = 'localhost/loopstream:latest';
+export const PROJECT_IMAGE = 'localhost/loopstream:latest';
 const FFMPEG_IMAGE = 'localhost/loopstream-ffmpeg:latest';
 
 type Progress = (step: string) => void;

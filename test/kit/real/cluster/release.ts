@@ -13,6 +13,8 @@ import type { Outside } from './outside.ts';
 export const SERVICE = 'loopstream';
 export const NAMESPACE = 'loopstream-streams';
 const OUTSIDE = 'outside';
+/** On a machine that is busy with other tests. */
+const WAIT = '240s';
 const getHost = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
 
 export interface Answer<T> {
@@ -25,10 +27,12 @@ export interface ReleaseOptions {
   chart?: string;
   /** The chart's values of the image, by the tag that an installation asks for. */
   image?: (tag: string) => Values;
+  /** The tag of the first installation; `1` by default. */
+  tag?: string;
 }
 
 export async function installRelease(cluster: Cluster, outside: Outside, options: ReleaseOptions = {}) {
-  const { chart = CHART, image = (tag) => ({ repository: IMAGE_REPOSITORY, tag }) } = options;
+  const { chart = CHART, image = (tag) => ({ repository: IMAGE_REPOSITORY, tag }), tag: first = '1' } = options;
   const kubectl = async (args: string[], objects?: object[]): Promise<string> => {
     const { ok, stdout, stderr } = await cluster.kubectl(args, objects);
     if (!ok) throw new Error(`kubectl ${args.join(' ')}: ${stderr}${stdout}`);
@@ -92,13 +96,16 @@ export async function installRelease(cluster: Cluster, outside: Outside, options
     return {
       install: (given: Values, namespace?: string) =>
         run(['install', 'loopstream', chart], given, namespace).then(ready),
-      upgrade: (given: Values) => run(['upgrade', 'loopstream', chart], given).then(ready),
-      rollback: () => run(['rollback', 'loopstream']).then(ready),
+      upgrade: (given: Values, to = chart) => run(['upgrade', 'loopstream', to], given).then(ready),
+      /** As a person waits: Helm itself ends when all is ready. */
+      upgradeAndWait: (given: Values, to: string) =>
+        run(['upgrade', 'loopstream', to, '--wait', '--timeout', WAIT], given),
+      rollback: (...more: string[]) => run(['rollback', 'loopstream', ...more]).then(ready),
       uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
     };
   };
   const [four, three] = [buildCommands(helm4), buildCommands(helm3)];
-  await four.install(values('1'));
+  await four.install(values(first));
 
   // Resolves as a pod does: the name from the cluster's DNS, the address through kube-proxy.
   const resolver = new Resolver({ timeout: 2000, tries: 5 });

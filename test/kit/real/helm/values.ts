@@ -137,6 +137,13 @@ export const COMBINATIONS: Record<string, Values> = {
     logLevel: 'debug',
     crds: { keep: false },
   },
+  'v1beta1 alone': { ...OPERATOR_ONLY, crds: { alpha: false } },
+  'a certificate of cert-manager': {
+    ...OPERATOR_ONLY,
+    crds: { annotations: { 'cert-manager.io/inject-ca-from': 'loopstream/webhook' } },
+    conversion: { existingSecret: 'webhook' },
+    networkPolicy: { conversionFrom: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
+  },
   'placed with care': { database, operator: placed, api: { auth, ...placed } },
   'scaled and public by an Ingress': {
     database,
@@ -286,6 +293,11 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     'namespaces, and another one for streams',
     { ...INLINE, watchNamespaces: ['a'], streamsNamespace: { name: 'b' } },
     /watchNamespaces and streamsNamespace\.name exclude each other/,
+  ],
+  [
+    'a storage version that is not served',
+    { ...OPERATOR_ONLY, crds: { alpha: false, storageVersion: 'v1alpha1' } },
+    /crds\.alpha must be true/,
   ],
   ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /Name the hosts/],
 ];

@@ -90,7 +90,10 @@ const LEFT_TO_EXTRA_ENV = [
   ...['DURATION', 'RENEW_DEADLINE', 'RETRY_PERIOD'].map((name) => `LEASE_${name}_SECONDS`),
 ];
 /** Settings of the chart itself: probes and Services name the ports, credentials are files, and the image contains the page. */
-const FIXED = ['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'];
+const FIXED = [
+  ...['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'CONVERSION_HOST', 'CONVERSION_PORT', 'DASHBOARD_DIR'],
+  ...['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
+];
 
 test('every setting of the operator, the API server and billing is set, or left to extraEnv', () => {
   const text = readdirSync(join(CHART, 'templates'))
