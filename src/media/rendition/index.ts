@@ -68,6 +68,8 @@ export const Chunk = Type.Object({
   audio: Type.Object({ header: Type.String() }),
   /** Set where this part of the source could not be encoded: the chunk is black and silent. */
   standsIn: Type.Optional(Type.Literal(true)),
+  /** Set where some of this part of the source could not be decoded: a frame is held, or silence is played, meanwhile. */
+  isDamaged: Type.Optional(Type.Literal(true)),
 });
 export type Chunk = Static<typeof Chunk>;
 

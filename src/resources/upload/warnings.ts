@@ -39,7 +39,7 @@ export const UPLOAD_WARNINGS = {
     fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',
   },
   part_replaced: {
-    meaning: 'A part of the file cannot be decoded, and black and silence are played there.',
+    meaning: 'A part of the file cannot be decoded, and a held or black frame and silence are played there.',
     fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',
   },
   media_changes: {

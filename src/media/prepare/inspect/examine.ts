@@ -1,5 +1,6 @@
 /** Reads a source to its end, and decides which of its tracks are played. */
 import { PrepareError } from '../failure.ts';
+import { breaksOff } from './ending.ts';
 import type { MediaTools } from './ffprobe.ts';
 import { probeFirstFrame, type ScanOptions, scanPackets } from './probe.ts';
 import { checkComplete, type EmptyTrack, type MediaType, type Scan, type Source, type StreamScan } from './source.ts';
@@ -36,6 +37,7 @@ export async function examine(
   }
   if (options.seconds === undefined) checkComplete(source, scan);
   if (!options.isOutline) scan = { ...scan, video: await startShown(path, source, scan, tools, signal) };
+  if (!options.isOutline && (await breaksOff(path, source))) scan = { ...scan, breaksOff: true };
   return { source, scan: holdStill(source, scan) };
 }
 

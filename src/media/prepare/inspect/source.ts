@@ -121,6 +121,8 @@ export interface Scan {
   fileEndSeconds?: number;
   /** Position in the file where the last packet of any track ends. */
   fileEndByte?: number;
+  /** True where the file ends in the middle of what its container has begun (ending.ts). */
+  breaksOff?: boolean;
   /** Seconds of decoded sound, where that was measured. */
   decodedSeconds?: number;
 }

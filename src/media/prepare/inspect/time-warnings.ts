@@ -56,7 +56,9 @@ const ENDS_EARLY = /\b(mov|flv|matroska)\b/;
 const UNREAD_SHARE = 0.4;
 const INDEX_BYTES = { file: 16_384, packet: 64 };
 
-const fileShortened: TimeRule = ({ format, sizeBytes }, { fileEndByte, packets }) => {
+const fileShortened: TimeRule = ({ format, sizeBytes }, scan) => {
+  const { fileEndByte, packets } = scan;
+  if (scan.breaksOff) return warn('file_shortened', `It breaks off after ${written(computeExtent(scan).seconds)}.`);
   if (!fileEndByte || !ENDS_EARLY.test(format)) return undefined;
   const all = [...(packets?.values() ?? [])].reduce((sum, count) => sum + count, 0);
   const unread = sizeBytes - fileEndByte - INDEX_BYTES.file - INDEX_BYTES.packet * all;

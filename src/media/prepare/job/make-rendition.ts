@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
-import type { UploadWarning } from '../../../resources/upload/warnings.ts';
+import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import {
@@ -384,14 +384,16 @@ async function makeBy(
     const pauses = keepsTime(input.source);
     const { videoFrames, delayFrames } = plan;
     const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
-    const reading = { ffmpeg: tools.ffmpeg, signal, log, openInput, onProgress: onFraction };
+    const warnings: UploadWarning[] = [];
+    const onDamage = () => warnings.push(warn('part_replaced'));
+    const reading = { ffmpeg: tools.ffmpeg, signal, log, openInput, onProgress: onFraction, onDamage };
     const options = { ...reading, framerate, seconds, most, mending };
     // ffmpeg rounds the times of reordered pictures otherwise than a rendition promises.
     const short = assumption && delayFrames === 0;
     const made = short ? await remux(remuxArgs(input), output, options) : await transcode(plan.args, output, options);
     if (assumption?.holds(made) === false) throw new BrokenPromiseError('the media differs from its header');
     await output.approve();
-    return made;
+    return warnings.length > 0 ? { ...made, warnings } : made;
   } catch (error) {
     over.abort();
     await proved;

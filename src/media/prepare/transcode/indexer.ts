@@ -263,6 +263,7 @@ class Checker {
     for (const unit of readUnits(body)) {
       const type = unit.readUInt8(0) & 0x1f;
       isIdr ||= type === NAL_IDR;
+      promise(type !== 0, `video frame ${frame} has no picture in it`);
       const isKnown = !NAL_PARAMETER_SETS.has(type) || this.#parameterSets.some((set) => set.equals(trimZeros(unit)));
       promise(isKnown, `the format of the pictures changes at video frame ${frame}`);
     }

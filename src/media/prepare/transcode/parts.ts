@@ -123,9 +123,11 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
   };
 }
 
-/** Returns the warning about chunks that stand in for parts of the source. */
+/** Returns the warning about chunks that stand in for parts of the source, or lack some of their pictures or sound. */
 function listWarnings(chunks: readonly Chunk[], framerate: number): UploadWarning[] {
-  const times = chunks.filter(({ standsIn }) => standsIn).map(({ firstFrame }) => formatClock(firstFrame / framerate));
+  const times = chunks
+    .filter(({ standsIn, isDamaged }) => standsIn || isDamaged)
+    .map(({ firstFrame }) => formatClock(firstFrame / framerate));
   if (times.length === 0) return [];
   const more = times.length > NAMED_TIMES ? ` and ${times.length - NAMED_TIMES} more` : '';
   return [warn('part_replaced', `It begins at ${times.slice(0, NAMED_TIMES).join(', ')}${more}.`)];
@@ -276,19 +278,23 @@ class PartMaker {
     const { framerate } = input;
     const frames = part.endFrame - part.firstFrame;
     const seconds = frames / framerate;
+    const damage: Pick<Chunk, 'isDamaged'> = {};
     const object = await GrowingObject.begin(storage, renditionKey);
     try {
       const chunk = await transcode(args, new PartOutput(object, part, framerate), {
         ...{ ffmpeg, framerate, seconds, signal: this.#signal, log },
         most: { seconds, bytes: maxBytes(input, seconds) },
         mending: { sound: true, pauses: true, videoFrames: undefined, part },
+        onDamage: () => {
+          damage.isDamaged = true;
+        },
         onProgress: (fraction) => {
           this.#encoding.set(part, fraction * frames);
           this.#onEncoding([...this.#encoding.values()].reduce((sum, some) => sum + some, 0));
         },
       });
       const left = await this.#findLeft(part);
-      if (!left) return await this.#publish(object, { ...chunk, ...about });
+      if (!left) return await this.#publish(object, { ...chunk, ...about, ...damage });
       // Another Job has been sooner.
       await object.discard();
       return left;

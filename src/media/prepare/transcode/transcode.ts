@@ -46,6 +46,8 @@ export interface TranscodeOptions {
   onProgress?: (fraction: number) => void;
   /** Time without a byte from ffmpeg after which it is given up. */
   stallMs?: number;
+  /** Called where some of the source could not be decoded. */
+  onDamage?: () => void;
   /** Opens the bytes for ffmpeg's stdin. It may wait for them as long as they take. */
   openInput?: ((signal: AbortSignal) => ToolInput) | undefined;
 }
@@ -65,12 +67,12 @@ export interface Output<Made> {
  * in every case.
  */
 export async function transcode<Made>(args: string[], output: Output<Made>, options: TranscodeOptions): Promise<Made> {
-  const { framerate, seconds, log, onProgress, mending } = options;
+  const { framerate, seconds, log, onProgress, onDamage, mending } = options;
   const rewriter = new Rewriter(framerate, mending);
   const { headers } = rewriter;
   const parser = new FlvParser();
   const buffers = new TagBuffers();
-  await runFfmpeg(args, options, async (stdout) => {
+  const stderr = await runFfmpeg(args, options, async (stdout) => {
     if (!mending?.part?.firstFrame) await output.write(fileHeader(framerate), headers);
     for await (const bytes of inBatches(stdout)) {
       await output.write(buffers.encode(parser.push(bytes).flatMap((tag) => rewriter.push(tag))), headers);
@@ -82,18 +84,30 @@ export async function transcode<Made>(args: string[], output: Output<Made>, opti
   await output.write(buffers.encode(rewriter.end()), headers);
   const { silentFrames } = rewriter;
   if (silentFrames > 0) log.info({ silentFrames }, 'audio filled with silence');
+  if (countUndecoded(stderr) >= NOTICED_PACKETS) {
+    log.warn({ stderr }, 'some of the source cannot be decoded');
+    onDamage?.();
+  }
   return output.end();
 }
 
+/** So many packets are a quarter of a second. The tail of stderr has room for twice as many. */
+const NOTICED_PACKETS = 7;
+/** Messages of ffmpeg 5 and of later ones: a packet gave no frame. */
+const UNDECODED = /^(?:Error while decoding stream|.*Error submitting packet to decoder)/gm;
+
+/** Counts the packets that could not be decoded, as far as the tail of ffmpeg's stderr names them. */
+const countUndecoded = (stderr: string): number => stderr.match(UNDECODED)?.length ?? 0;
+
 /**
- * Starts ffmpeg and lets `read` read its stdout. Resolves when both have ended well: the output is complete only when ffmpeg says
- * so. Rejects with what `read` throws, PrepareError, or the signal's reason, after ffmpeg has ended.
+ * Starts ffmpeg and lets `read` read its stdout. Resolves with the tail of stderr when both have ended well: the output is complete only
+ * when ffmpeg says so. Rejects with what `read` throws, PrepareError, or the signal's reason, after ffmpeg has ended.
  */
 export async function runFfmpeg(
   args: string[],
   options: Pick<TranscodeOptions, 'ffmpeg' | 'signal' | 'stallMs' | 'openInput'>,
   read: (stdout: AsyncIterable<Buffer>) => Promise<void>,
-): Promise<void> {
+): Promise<string> {
   const { ffmpeg, stallMs = STALL_MS } = options;
   const stop = new AbortController();
   const signal = AbortSignal.any([options.signal, stop.signal]);
@@ -120,7 +134,7 @@ export async function runFfmpeg(
     const tool = startTool(ffmpeg, args, signal, input);
     ended = tool.done.catch(() => undefined);
     await read(watched(tool.stdout));
-    await tool.done;
+    return await tool.done;
   } catch (error) {
     options.signal.throwIfAborted();
     stop.signal.throwIfAborted();

@@ -2,14 +2,15 @@
 import { copyFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
-import { type JobContext, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { type JobContext, makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import type { PrepareTask } from '../../../../../src/media/prepare/job/task.ts';
 import { runPrepare } from '../../../../../src/media/prepare/main.ts';
-import { indexKey } from '../../../../../src/media/rendition/index.ts';
+import { entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../../../src/media/settings.ts';
 import { encodeFitting, FITTING_PICTURE, halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
 import { createContext, taskFor, tools } from '../../../../kit/make/rendition.ts';
 import { listKeys } from '../../../../kit/make/storage-suite.ts';
+import { until } from '../../../../kit/wait.ts';
 
 const filesIn = (place: Room) => listKeys(place.storage, '');
 type Room = Awaited<ReturnType<typeof room>>;
@@ -99,4 +100,31 @@ describe('a source', () => {
     expect(await place.storage.head(indexKey(task.renditionKey))).toBeUndefined();
     expect(await run(place, task)).toMatchObject({ code: 0, result: { rendition: { state: 'ready' } } });
   });
+
+  test('that is replaced under a helper ends its work, and the next try makes the range', async () => {
+    await using place = await room();
+    const path = await media(place.path('in.mkv'), {
+      video: 'smptebars=s=160x90:r=2:d=34',
+      audio: 'sine=440:r=48000:d=34',
+      output: ['-g', '20', '-c:a', 'aac'],
+    });
+    const source = await putSource(place, path);
+    const stop = new AbortController();
+    // The Job of the whole is ended when its first part begins: its plan is there then.
+    const begun = place.path('begun');
+    const begins = await tamper(place, `touch '${begun}'; exec sleep 600`);
+    const lead = makeRendition(task, { ...begins, signal: stop.signal });
+    lead.catch(() => undefined);
+    await until('the first part begins', () => stat(begun).then(Boolean, () => false));
+    stop.abort(new Error('SIGTERM'));
+    await expect(lead).rejects.toThrow('SIGTERM');
+
+    const range = { ...task, action: 'range' as const };
+    const replaces = await tamper(place, `cp '${path}' '${source}.new' && mv '${source}.new' '${source}'`);
+    await expect(makeRange(range, 0, replaces)).rejects.toMatchObject({ name: 'StorageError', code: 'changed' });
+    expect(await place.storage.head(indexKey(task.renditionKey))).toBeUndefined();
+    await makeRange(range, 0, createContext(place));
+    expect(await makeRange(range, 0, createContext(place))).toBe(0);
+    expect(await place.storage.head(entryKey(task.renditionKey, 960))).toBeDefined();
+  }, 240_000);
 });
