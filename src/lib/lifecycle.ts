@@ -43,9 +43,9 @@ export class Lifecycle {
       const timer = setTimeout(resolve, timeoutMs, 'late');
       try {
         if ((await Promise.race([release(), late])) === 'late')
-          this.#log?.warn({ name, timeoutMs }, 'a resource was not released in time');
+          this.#log?.warn({ part: name, timeoutMs }, 'a resource was not released in time');
       } catch (error) {
-        this.#log?.warn({ name, err: error }, 'a resource could not be released');
+        this.#log?.warn({ part: name, err: error }, 'a resource could not be released');
       } finally {
         clearTimeout(timer);
       }

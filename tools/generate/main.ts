@@ -6,6 +6,7 @@ import { writeChart } from './chart/generate.ts';
 import { generateClient } from './client.ts';
 import { generateCrds } from './crds.ts';
 import { generateSchema } from './graphql.ts';
+import { logsDocument } from './logs.ts';
 import { metricsDocument } from './metrics.ts';
 import { writeMonitoring } from './monitoring/generate.ts';
 import { generateApi } from './openapi.ts';
@@ -17,17 +18,19 @@ const DOCS = join(ROOT, 'docs');
 async function writeDocs(): Promise<string[]> {
   mkdirSync(DOCS, { recursive: true });
   const file = (name: string) => join(DOCS, name);
-  const [metrics, settings, graphql, agents] = [
+  const [metrics, settings, logs, graphql, agents] = [
     file('metrics.md'),
     file('settings.md'),
+    file('logs.md'),
     file('schema.graphql'),
     file('agents.md'),
   ];
   writeFileSync(metrics, metricsDocument());
   writeFileSync(settings, settingsDocument());
+  writeFileSync(logs, logsDocument());
   await generateSchema(graphql);
   await generateAgents(agents);
-  return [metrics, settings, graphql, agents, ...(await generateApi(DOCS))];
+  return [metrics, settings, logs, graphql, agents, ...(await generateApi(DOCS))];
 }
 
 // The chart contains the definitions, so these come first.

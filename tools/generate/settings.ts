@@ -1,6 +1,7 @@
 /** Writes docs/settings.md from the table of settings. Pure: no I/O, no clock. */
 import { SECTIONS, SETTINGS, type Section, type Setting } from '../../src/settings/table.ts';
 import { OTEL_VARIABLES } from '../../src/settings/tracing.ts';
+import { table } from './table.ts';
 
 const HEAD = `# Settings
 
@@ -76,18 +77,6 @@ function formatType(setting: Setting): string {
     case 'text':
       return '';
   }
-}
-
-/** A table of Markdown whose columns are aligned, as the formatter wants it. */
-function table(rows: readonly (readonly string[])[]): string {
-  const cells = rows.map((row) => row.map((cell) => cell.replaceAll('|', '\\|')));
-  const widths = (cells[0] ?? []).map((_, column) =>
-    Math.max(3, ...cells.map((row) => [...(row[column] ?? '')].length)),
-  );
-  const line = (row: readonly string[]) =>
-    `| ${row.map((cell, i) => cell + ' '.repeat((widths[i] ?? 0) - [...cell].length)).join(' | ')} |\n`;
-  const [head = [], ...body] = cells;
-  return [line(head), line(widths.map((width) => '-'.repeat(width))), ...body.map(line)].join('');
 }
 
 export function settingsDocument(): string {

@@ -107,7 +107,7 @@ export function watchStreams(
     workers: WORKERS,
     process: processStream,
     backoff: BACKOFF,
-    log: log.child({ at: 'streams' }),
+    log: log.child({ job: 'streams' }),
   });
   streams.onChange(
     (key, stream) => {

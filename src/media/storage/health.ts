@@ -36,7 +36,7 @@ export class StorageHealth {
     }
     this.errors[error.code] = (this.errors[error.code] ?? 0) + 1;
     if (error.code !== 'unavailable') return;
-    if (this.failure === undefined) this.#log.warn({ key, err: error }, 'the storage does not respond');
+    if (this.failure === undefined) this.#log.warn({ storageKey: key, err: error }, 'the storage does not respond');
     this.failure = error.message;
   }
 }

@@ -63,7 +63,7 @@ export function createDeletions({ db, auth, clear, sendMail, log, ...more }: Del
       try {
         if (await clear(accountId)) await endDeletion(db, accountId);
       } catch (err) {
-        log.warn({ err, accountId }, 'the data of an account could not be deleted; it is retried');
+        log.warn({ err, account: accountId }, 'the data of an account could not be deleted; it is retried');
       }
     }
   }

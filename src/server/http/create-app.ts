@@ -34,7 +34,7 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
   const clientErrors = createClientErrors();
   const app = Fastify({
     loggerInstance: log as FastifyBaseLogger,
-    logController: new LogController({ disableRequestLogging: true }),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestID' }),
     routerOptions: { maxParamLength: 512, querystringParser: parseQuery },
     trustProxy,
     // The last moment before routing.

@@ -116,7 +116,7 @@ export function createHttpMetrics(): HttpMetrics {
           const method = METHODS.has(request.method) ? request.method : 'other';
           const status = reply.raw.writableFinished ? String(reply.statusCode) : CLIENT_CLOSED;
           duration.observe({ method, route, status }, ms / 1000);
-          request.log.debug({ method, route, status, ms: Math.round(ms) }, 'request');
+          request.log.debug({ method, route, status, tookMs: Math.round(ms) }, 'request');
         });
         done();
       });

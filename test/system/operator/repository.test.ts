@@ -10,7 +10,9 @@ import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { FIELDS } from '../../../src/resources/destination/read.ts';
+import { run as runWith } from '../../../tools/process/run.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
+import { ensureFlux } from '../../kit/real/go-programs.ts';
 import {
   aroundEachTest,
   cluster,
@@ -80,6 +82,29 @@ test.each([
   const answers = (await kubectl('apply', '-k', CHANNEL, ...flags)).trim().split('\n');
   expect(answers).toHaveLength(5);
   for (const answer of answers) expect(answer).toMatch(flags.length > 0 ? / serverside-applied$/ : / unchanged$/);
+  expect(await readGenerations()).toEqual(before);
+});
+
+/** Applies the channel as kustomize-controller does; resolves with what it did with each object. */
+async function applyByFlux(flux: string): Promise<string[]> {
+  const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir };
+  const { ok, stdout, stderr } = await runWith(flux, [NS], { env, input: await kubectl('kustomize', CHANNEL) });
+  if (!ok) throw new Error(stderr);
+  return stdout.trim().split('\n');
+}
+
+test('after defaults and status, kustomize-controller of Flux finds every object unchanged', async () => {
+  const { flux } = await ensureFlux();
+  await createSecret();
+  const created = await applyByFlux(flux);
+  expect(created).toHaveLength(5);
+  for (const answer of created) expect(answer).toMatch(/ created$/);
+  await bringOnAir();
+  await until('the stream has a pod in its status', async () => (await getStream('channel')).status?.podName);
+  const before = await readGenerations();
+  const again = await applyByFlux(flux);
+  expect(again).toHaveLength(5);
+  for (const answer of again) expect(answer).toMatch(/ unchanged$/);
   expect(await readGenerations()).toEqual(before);
 });
 

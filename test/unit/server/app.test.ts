@@ -239,7 +239,7 @@ describe('traces (W3C Trace Context)', () => {
       .split('\n')
       .filter((line) => line.includes('traced'));
     expect(lines.length).toBeGreaterThan(0);
-    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ trace_id: trace, reqId: 'traced' });
+    for (const line of lines) expect(JSON.parse(line)).toMatchObject({ trace_id: trace, requestID: 'traced' });
     await ask({});
     expect(handedOn).toBeUndefined();
   });

@@ -97,7 +97,7 @@ export interface Rendered {
 export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
   const made = await readIndex(task, context.storage);
   if (made) {
-    context.log.info({ key: task.renditionKey }, 'the rendition was made before');
+    context.log.info({ storageKey: task.renditionKey }, 'the rendition was made before');
     return ready(task, made);
   }
   const index = await withSource(context.storage, task, (path) => make(task, openFile(task, path, context), context));

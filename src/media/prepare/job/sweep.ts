@@ -203,10 +203,10 @@ export async function sweep(
     if (suspect === 'chunks') {
       const objects = await deleteUnused(storage, base, since, signal);
       delete kept[name];
-      log.info({ key: base, since, objects }, 'deleted unused chunks');
+      log.info({ storageKey: base, since, objects }, 'deleted unused chunks');
     } else if (await deleteAll(storage, { base, isOnly: suspect === 'only', since }, signal)) {
       delete kept[name];
-      log.info({ key: base, since }, 'deleted unreferenced objects');
+      log.info({ storageKey: base, since }, 'deleted unreferenced objects');
       deleted++;
     } else {
       kept[name] = now.toISOString();

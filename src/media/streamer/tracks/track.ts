@@ -393,7 +393,7 @@ export class TrackPlayer {
     const { code, message } = itemError(error);
     this.#skipped[code] = (this.#skipped[code] ?? 0) + 1;
     this.#broken.set(id, { id, name, playlistID, index, code, message });
-    this.#options.log.warn({ item: id, name, code, err: error }, message);
+    this.#options.log.warn({ item: id, itemName: name, code, err: error }, message);
   }
 
   /** Reports an item that broke or ran out while it played. */
@@ -412,7 +412,10 @@ export class TrackPlayer {
     this.#ranOut++;
     const since = this.#behind?.rendition === rendition ? this.#behind.since : clock.now().toISOString();
     this.#behind = { item, rendition, preparedFrames, since };
-    log.warn({ item: item.id, name: item.name, preparedFrames }, 'the item ended early: the rest is not prepared yet');
+    log.warn(
+      { item: item.id, itemName: item.name, preparedFrames },
+      'the item ended early: the rest is not prepared yet',
+    );
   }
 
   /** An item of a long list may be prepared long before its next turn. */
