@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTrackPackets } from '../kit/make/media.ts';
-import { encodeFitting, FITTING_PICTURE, ffmpeg, loopBesideHeavySound } from '../kit/make/prepare.ts';
+import { encodeFitting, FITTING_PICTURE, loopBesideHeavySound, media } from '../kit/make/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { until } from '../kit/wait.ts';
@@ -27,7 +27,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-arriving-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   const clip = join(dir, 'clip.mp4');
-  await ffmpeg('-f', 'lavfi', '-i', FITTING_PICTURE, '-preset', 'ultrafast', ...encodeFitting(60), clip);
+  await media(clip, { video: FITTING_PICTURE, output: encodeFitting(60) });
   // 46 MB.
   film = await loopBesideHeavySound(clip, join(dir, 'film.mov'), SECONDS);
   files = createServer(async (_, response) => {

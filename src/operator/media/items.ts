@@ -257,10 +257,13 @@ export function findHold({
 /** A Job that runs goes on for so long after a gate has closed: credit that is topped up at once loses no work. */
 const GRACE_MS = 120_000;
 
-/** Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. */
-export function findGraceEnd(stream: LoopStream): Date | undefined {
+/**
+ * Until when Jobs for a stream may go on although nothing new is prepared for it; undefined where they may not. A gate that nobody has
+ * reported yet is not closed: a stream may get it while its media is being prepared.
+ */
+export function findGraceEnd(stream: LoopStream, now: Date): Date | undefined {
   const hold = findHold(stream);
-  const since = Date.parse(hold?.since ?? '');
+  const since = hold?.isUnknown && hold.since === undefined ? now.getTime() : Date.parse(hold?.since ?? '');
   return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
 }
 

@@ -30,13 +30,18 @@ export function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload,
 }
 
 /** Until when a running Job may go on making a rendition that only streams ask for which may not go on air. */
-function findHoldEnd(caches: UploadControllerDeps['caches'], { metadata }: Upload, profile: Profile): Date | undefined {
+function findHoldEnd(
+  caches: UploadControllerDeps['caches'],
+  { metadata }: Upload,
+  profile: Profile,
+  now: Date,
+): Date | undefined {
   const { namespace = '', name } = metadata;
   // Only a Job that runs is worth a look at all the streams.
   const names = [renditionJobName(name, profile), importJobName(name)];
   if (!names.some((job) => caches.jobs.get(namespace, job))) return undefined;
   const ends = listStreamsOfUpload(caches, joinKey(namespace, name)).flatMap((stream) =>
-    findProfile(stream) === profile ? (findGraceEnd(stream) ?? []) : [],
+    findProfile(stream) === profile ? (findGraceEnd(stream, now) ?? []) : [],
   );
   return ends.sort((a, b) => b.getTime() - a.getTime())[0];
 }
@@ -64,7 +69,7 @@ export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: D
   for (const { metadata } of jobs) pods.set(metadata.uid, caches.pods.byIndex(BY_OWNER, metadata.uid));
   return {
     ...asked,
-    held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile)])),
+    held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile, now)])),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     sameWork: findSameWork(caches, upload),
     pods,

@@ -1,6 +1,7 @@
 /** Makes media for tests with ffmpeg, and reads recordings with ffprobe. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { makeMedia } from './made-media.ts';
 
 const run = promisify(execFile);
 
@@ -22,16 +23,14 @@ export async function makeClip(path: string, options: ClipOptions): Promise<void
   const tint = colour ? `,lutrgb=${others[colour]}` : '';
   const picture = `testsrc2=size=${size}:rate=${fps}:duration=${seconds}${tint}`;
   const tone = `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`;
-  await run('ffmpeg', [
-    ...['-v', 'error', '-y', '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', tone],
-    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-shortest', path],
-  ]);
+  const how = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-shortest'];
+  await makeMedia(path, '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', tone, ...how);
 }
 
 /** Makes a tone without pictures. */
 export async function makeTone(path: string, { seconds, hertz }: { seconds: number; hertz: number }): Promise<void> {
   const tone = `sine=frequency=${hertz}:sample_rate=48000:duration=${seconds}`;
-  await run('ffmpeg', ['-v', 'error', '-y', '-f', 'lavfi', '-i', tone, '-c:a', 'aac', path]);
+  await makeMedia(path, '-f', 'lavfi', '-i', tone, '-c:a', 'aac');
 }
 
 export interface TrackPackets {

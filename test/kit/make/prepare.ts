@@ -1,11 +1,11 @@
 /** Provides a web server, a storage and tiny media for the tests of the prepare Job. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,6 +13,7 @@ import { createLogger } from '../../../src/lib/log.ts';
 import type { Sink } from '../../../src/media/prepare/link/fetch.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { Storage } from '../../../src/media/storage/storage.ts';
+import { makeMedia } from './made-media.ts';
 
 const run = promisify(execFile);
 
@@ -105,9 +106,6 @@ export async function inspect(path: string) {
   };
 }
 
-/** Media by their options: many tests use the same few seconds, so they are made once. */
-const made = new Map<string, Promise<Buffer>>();
-
 /** Makes a playable file: `video` and `audio` are lavfi sources, `output` the encoders' options. */
 export async function media(
   path: string,
@@ -116,16 +114,7 @@ export async function media(
   const inputs = [video, audio]
     .filter((source) => source !== undefined)
     .flatMap((source) => ['-f', 'lavfi', '-i', source]);
-  const args = [...inputs, '-preset', 'ultrafast', ...output];
-  const make = async () => {
-    await ffmpeg(...args, path);
-    return readFile(path);
-  };
-  const key = JSON.stringify([extname(path), ...args]);
-  const content = made.get(key) ?? make();
-  made.set(key, content);
-  await writeFile(path, await content);
-  return path;
+  return makeMedia(path, ...inputs, '-preset', 'ultrafast', ...output);
 }
 
 /** Arguments that make a clip of eight seconds: a picture that fits into a rendition and is cheap to encode. */

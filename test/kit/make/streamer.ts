@@ -14,6 +14,7 @@ import {
 } from '../../../src/media/rendition/flv.ts';
 import { indexKey, type RenditionIndexV1 } from '../../../src/media/rendition/index.ts';
 import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import { makeMedia } from './made-media.ts';
 
 const run = promisify(execFile);
 
@@ -77,8 +78,8 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
   const seconds = frames / fps;
   const sound = ['-f', 'lavfi', '-i', `sine=f=${hertz}:r=48000:d=${seconds}`];
   const picture = ['-f', 'lavfi', '-i', `testsrc=s=${size}:r=${fps}:d=${seconds + 1}`];
-  await run('ffmpeg', [
-    ...['-v', 'error', '-y', ...(audioOnly ? [] : picture), ...sound],
+  const args = [
+    ...[...(audioOnly ? [] : picture), ...sound],
     ...(audioOnly
       ? []
       : ['-frames:v', String(frames), '-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p']),
@@ -87,8 +88,9 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
       : ['-bf', String(bframes), '-g', String(fps * 2), '-keyint_min', String(fps * 2), '-sc_threshold', '0']),
     ...(audioOnly ? [] : ['-b:v', `${bitrateKbps}k`, '-maxrate', `${bitrateKbps}k`, '-bufsize', `${bitrateKbps}k`]),
     ...(constant ? ['-x264-params', 'nal-hrd=cbr:filler=1'] : []),
-    ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize', path],
-  ]);
+    ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize'],
+  ];
+  await makeMedia(path, ...args);
   await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(buildIndex(await readFile(path), fps)));
   return { id, name: `Clip ${id}`, rendition };
 }

@@ -16,6 +16,7 @@ import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { query } from '../../kit/real/postgres.ts';
 import {
@@ -24,15 +25,19 @@ import {
   createDestination,
   createStream,
   createUpload,
+  finishJob,
   getPod,
   getStream,
   kube,
   kubelet,
+  MADE,
   NS,
   prepareUpload,
   setSpec,
+  waitForJobPod,
   waitForPhase,
   waitForPod,
+  waitUntilIdle,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -176,6 +181,26 @@ it('a deleted stream is counted before it goes, also without a meter at the time
   billing = await startBilling();
   await until('it is gone', async () => (await getStream().catch(() => undefined)) === undefined);
   expect(await sumCounted()).toBe(42.7);
+});
+
+it('media that is being prepared when billing takes a stream over goes on, although nobody has reported the credit yet', async () => {
+  await billing.stop();
+  await createDestination();
+  await createUpload();
+  await createStream();
+  await finishJob('film-import', { action: 'import', media: MEDIA });
+  const { metadata } = await waitForJobPod('film-720p30');
+  await owned();
+  await setSpec({ readinessGates: [{ conditionType: CREDIT_CONDITION }] });
+  const readMedia = async () => findCondition((await getStream()).status?.conditions, 'MediaReady')?.reason;
+  await until('it awaits the credit', async () => (await readMedia()) === 'MediaAwaitsCredit');
+  await waitUntilIdle();
+  expect((await waitForJobPod('film-720p30')).metadata.uid).toBe(metadata.uid);
+
+  await test.give(account, 1_000_000n);
+  billing = await startBilling();
+  await finishJob('film-720p30', MADE);
+  await run();
 });
 
 it('in its grace a stream stays on air, its usage is owed, and no other stream starts', async () => {

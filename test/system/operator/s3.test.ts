@@ -24,7 +24,7 @@ import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
-import { ffmpeg } from '../../kit/make/prepare.ts';
+import { makeMedia } from '../../kit/make/made-media.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { listProcesses, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
@@ -49,8 +49,20 @@ beforeAll(async () => {
   ]);
   await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
   const [frames, tone] = ['testsrc=s=320x180:r=30:d=4', 'sine=r=48000:d=4'];
-  await ffmpeg('-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac', join(dir, 'in.mp4'));
-  const content = await readFile(join(dir, 'in.mp4'));
+  const path = await makeMedia(
+    join(dir, 'in.mp4'),
+    '-f',
+    'lavfi',
+    '-i',
+    frames,
+    '-f',
+    'lavfi',
+    '-i',
+    tone,
+    '-c:a',
+    'aac',
+  );
+  const content = await readFile(path);
   web = createServer((_, response) => response.end(content)).listen(0, '127.0.0.1');
   await Promise.all([applyCrds(node.kube), applyRights(node.kube)]);
 });

@@ -10,7 +10,8 @@ import { entryKey, indexKey } from '../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../src/media/settings.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
-import { ffmpeg, quiet, room, serve } from '../../kit/make/prepare.ts';
+import { makeMedia } from '../../kit/make/made-media.ts';
+import { quiet, room, serve } from '../../kit/make/prepare.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 
 let s3: S3Server;
@@ -43,7 +44,7 @@ async function runJob(place: Room, task: PrepareTask, bucket: string, secretAcce
 test('a source goes to S3, and a rendition of it with its index', async () => {
   await using place = await room();
   const [frames, tone] = ['testsrc=s=320x180:r=30:d=2', 'sine=r=48000:d=2'];
-  await ffmpeg('-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac', place.path('in.mp4'));
+  await makeMedia(place.path('in.mp4'), '-f', 'lavfi', '-i', frames, '-f', 'lavfi', '-i', tone, '-c:a', 'aac');
   const content = await readFile(place.path('in.mp4'));
   await using server = await serve((_, response) => response.end(content));
   const run = (task: PrepareTask) => runJob(place, task, 'media', s3.credentials.secretAccessKey);
@@ -75,7 +76,7 @@ test.each([
 ])('%s are reported in the result, in words that help and hold no secret', async (_, bucket, secret, sentence) => {
   await using place = await room();
   // The storage only receives media, so the file has to be some.
-  await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2', place.path('in.mp4'));
+  await makeMedia(place.path('in.mp4'), '-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.2');
   const content = await readFile(place.path('in.mp4'));
   await rm(place.path('in.mp4'));
   await using server = await serve((_request, response) => response.end(content));

@@ -10,6 +10,7 @@ import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts'
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
+import { makeMedia } from '../../kit/make/made-media.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { quiet } from '../../kit/make/prepare.ts';
@@ -36,11 +37,12 @@ let songs: ProgramItem[];
 async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[string]): Promise<ProgramItem> {
   const dir = join(studio.root, 'storage');
   const path = join(studio.root, file);
-  await run('ffmpeg', [
-    ...['-v', 'error', '-f', 'lavfi', '-i', FLASHES, '-f', 'lavfi', '-i', BEEPS, '-t', String(seconds)],
+  await makeMedia(
+    path,
+    ...['-f', 'lavfi', '-i', FLASHES, '-f', 'lavfi', '-i', BEEPS, '-t', String(seconds)],
     ...['-c:v', 'libx264', '-pix_fmt', 'yuv420p', '-profile:v', 'main', '-g', '60', ...x264],
-    ...['-c:a', 'aac', '-ac', '2', path],
-  ]);
+    ...['-c:a', 'aac', '-ac', '2'],
+  );
   await mkdir(join(dir, 'sources'), { recursive: true });
   await copyFile(path, join(dir, 'sources', id));
   const storage = await openStorage(pathToFileURL(dir).href);

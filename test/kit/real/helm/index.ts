@@ -35,7 +35,8 @@ export async function openHelms(kubeconfig: string): Promise<{ helms: Helm[]; cl
     { name: 'Helm 3', path: helm3 },
   ];
   const helms = releases.map(({ name, path }): Helm => {
-    const env = { PATH: environment().PATH, HOME: join(home, name), KUBECONFIG: kubeconfig };
+    const { PATH, GOGC } = environment();
+    const env = { PATH, GOGC, HOME: join(home, name), KUBECONFIG: kubeconfig };
     const runHelm: Helm['run'] = (args, values) => {
       const more = values ? ['--values', '-'] : [];
       const input = values && JSON.stringify(values);

@@ -11,7 +11,7 @@ import { PrepareProgress, PrepareResult, type PrepareTask } from '../../../../sr
 import { runPrepare } from '../../../../src/media/prepare/main.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
 import { findChunkKeys } from '../../../kit/make/chunks.ts';
-import { ffmpeg, halfWritten, media, quiet, room, serve } from '../../../kit/make/prepare.ts';
+import { halfWritten, media, quiet, room, serve } from '../../../kit/make/prepare.ts';
 import { freePort, until } from '../../../kit/wait.ts';
 
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };
@@ -289,7 +289,7 @@ test('SIGTERM ends the process soon, asks for another try and leaves nothing hal
 
 test('an animated GIF is a video', async () => {
   const gif = importedFile(async (path) => {
-    await ffmpeg('-f', 'lavfi', '-i', 'testsrc=s=64x64:r=10:d=1', path('in.gif'));
+    await media(path('in.gif'), { video: 'testsrc=s=64x64:r=10:d=1' });
     return path('in.gif');
   });
   expect(await gif).toMatchObject({ code: 0, result: { media: { video: { codec: 'gif' } } } });

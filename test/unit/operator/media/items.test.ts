@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { assessTracks, findMediaProblem, isWaiting, listUploadNames } from '../../../../src/operator/media/items.ts';
+import {
+  assessTracks,
+  findGraceEnd,
+  findMediaProblem,
+  isWaiting,
+  listUploadNames,
+} from '../../../../src/operator/media/items.ts';
 import { PUBLISHED_ANNOTATION, SUSPENDED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
@@ -206,6 +212,17 @@ describe('the program', () => {
     expect(next.version).toBe(first.version + 1);
     expect(next.video.items[0]?.id).toBe('other');
     expect(next.seed).toBe(first.seed);
+  });
+});
+
+describe('a Job that prepares media for a stream', () => {
+  it('goes on for two minutes when a gate has closed, and while nobody has reported a new one', () => {
+    const gated = stream({ readinessGates: [{ conditionType: 'CreditAvailable' }] });
+    const closed = { type: 'CreditAvailable', status: 'False', reason: 'X', message: 'x' } as const;
+    const conditions = [{ ...closed, lastTransitionTime: NOW.toISOString() }];
+    expect(findGraceEnd({ ...gated, status: { conditions } }, at(60))).toEqual(at(120));
+    expect(findGraceEnd(gated, at(60))).toEqual(at(180));
+    expect(findGraceEnd(stream(), at(60))).toBeUndefined();
   });
 });
 

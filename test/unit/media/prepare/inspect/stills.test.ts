@@ -3,8 +3,10 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { PREVIEW_PROFILE } from '../../../../../src/resources/upload/spec.ts';
 import { importWhole } from '../../../../kit/make/imports.ts';
-import { ffmpeg, room } from '../../../../kit/make/prepare.ts';
+import { makeMedia } from '../../../../kit/make/made-media.ts';
+import { room } from '../../../../kit/make/prepare.ts';
 import { pictureIn, played, rendition } from '../../../../kit/make/rendition.ts';
 
 let dir: string;
@@ -14,43 +16,33 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** Makes one or more pictures from lavfi sources. */
-async function makePicture(name: string, source: string, ...output: string[]): Promise<string> {
-  const path = join(dir, name);
-  await ffmpeg('-f', 'lavfi', '-i', source, ...output, path);
-  return path;
-}
+const makePicture = (name: string, source: string, ...output: string[]): Promise<string> =>
+  makeMedia(join(dir, name), '-f', 'lavfi', '-i', source, ...output);
 const still = (name: string, source = 'color=red:s=320x180', ...output: string[]) =>
   makePicture(name, source, '-frames:v', '1', ...output);
 
-async function uploaded(path: string) {
-  await using place = await room();
+/** Imports and prepares a picture: as a preview, which has a quarter of the pixels, unless `profile` is another one. */
+async function uploaded(path: string, profile: string = PREVIEW_PROFILE) {
+  const place = await room();
   const { media, warnings } = await importWhole(path);
-  const { file, index, audioTimes } = await rendition(place, path);
-  const { y, u, v, silent } = await played(file);
-  return {
-    media,
-    codes: warnings.map(({ code }) => code),
-    index,
-    audioTimes,
-    y,
-    u,
-    v,
-    silent,
-    box: await pictureIn(file),
-  };
+  const { file, index } = await rendition(place, path, 'video', profile);
+  const codes = warnings.map(({ code }) => code);
+  return { media, codes, index, file, [Symbol.asyncDispose]: () => place[Symbol.asyncDispose]() };
 }
 
 describe('a still picture is a clip of ten seconds, with silence, that shows it from beginning to end', () => {
   test.each([
-    ['red.png', []],
+    ['red.png', [], '720p30'],
     ['red.jpg', ['-q:v', '2']],
     ['red.webp', []],
     ['red.bmp', []],
     ['red.tiff', []],
     ['red.gif', []],
     ['red.avif', ['-c:v', 'libaom-av1', '-still-picture', '1', '-cpu-used', '8']],
-  ])('%s', async (name, output) => {
-    const { media, codes, index, y, u, v, silent } = await uploaded(await still(name, undefined, ...output));
+  ])('%s', async (name, output, profile?: string) => {
+    await using clip = await uploaded(await still(name, undefined, ...output), profile);
+    const { media, codes, index } = clip;
+    const { y, u, v, silent } = await played(clip.file);
     expect(media).toMatchObject({ durationSeconds: 10, video: { width: 320, height: 180 } });
     expect(codes).toEqual(['still_picture']);
     expect(index.video?.frames).toBe(300);
@@ -68,7 +60,9 @@ describe('a still picture is a clip of ten seconds, with silence, that shows it 
   });
 
   test('in grey', async () => {
-    const { y, u } = await uploaded(await still('grey.jpg', 'color=gray:s=320x180', '-pix_fmt', 'gray'));
+    const grey = await still('grey.jpg', 'color=gray:s=320x180', '-pix_fmt', 'gray');
+    await using clip = await uploaded(grey);
+    const { y, u } = await played(clip.file);
     expect(y[299]).toBeCloseTo(y[0] ?? 0, 0);
     expect(Math.abs((u[0] ?? 0) - 128)).toBeLessThan(2);
   });
@@ -79,7 +73,8 @@ describe('a still picture is a clip of ten seconds, with silence, that shows it 
     exif.writeUInt16BE(exif.length - 2, 2);
     const path = join(dir, 'turned.jpg');
     await writeFile(path, Buffer.concat([jpeg.subarray(0, 2), exif, jpeg.subarray(2)]));
-    const { box } = await uploaded(path);
+    await using clip = await uploaded(path, '720p30');
+    const box = await pictureIn(clip.file);
     // 9:16 in the frame of 1280 × 720.
     expect(box[0]).toBeGreaterThan(380);
     expect(box[0]).toBeLessThan(420);
@@ -88,16 +83,21 @@ describe('a still picture is a clip of ten seconds, with silence, that shows it 
 
   test('on black where it is transparent, and says so', async () => {
     const clear = await still('clear.png', 'color=white@0.0:s=320x180,format=rgba');
-    const { codes, y } = await uploaded(clear);
-    expect(codes).toEqual(['still_picture', 'transparency_on_black']);
-    expect(y[0]).toBeLessThan(20);
+    await using clip = await uploaded(clear);
+    expect(clip.codes).toEqual(['still_picture', 'transparency_on_black']);
+    expect((await played(clip.file)).y[0]).toBeLessThan(20);
     const opaque = await still('opaque.png', 'color=white:s=320x180,format=rgba');
     expect((await importWhole(opaque)).warnings.map(({ code }) => code)).toEqual(['still_picture']);
   });
 
-  test.each(['1x1', '321x181', '3x4000', '4000x3'])('of %s pixels', async (size) => {
-    const { index } = await uploaded(await still(`${size}.png`, `color=white:s=${size},format=rgb24`));
-    expect(index.video?.frames).toBe(300);
+  test.each([
+    ['1x1', PREVIEW_PROFILE],
+    ['321x181', PREVIEW_PROFILE],
+    ['3x4000', '720p30'],
+    ['4000x3', PREVIEW_PROFILE],
+  ])('of %s pixels', async (size, profile) => {
+    await using clip = await uploaded(await still(`${size}.png`, `color=white:s=${size},format=rgb24`), profile);
+    expect(clip.index.video?.frames).toBe(300);
   });
 });
 
@@ -107,7 +107,8 @@ describe('an animated picture lasts as long as it does', () => {
     ['film.apng', ['-plays', '0']],
   ])('%s', async (name, output) => {
     const path = await makePicture(name, 'testsrc2=s=320x180:r=10:d=2', ...output);
-    const { media, codes, index } = await uploaded(path);
+    await using clip = await uploaded(path, '720p30');
+    const { media, codes, index } = clip;
     expect(media.durationSeconds).toBeCloseTo(2, 1);
     expect(index.durationSeconds).toBeCloseTo(2, 1);
     expect(codes).toEqual([]);

@@ -12,7 +12,6 @@ import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { findChunkKeys } from '../../../../kit/make/chunks.ts';
 import {
   encodeFitting,
-  FITTING_PICTURE,
   ffprobe,
   halfWritten,
   loopBesideHeavySound,
@@ -32,9 +31,12 @@ let files: Awaited<ReturnType<typeof room>>;
 /** An export of 40 s that is copied into 720p30, its tables first; and the same as it is encoded, since its keyframes are 8 s apart. */
 const film: Record<'fits' | 'apart', Buffer> = { fits: Buffer.alloc(0), apart: Buffer.alloc(0) };
 
-/** Loops eight seconds of a picture that is cheap to encode, beside sound that has the bytes: 15 MB. */
+/** A picture that fits into a rendition and stands still, which costs the least to encode. */
+const STILL_PICTURE = 'smptebars=s=160x90:r=30:d=8,scale=1280:720:flags=neighbor';
+
+/** Loops eight seconds of the picture beside sound that has the bytes: 15 MB. */
 async function makeFilm(name: string, gop: number): Promise<Buffer> {
-  const clip = await media(files.path(`${name}-clip.mp4`), { video: FITTING_PICTURE, output: encodeFitting(gop) });
+  const clip = await media(files.path(`${name}-clip.mp4`), { video: STILL_PICTURE, output: encodeFitting(gop) });
   return loopBesideHeavySound(clip, files.path(`${name}.mov`), SECONDS);
 }
 

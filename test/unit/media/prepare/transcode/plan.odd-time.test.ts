@@ -2,6 +2,7 @@
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { importWhole } from '../../../../kit/make/imports.ts';
+import { makeMedia } from '../../../../kit/make/made-media.ts';
 import { ffmpeg, ffprobe, room } from '../../../../kit/make/prepare.ts';
 import { played, rendition } from '../../../../kit/make/rendition.ts';
 
@@ -23,8 +24,7 @@ async function clip(place: Place, name: string, options: Clip = {}): Promise<str
   const { size = '320x180', colour = 'white', fps = 25, seconds = 2, soundSeconds = seconds, hertz = 440 } = options;
   const pictures = seconds > 0 ? ['-f', 'lavfi', '-i', `color=${colour}:s=${size}:r=${fps}:d=${seconds}`] : [];
   const sound = soundSeconds > 0 ? ['-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=${soundSeconds}`] : [];
-  await ffmpeg(...pictures, ...sound, ...(seconds > 0 ? H264 : []), ...(options.output ?? []), place.path(name));
-  return place.path(name);
+  return makeMedia(place.path(name), ...pictures, ...sound, ...(seconds > 0 ? H264 : []), ...(options.output ?? []));
 }
 
 /** Joins the bytes, as `cat` does. */
@@ -247,10 +247,8 @@ describe('a track that is declared and empty is taken for absent', () => {
 });
 
 describe('the sound changes in the middle: it plays from beginning to end', () => {
-  const tone = async (place: Place, name: string, hertz: number, output: string[]) => {
-    await ffmpeg('-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=3`, ...output, place.path(name));
-    return place.path(name);
-  };
+  const tone = (place: Place, name: string, hertz: number, output: string[]) =>
+    makeMedia(place.path(name), '-f', 'lavfi', '-i', `sine=${hertz}:r=48000:d=3`, ...output);
   const MP3 = ['-c:a', 'libmp3lame', '-write_xing', '0', '-id3v2_version', '0'];
   const changes: [string, string, string[], string[]][] = [
     ['rate and channels of MP3', 'mp3', ['-ar', '44100', '-ac', '2', ...MP3], ['-ar', '22050', '-ac', '1', ...MP3]],
