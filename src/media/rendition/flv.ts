@@ -65,15 +65,24 @@ export class FlvParser {
 
   /** Throws FlvError, which makes the parser unusable. */
   push(chunk: Buffer): FlvTag[] {
-    this.#chunks.push(chunk);
-    this.#bytes += chunk.length;
     const tags: FlvTag[] = [];
-    // Chunks are joined only to complete a tag, so that many tiny ones cost linear time.
-    if (this.#bytes < this.#need) return tags;
-    const data = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks, this.#bytes);
+    let data = chunk;
+    // Only the tag that spans two chunks is copied, once for its header and once whole, so that many tiny chunks cost linear time.
+    while (this.#bytes > 0 && data.length > 0) {
+      const missing = data.subarray(0, this.#need - this.#bytes);
+      data = data.subarray(missing.length);
+      this.#chunks.push(missing);
+      this.#bytes += missing.length;
+      if (this.#bytes === this.#need) this.#parseFirst(Buffer.concat(this.#chunks, this.#bytes), tags);
+    }
+    if (data.length > 0) this.#parseFirst(data, tags);
+    return tags;
+  }
+
+  /** Parses `data`, and keeps what is no whole tag. */
+  #parseFirst(data: Buffer, tags: FlvTag[]): void {
     const used = this.parse(data, (tag) => tags.push(tag));
     this.#chunks = used < data.length ? [data.subarray(used)] : [];
-    return tags;
   }
 
   /**

@@ -1,9 +1,10 @@
 /**
  * Reads the mounted files of a pod: its program and the secrets of its destinations. Kubernetes replaces them by
- * swapping a symbolic link. Polling every two seconds costs a handful of small reads. A watch would take one of a
- * node's few inotify instances for every stream, and would miss a swap before it is set up.
+ * swapping a symbolic link. Every two seconds their inodes are looked at, and a new one is read. A watch would take one of
+ * a node's few inotify instances for every stream, and would miss a swap before it is set up.
  */
 import { readFile } from 'node:fs/promises';
+import { ChangedFile } from '../../lib/changed-file.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { FIELDS } from '../../resources/destination/read.ts';
@@ -65,10 +66,11 @@ export async function watchFiles(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
+  const programFile = new ChangedFile(paths.programFile);
+  const destinationsFile = new ChangedFile(paths.destinationsFile);
+  let current = JSON.stringify(first);
   let complained = false;
-  for (let current = JSON.stringify(first); !signal.aborted; ) {
-    await sleep(POLL_MS, signal).catch(() => undefined);
-    if (signal.aborted) return;
+  const takeProgram = async (): Promise<boolean> => {
     try {
       const program = await readProgram(paths.programFile);
       const told = JSON.stringify(program);
@@ -81,8 +83,18 @@ export async function watchFiles(
       if (!complained) log.warn({ err: error }, 'the program file cannot be used; the previous program stays on air');
       complained = true;
     }
-    await events.onPoll();
+    return !complained;
+  };
+  const takeDestinations = async (): Promise<boolean> => {
     const destinations = await readDestinations(paths.destinationsFile);
     if (destinations) events.onDestinations(destinations);
+    return destinations !== undefined;
+  };
+  while (!signal.aborted) {
+    await sleep(POLL_MS, signal).catch(() => undefined);
+    if (signal.aborted) return;
+    await programFile.poll(takeProgram);
+    await events.onPoll();
+    await destinationsFile.poll(takeDestinations);
   }
 }

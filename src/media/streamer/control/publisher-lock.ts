@@ -11,6 +11,7 @@
  * file is never wrong; this pod only reads it late. A restarted container reads it again.
  */
 import { readFile } from 'node:fs/promises';
+import { ChangedFile } from '../../../lib/changed-file.ts';
 
 export type PublisherLockState = 'waiting' | 'acquired' | 'released';
 
@@ -23,6 +24,7 @@ export interface PublisherLockOptions {
 
 export class PublisherLock {
   readonly #options: PublisherLockOptions;
+  readonly #file: ChangedFile;
   readonly #released = Promise.withResolvers<void>();
   #state: PublisherLockState = 'waiting';
   /** The name in the file at the last read. */
@@ -32,6 +34,7 @@ export class PublisherLock {
 
   constructor(options: PublisherLockOptions) {
     this.#options = options;
+    this.#file = new ChangedFile(options.file);
   }
 
   get state(): PublisherLockState {
@@ -55,13 +58,17 @@ export class PublisherLock {
     this.#released.resolve();
   }
 
-  /** Reads the file. A file that cannot be read changes nothing. */
-  async refresh(): Promise<void> {
-    const { file, podUid } = this.#options;
-    const named = await readFile(file, 'utf8').then(
-      (text) => text.trim(),
-      () => '',
-    );
+  /** Reads the file where it has changed. A file that cannot be read changes nothing. */
+  refresh(): Promise<void> {
+    return this.#file.poll(async () => {
+      const named = (await readFile(this.#options.file, 'utf8').catch(() => '')).trim();
+      this.#take(named);
+      return named !== '';
+    });
+  }
+
+  #take(named: string): void {
+    const { podUid } = this.#options;
     if (named === '' || named === this.#named) return;
     this.#named = named;
     if (named === podUid) this.#become('acquired');

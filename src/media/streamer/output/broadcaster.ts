@@ -40,6 +40,7 @@ export class Broadcaster {
   readonly #segmenter = new Segmenter();
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Set<Listener>();
+  readonly #checks = new Set<() => void>();
   #hasty = 0;
   #kept: Segment[] = [];
   #keptBytes = 0;
@@ -86,6 +87,17 @@ export class Broadcaster {
     };
   }
 
+  /**
+   * Calls `check` with each batch, at least twice a second, with or without media, until the returned function is called. A timer of its
+   * own would wake the process at other times.
+   */
+  onBatch(check: () => void): () => void {
+    this.#checks.add(check);
+    return () => {
+      this.#checks.delete(check);
+    };
+  }
+
   get listeners(): number {
     return this.#listeners.size;
   }
@@ -95,12 +107,18 @@ export class Broadcaster {
     return this.#pacer.leadMs(this.#clock.monotonicMs(), this.#sentMs);
   }
 
+  /** Milliseconds since media was last made; grows while nothing can be played. */
+  get silentForMs(): number {
+    return this.#clock.monotonicMs() - this.#lastMediaMs;
+  }
+
   /** Resolves when `signal` is aborted. */
   async run(signal: AbortSignal): Promise<void> {
     const stop = () => this.#wake?.();
     signal.addEventListener('abort', stop);
     while (!signal.aborted) {
       this.#produce();
+      for (const check of this.#checks) check();
       const resting = this.#watched.size === 0 && this.#hasty === 0;
       await this.#wait(this.#pacer.waitMs(this.#clock.monotonicMs(), resting));
     }
@@ -122,7 +140,7 @@ export class Broadcaster {
       rebased: this.#pacer.rebased,
       viewers: this.#watched.size,
       hour: { videoStepMs: this.#videoSteps.largestMs(now), audioStepMs: this.#audioSteps.largestMs(now) },
-      silentForMs: Math.round(now - this.#lastMediaMs),
+      silentForMs: Math.round(this.silentForMs),
       idleMs: Math.round(now - this.#lastRoundMs),
     };
   }

@@ -11,7 +11,7 @@ export interface HealthTimeouts {
   stallMs: number;
 }
 
-/** Checks are half a second apart. In a longer gap this process did not run, and the rest of the gap does not count. */
+/** Checks are half a second apart at most. In a longer gap this process did not run, and the rest of the gap does not count. */
 const MAX_GAP_MS = 1000;
 
 export class ConnectionHealth {
@@ -57,7 +57,7 @@ export class ConnectionHealth {
   }
 
   /**
-   * Returns the reason to end the connection, if there is one. The caller checks twice a second. A process that did not run
+   * Returns the reason to end the connection, if there is one. The caller checks at least twice a second. A process that did not run
    * (its machine was suspended or overloaded) has sent nothing, and reads the waiting reports only after this check.
    */
   findFault(nowMs: number): 'connect_timeout' | 'stalled' | undefined {

@@ -60,7 +60,6 @@ export interface OutputTimeouts extends HealthTimeouts {
  */
 const RENEW_MS = 30 * 86_400_000;
 const TIMEOUTS: OutputTimeouts = { connectMs: 10_000, stallMs: 5000, finishMs: 3000, renewMs: RENEW_MS };
-const WATCH_MS = 500;
 const SILENCE_MS = 1000;
 /** Airtime on its way that may still arrive when ffmpeg ends in good order. */
 const ON_ITS_WAY_MS = 1000;
@@ -239,21 +238,21 @@ export class Output {
     const leave = () => void revokeUnreceived(ON_ITS_WAY_MS).then(() => transport.finish());
     const startedMs = clock.monotonicMs();
     let renewed = false;
-    const watch = setInterval(() => {
+    const unwatch = broadcaster.onBatch(() => {
       void this.#watch(transport, health, revokeUnreceived);
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
       renewed = true;
       log.info({ destination: name }, 'the connection reached its maximum age and is replaced');
       leave();
-    }, WATCH_MS);
+    });
     const signal = AbortSignal.any([change, this.#stop.signal]);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     const ended = await transport.ended;
     const reason = relay?.failure() ?? ended;
     signal.removeEventListener('abort', leave);
-    clearInterval(watch);
+    unwatch();
     rest?.();
     unlisten();
     queue.close();
@@ -276,7 +275,7 @@ export class Output {
   ): Promise<void> {
     const { broadcaster, clock } = this.#options;
     const now = clock.monotonicMs();
-    if (broadcaster.stats().silentForMs > SILENCE_MS) health.pause(now);
+    if (broadcaster.silentForMs > SILENCE_MS) health.pause(now);
     const fault = health.findFault(now);
     this.#show(health);
     if (!fault) return;

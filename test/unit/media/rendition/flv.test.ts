@@ -80,6 +80,16 @@ describe('a file that ffmpeg wrote', () => {
     );
   });
 
+  test('is copied only where a tag spans two chunks', () => {
+    const parser = new FlvParser();
+    const cut = clip.length >> 1;
+    const chunks = [clip.subarray(0, cut), Buffer.from(clip.subarray(cut))];
+    const copied = chunks
+      .flatMap((chunk) => parser.push(chunk))
+      .filter(({ body }) => !chunks.some((chunk) => chunk.buffer === body.buffer));
+    expect(copied.length).toBeLessThanOrEqual(1);
+  });
+
   test('is found again from any byte in the middle', () => {
     const offsets = new Set(tags.map((t) => t.offset));
     for (let at = 13; at < clip.length - 20_000; at += 997) {

@@ -52,6 +52,13 @@ describe('a directory', () => {
     expect(await storage.withLocalFile('a/b', async (path) => path)).toBe(join(root, 'a', 'b'));
   });
 
+  test('a range of a stream is read in one piece', async () => {
+    const bytes = Buffer.alloc(2 ** 20, 'media');
+    await storage.write('a', bytes);
+    const pieces = await (await storage.read('a', { start: 100, end: 100 + 2 ** 19 })).toArray();
+    expect(pieces).toEqual([bytes.subarray(100, 100 + 2 ** 19)]);
+  });
+
   test('takes a file over without a copy once it is approved, and leaves it where it was', async () => {
     const path = join(root, 'arriving');
     await writeFile(path, 'x');
