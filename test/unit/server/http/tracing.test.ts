@@ -16,7 +16,7 @@ interface Recorded extends Omit<SpanOptions, 'attributes'> {
 
 let ended: Recorded[];
 let server: TestServer | undefined;
-/** What the service of the account finds around it. */
+/** The id of the span and the headers that the service of the account finds. */
 let around: unknown[];
 
 beforeEach(() => {
