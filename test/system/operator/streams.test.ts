@@ -226,7 +226,7 @@ describe('a stream', () => {
       const { status } = await getStream();
       return findCondition(status?.conditions, 'Progressing')?.reason === 'QuotaExceeded' && status;
     });
-    expect(refused).toMatchObject({ phase: 'waiting', ready: false });
+    expect(refused).toMatchObject({ phase: 'waiting', canStart: false });
     const progressing = findCondition(refused.conditions, 'Progressing');
     expect(progressing).toMatchObject({ status: 'False', observedGeneration: 1 });
     expect(progressing?.message).toContain('exceeded quota');
