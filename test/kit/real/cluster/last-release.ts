@@ -31,6 +31,7 @@ export async function provideLastRelease({ layout, nodes }: Cluster, dir: string
   const file = join(dir, 'image.tar');
   rmSync(file, { force: true });
   await tool.buildah(['push', '--quiet', '--signature-policy', tool.policy, name, `docker-archive:${file}:${name}`]);
+  await tool.buildah(['rmi', name]);
   for (const node of nodes) {
     const ctr = ['--address', join(node.layout.runDir, 'containerd.sock'), '--namespace', 'k8s.io'];
     await runOrThrow('ctr', [...ctr, 'images', 'import', file], { timeoutMs: 300_000 });
