@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import { entryKey, indexKey, parseIndex, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
-import { encodeFitting, ffprobe, media, room } from '../../../../kit/make/prepare.ts';
+import { encodeFitting, ffmpeg, ffprobe, media, room } from '../../../../kit/make/prepare.ts';
 import { createContext, rendition, taskFor, tools } from '../../../../kit/make/rendition.ts';
 
 type Place = Awaited<ReturnType<typeof room>>;
@@ -71,6 +71,13 @@ describe('pictures that cannot be decoded are missed once', () => {
   });
 });
 
+test('a recording that begins inside a group of pictures lacks nothing', async () => {
+  await using place = await room();
+  const path = place.path('in.ts');
+  await ffmpeg('-i', await film(place, 4), '-c', 'copy', '-bsf:v', 'noise=drop=lt(n\\,5)', path);
+  expect((await rendition(place, path)).warnings).toEqual([]);
+});
+
 const readJson = async (storage: Storage, key: string) => text(await storage.read(key));
 
 test('a film that cannot be made in parts keeps those that streams may be playing', async () => {
@@ -78,16 +85,16 @@ test('a film that cannot be made in parts keeps those that streams may be playin
   await mkdir(place.path('media/sources'), { recursive: true });
   await copyFile(await film(place, 64), place.path('media/sources/x'));
   // Two of four parts crash; one encoder of the whole does not.
-  const ffmpeg = place.path('crashes');
+  const crashes = place.path('crashes');
   const script = 'case "$*" in *start_time=32.000000*|*start_time=48.000000*) kill -SEGV $$;; esac';
-  await writeFile(ffmpeg, `#!/bin/sh\n${script}\nexec ffmpeg "$@"\n`, { mode: 0o755 });
+  await writeFile(crashes, `#!/bin/sh\n${script}\nexec ffmpeg "$@"\n`, { mode: 0o755 });
   const task = taskFor('video', '720p30');
   const played = Promise.withResolvers<string[]>();
   const onPrepared = ({ seconds }: { seconds: number }) => {
     if (seconds >= 32)
       played.resolve(Promise.all([0, 480].map((frame) => readJson(place.storage, entryKey(task.renditionKey, frame)))));
   };
-  const context = { ...createContext(place), tools: { ...tools, ffmpeg }, onPrepared };
+  const context = { ...createContext(place), tools: { ...tools, ffmpeg: crashes }, onPrepared };
   await makeRendition(task, context);
   const index = parseIndex(await readJson(place.storage, indexKey(task.renditionKey))) as RenditionIndex;
   expect(index.chunks.map(({ firstFrame }) => firstFrame)).toEqual([0, 480, 960, 1440]);
