@@ -28,3 +28,6 @@ export const audioFramesFor = (videoFrames: number, framerate: number): number =
 export class BrokenPromiseError extends Error {
   override readonly name = 'BrokenPromiseError';
 }
+
+/** A track of the source has another format from some place on. */
+export class FormatChangeError extends BrokenPromiseError {}

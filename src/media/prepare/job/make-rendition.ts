@@ -6,7 +6,7 @@ import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
-import { BrokenPromiseError } from '../../rendition/frame-times.ts';
+import { BrokenPromiseError, FormatChangeError } from '../../rendition/frame-times.ts';
 import {
   AUDIO_SAMPLE_RATE,
   chunkKey,
@@ -243,7 +243,9 @@ async function makeInTwoWays(input: PlanInput, target: Target, context: MakeCont
       : makeBy(input, target, context));
   } catch (error) {
     if (!(error instanceof Retry)) throw error;
-    return await makeBy({ ...input, allowCopy: false }, target, context);
+    const index = await makeBy({ ...input, allowCopy: false }, target, context);
+    if (!(error.cause instanceof FormatChangeError)) return index;
+    return { ...index, warnings: [...(index.warnings ?? []), warn('media_changes')] };
   }
 }
 
@@ -413,7 +415,7 @@ async function makeBy(
 /** Returns what to throw: a copy that is no rendition is tried again, and an encoded one cannot be mended. */
 function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
   if (!isBroken(error)) return error;
-  if (video === 'copy' || audio === 'copy') return new Retry(error.message);
+  if (video === 'copy' || audio === 'copy') return new Retry(error.message, { cause: error });
   if (error instanceof PrepareError) return error;
   const detail = `The rendition is not valid: ${error.message}. Export the file again, and import that.`;
   return new PrepareError('prepare_failed', detail, { cause: error });

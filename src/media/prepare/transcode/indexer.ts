@@ -19,6 +19,7 @@ import {
   audioFramesFor,
   audioSlotMs,
   BrokenPromiseError,
+  FormatChangeError,
   toFraction,
   videoSlotMs,
 } from '../../rendition/frame-times.ts';
@@ -265,7 +266,7 @@ class Checker {
       isIdr ||= type === NAL_IDR;
       promise(type !== 0, `video frame ${frame} has no picture in it`);
       const isKnown = !NAL_PARAMETER_SETS.has(type) || this.#parameterSets.some((set) => set.equals(trimZeros(unit)));
-      promise(isKnown, `the format of the pictures changes at video frame ${frame}`);
+      if (!isKnown) throw new FormatChangeError(`the format of the pictures changes at video frame ${frame}`);
     }
     return isIdr;
   }

@@ -26,6 +26,7 @@ import {
   audioFramesFor,
   audioSlotMs,
   BrokenPromiseError,
+  FormatChangeError,
   videoSlotMs,
 } from '../../rendition/frame-times.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
@@ -257,5 +258,5 @@ function sameHeader(known: Buffer | undefined, header: Buffer): Buffer {
   // The parser's chunk may be large; a kept header must not hold it.
   if (known === undefined) return Buffer.from(header);
   if (known.equals(header)) return known;
-  throw new BrokenPromiseError('the codec’s configuration changes');
+  throw new FormatChangeError('the codec’s configuration changes');
 }

@@ -296,6 +296,22 @@ describe('a rendition is made once', () => {
     expect(index.video?.frames).toBe(1200);
   });
 
+  test('pictures that change their size on the way are encoded, and a warning says so', async () => {
+    await using place = await room();
+    const [path, joined] = [place.path('in.ts'), place.path('joined.h264')];
+    const pieces = ['1280x720', '640x360'].map(async (size) => {
+      const piece = place.path(`${size}.h264`);
+      await ffmpeg('-f', 'lavfi', '-i', `testsrc2=s=${size}:r=30:d=4`, ...encodeFitting(60), piece);
+      return readFile(piece);
+    });
+    await writeFile(joined, Buffer.concat(await Promise.all(pieces)));
+    const sound = ['-f', 'lavfi', '-i', 'sine=440:r=48000:d=8'];
+    await ffmpeg('-r', '30', '-i', joined, ...sound, '-c:v', 'copy', '-c:a', 'aac', '-ac', '2', path);
+    const { index, warnings } = await rendition(place, path);
+    expect(index.video?.frames).toBe(240);
+    expect(warnings.map(({ code }) => code)).toContain('media_changes');
+  });
+
   test('a range is left alone where no Job makes the whole in parts', async () => {
     await using place = await room();
     const task = { ...taskFor('video', '720p30'), action: 'range' as const };
