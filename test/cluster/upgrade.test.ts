@@ -34,7 +34,8 @@ const KEYS = {
 };
 /** Streams change their image later, which test/cluster/cluster.test.ts measures. */
 const OPERATOR = { rolloutSeconds: 3600 };
-const MAX_GAP_MS = 1_000;
+/** Media comes in bursts of half a second, which a busy machine delays. A container that starts again takes longer. */
+const MAX_GAP_MS = 2_000;
 
 let work = '';
 let scene: Scene;
@@ -113,12 +114,12 @@ async function expectOnAir(what: string, step: () => Promise<unknown>): Promise<
   const gap = await stream.gap(step);
   const after = await stream.pod();
   const { all, failed, longestMs } = writer.since(from);
-  const pod = before.metadata.uid === after.metadata.uid ? 'the same pod' : 'another pod';
   scene.results.add(
     what,
     seconds(gap),
-    `${pod}; ${failed} of ${all} writes failed, none for ${seconds(longestMs)} at most`,
+    `${failed} of ${all} writes failed; ${seconds(longestMs)} without one that succeeded, at most`,
   );
+  expect(after.metadata.uid).toBe(before.metadata.uid);
   expect(gap).toBeLessThan(MAX_GAP_MS);
   for (const id of [...ids, 'by-hand'])
     expect(await scene.release.inside('get', `loopstream/${id}`, '-o', 'jsonpath={.status.phase}'), id).toBe('live');
@@ -208,10 +209,14 @@ describe('for good', () => {
     const { service, inside } = scene.release;
     await expectOnAir('no operator', async () => {
       await service('scale', 'deployment/loopstream-operator', '--replicas=0');
-      await service('wait', 'pods', '-l', 'app.kubernetes.io/component=operator', '--for=delete', '--timeout=120s');
-      expect(await inside('get', 'loop')).toContain('by-hand');
-      await service('scale', 'deployment/loopstream-operator', '--replicas=2');
-      await service('rollout', 'status', 'deployment/loopstream-operator', '--timeout=200s');
+      try {
+        await service('wait', 'pods', '-l', 'app.kubernetes.io/component=operator', '--for=delete', '--timeout=120s');
+        // kubectl remembers for hours which version it prefers, and the last release had only the other one.
+        expect(await inside('get', 'loop', '--cache-dir', join(work, 'cache'))).toContain('by-hand');
+      } finally {
+        await service('scale', 'deployment/loopstream-operator', '--replicas=2');
+        await service('rollout', 'status', 'deployment/loopstream-operator', '--timeout=200s');
+      }
     });
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Migrates stored objects to another version: makes it the storage version, writes every object again, and then says in the definitions that no
- * object of another version is left. May be interrupted at any point, and run again.
+ * Migrates stored objects to another version: makes it the storage version, writes every object again, says in the definitions that no object of
+ * another version is left, and names owners by that version. May be interrupted at any point, and run again.
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
@@ -10,6 +10,8 @@ import { toKubeError } from '../../kube/transport.ts';
 import { type Kube, KubeError, type KubeObject, type ListPage, type Resource, type Stored } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { DEFINITION_NAMES } from '../common/names.ts';
+import { hasReason, retryConflicts } from './conflicts.ts';
+import { renameOwners } from './owners.ts';
 
 const FIELD_MANAGER = 'loopstream-migrate';
 const PAGE_SIZE = 500;
@@ -19,8 +21,6 @@ const AT_ONCE = 8;
 const SETTLE_MS = 5_000;
 const POLL_MS = 100;
 const SERVED_MS = 60_000;
-/** An object that others write again and again is stored in the new version by them. */
-const ATTEMPTS = 5;
 
 interface Version {
   name: string;
@@ -49,9 +49,6 @@ export interface MigrationOptions {
   pageSize?: number;
 }
 
-const hasReason = (error: unknown, ...reasons: string[]): boolean =>
-  error instanceof KubeError && reasons.includes(error.reason);
-
 const storageVersion = ({ spec }: Definition): string => spec.versions.find(({ storage }) => storage)?.name ?? '';
 
 const isDone = (definition: Definition, to: string): boolean =>
@@ -75,21 +72,19 @@ export async function migrateStorage(
 ): Promise<number> {
   const definitions = await readDefinitions(kube);
   const pending = definitions.filter((definition) => !isDone(definition, to));
-  if (pending.length === 0) {
-    onProgress(`All objects are stored as ${to} already.`);
-    return 0;
-  }
   for (const definition of pending) await requireConversion(kube, definition, to);
   for (const definition of pending) await setStorageVersion(kube, definition.metadata.name, to);
-  onProgress(`New objects are stored as ${to}.`);
+  if (pending.length > 0) onProgress(`New objects are stored as ${to}.`);
   for (const definition of pending) await untilStoredAs(kube, definition, to);
-  await sleep(settleMs);
+  if (pending.length > 0) await sleep(settleMs);
   let written = 0;
   for (const definition of pending) {
     written += await rewrite(kube, toResource(definition, to), { pageSize, onProgress });
     await setStoredVersions(kube, definition.metadata.name, to);
   }
-  onProgress(`All objects are stored as ${to}.`);
+  onProgress(`All objects are stored as ${to}${pending.length === 0 ? ' already' : ''}.`);
+  const renamed = await renameOwners(kube, to);
+  if (renamed > 0) onProgress(`${renamed} objects name their owners by ${to} now.`);
   return written;
 }
 
@@ -133,17 +128,6 @@ async function patchDefinition(kube: Kube, name: string, patch: unknown): Promis
   const path = `${objectPath(CRDS, '', name)}${formatQuery({ fieldManager: FIELD_MANAGER })}`;
   const answer = await kube.raw('PATCH', path, patch, { 'content-type': 'application/merge-patch+json' });
   if (answer.status >= 400) throw toKubeError(answer, `PATCH ${name}`);
-}
-
-/** Repeats a change of what was read, while others change it as well. */
-async function retryConflicts(change: () => Promise<void>): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await change();
-    } catch (error) {
-      if (attempt >= ATTEMPTS || !hasReason(error, 'Conflict')) throw error;
-    }
-  }
 }
 
 async function setStorageVersion(kube: Kube, name: string, to: string): Promise<void> {

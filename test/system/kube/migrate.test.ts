@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
-import { CRDS, NAMESPACES } from '../../../src/kube/core.ts';
+import { CRDS, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
 import { DEFINITION_NAMES } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
@@ -105,6 +105,24 @@ test('every object is stored as v1beta1, unchanged, and the definitions say so; 
   expect(await migrateStorage(kube, { to: 'v1alpha1', ...HERE })).toBe(UPLOADS + 3);
   expect(await storedVersions()).toEqual(['loopstream.dev/v1alpha1']);
   expect(await readDefinitions()).toEqual(everywhere('v1alpha1'));
+});
+
+test('what belongs to an object names it by the version that is stored, and other owners stay as they are', async () => {
+  const other = 'example.com/v1alpha1';
+  const owner = (apiVersion: string) => ({ apiVersion, kind: 'Destination', name: 'tv', uid: 'a-destination' });
+  const labels = { 'app.kubernetes.io/managed-by': 'loopstream' };
+  const create = (name: string, metadata: object) =>
+    kube.create(SECRETS, NAMESPACE, { metadata: { name, ...metadata }, stringData: { rtmpKey: 'live' } } as never);
+  const ownerReferences = [owner('loopstream.dev/v1alpha1'), { ...owner(other), uid: 'another' }];
+  await create('ours', { labels, ownerReferences });
+  await create('foreign', { ownerReferences });
+  const read = async (name: string) =>
+    (await kube.get(SECRETS, NAMESPACE, name)).metadata.ownerReferences?.map(({ apiVersion }) => apiVersion);
+  await migrateStorage(kube, { to: 'v1beta1', ...HERE });
+  expect(await read('ours')).toEqual(['loopstream.dev/v1beta1', other]);
+  expect(await read('foreign')).toEqual(['loopstream.dev/v1alpha1', other]);
+  await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
+  expect(await read('ours')).toEqual(['loopstream.dev/v1alpha1', other]);
 });
 
 test('others write and delete meanwhile: no write is lost, and what is gone stays gone', async () => {
