@@ -53,7 +53,9 @@ export async function openMovie(path: string, source: Source, reading: Reading):
   if (!timelines.every((timeline) => timeline !== undefined)) return undefined;
   const proof = await readProof(path, timelines, reading);
   if (!proof) return undefined;
-  const proven = timelines.map((timeline) => [timeline, proveTrack(timeline, proof)] as const);
+  const proven = timelines.map(
+    (timeline) => [timeline, proveTrack(timeline, proof.get(timeline.index) ?? new Map())] as const,
+  );
   if (!proven.every((one): one is readonly [Timeline, Durations] => one[1] !== undefined)) return undefined;
   return {
     tracks,
@@ -90,10 +92,10 @@ async function readAt(file: FileHandle, at: number, length: number): Promise<Buf
   return buffer.subarray(0, bytesRead);
 }
 
-/** Packets that ffprobe finds, by their names. */
-type Proof = ReadonlyMap<string, Packet>;
-
-const name = ({ index, byte }: Packet): string => `${index} ${byte}`;
+/** Packets of a track that ffprobe finds, by their positions. */
+type Found = Map<number, Packet>;
+/** Tracks by their numbers. */
+type Proof = ReadonlyMap<number, Found>;
 
 /** Resolves with undefined where ffprobe cannot read the places. */
 async function readProof(
@@ -103,8 +105,8 @@ async function readProof(
 ): Promise<Proof | undefined> {
   const places = timelines.flatMap(choosePlaces).sort((a, b) => a.seconds - b.seconds);
   const intervals = [HEAD, ...places.map(({ seconds, length }) => `${seconds}%${length}`), TAIL];
-  const found = new Map<string, Packet>();
-  const onPacket = (packet: Packet) => found.set(name(packet), packet);
+  const found = new Map<number, Found>(timelines.map(({ index }) => [index, new Map()]));
+  const onPacket = (packet: Packet) => found.get(packet.index)?.set(packet.byte, packet);
   const args = ['-read_intervals', intervals.join(','), ...options];
   try {
     await readPackets(path, tools, args, { signal, deadline }, onPacket);
@@ -146,16 +148,15 @@ interface Durations {
 }
 
 /** Compares a track with what ffprobe has found of it. Returns undefined where they differ, or the last packet was not found. */
-function proveTrack(timeline: Timeline, proof: Proof): Durations | undefined {
-  const found = [...proof.values()].filter(({ index }) => index === timeline.index);
-  const [first] = found;
+function proveTrack(timeline: Timeline, found: Found): Durations | undefined {
+  const [first] = found.values();
   let matches = 0;
   let areSteps = true;
   let areConstant = true;
   let last: Packet | undefined;
   let number = 0;
   for (const packet of timeline.list()) {
-    const same = proof.get(name(packet));
+    const same = found.get(packet.byte);
     const isLast = ++number === timeline.packets;
     if (same && !isSame(packet, same)) return undefined;
     if (same) matches++;
@@ -165,7 +166,7 @@ function proveTrack(timeline: Timeline, proof: Proof): Durations | undefined {
     }
     if (isLast) last = same;
   }
-  if (!first || !last || matches !== found.length || !(areSteps || areConstant)) return undefined;
+  if (!first || !last || matches !== found.size || !(areSteps || areConstant)) return undefined;
   return { constant: areSteps ? undefined : first.duration, last: last.duration };
 }
 
