@@ -145,8 +145,9 @@ describeConcurrent('the main job, as it goes on', () => {
 });
 describeConcurrent('a stream that ends', () => endingTests(those));
 describeConcurrent('what pods may connect to', () => networkTests(those));
-describeConcurrent('what people use', () => toolsTests(those));
 describeConcurrent('what the release may do is what it did', () => usageTests(those));
+// Alone: what it prepares would take the places that the tests above give to their own films.
+toolsTests(those);
 
 describe('invisible faults', () => {
   test('the operator that leads is killed', () =>
