@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { LEASES } from './core.ts';
+import { LEASES, NAMESPACES } from './core.ts';
 import {
   buildHeldLease,
   buildReleasedLease,
@@ -101,6 +101,16 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     }
   };
 
+  /** Nothing can be created in a namespace that is being deleted, so nobody else can acquire a Lease that is gone from it. */
+  const isNamespaceEnding = async (): Promise<boolean> => {
+    try {
+      return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
+    } catch (error) {
+      if (isReason(error, 'NotFound', 'Forbidden')) return false;
+      throw error;
+    }
+  };
+
   /** Writes the Lease if it is still as we saw it. */
   const write = async (spec: LeaseSpec, version: string | undefined): Promise<LeaseSighting> => {
     const metadata = { name, ...(version === undefined ? {} : { resourceVersion: version }) };
@@ -118,23 +128,30 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
    * and the next read shows its outcome.
    */
   const attempt = async (current: () => boolean): Promise<void> => {
+    const lead = (sinceMs: number): void => {
+      if (!current()) return;
+      leadsUntilMs = sinceMs + times.renewDeadlineMs;
+      watchDeadline();
+    };
     const take = async (version: string | undefined): Promise<void> => {
       const sentMs = clock.monotonicMs();
       const sighting = await write(buildHeldLease(identity, seen?.spec, clock.now(), times.durationMs), version);
       if (!current()) return;
       seen = sighting;
-      leadsUntilMs = sentMs + times.renewDeadlineMs;
       if (state === 'waiting') {
         state = 'leading';
         log.info({ identity, transitions: sighting.spec.leaseTransitions }, 'this process leads');
         acquired.resolve();
       }
-      watchDeadline();
+      lead(sentMs);
     };
     if (state === 'leading' && seen) {
+      const sentMs = clock.monotonicMs();
       try {
         return await take(seen.version);
       } catch (error) {
+        // The Role goes with the namespace too, for every candidate. The leader is still needed: objects wait for its finalizers.
+        if (isReason(error, 'NotFound', 'Forbidden') && (await isNamespaceEnding())) return lead(sentMs);
         if (!isReason(error, 'Conflict', 'NotFound')) throw error;
       }
     }

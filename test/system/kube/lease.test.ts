@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
-import { LEASES, NAMESPACES } from '../../../src/kube/core.ts';
+import { LEASES, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
 import type { LeaseSpec } from '../../../src/kube/election.ts';
 import { createElector, type Elector, guardWrites } from '../../../src/kube/lease.ts';
 import type { Kube, Resource } from '../../../src/kube/types.ts';
@@ -102,6 +102,35 @@ describe('of two that want a lease', () => {
     expect((await lease('handed-back')).holderIdentity).not.toBe('a');
     await b.acquired;
     expect(await lease('handed-back')).toMatchObject({ holderIdentity: 'b', leaseTransitions: 2 - 1 });
+  });
+
+  test('the leader goes on while their namespace is being deleted, where nobody can acquire the lease any more', async () => {
+    const namespace = 'leases-that-end';
+    const held = { name: 'held', finalizers: ['example.com/held'] };
+    await direct.create(NAMESPACES, '', { metadata: { name: namespace }, spec: {} });
+    await direct.create(SECRETS, namespace, { metadata: held } as never);
+    const compete = (index: number, identity: string) => {
+      const options = { namespace, name: 'ending', identity, times: FAST, log: silent };
+      const elector = createElector(way(index).kube, options);
+      ends.push(() => elector.release());
+      elector.start();
+      return elector;
+    };
+    const a = compete(0, 'a');
+    await a.acquired;
+    const b = compete(1, 'b');
+    let end = 'nobody lost or acquired it';
+    void a.lost.then((reason) => (end = reason));
+    void b.acquired.then(() => (end = 'b leads'));
+    try {
+      await direct.delete(NAMESPACES, '', namespace);
+      await direct.delete(LEASES, namespace, 'ending');
+      const gone = performance.now();
+      await vi.waitFor(() => expect(performance.now() - gone).toBeGreaterThan(4 * FAST.durationMs), 60_000);
+      expect([end, a.isLeading(), b.isLeading()]).toEqual(['nobody lost or acquired it', true, false]);
+    } finally {
+      await direct.mergePatch(SECRETS, namespace, 'held', { metadata: { finalizers: null } });
+    }
   });
 
   test.each<Fault>(['reset', 'silent', 'internal error'])(

@@ -149,8 +149,9 @@ export async function startCluster({ audited, onProgress = () => {}, onAddress }
     });
     const started = plane;
     const kube = createKube({ kubeconfig: plane.kubeconfig });
+    // kube-apiserver validates what is applied. For kubectl to do so first, each process would read the schemas of all kinds.
     const kubectl: Kubectl = (args, objects) =>
-      run(binaries.kubectl, args, {
+      run(binaries.kubectl, objects ? [...args, '--validate=false'] : args, {
         env: { PATH: environment().PATH, HOME: layout.stateDir, KUBECONFIG: started.kubeconfig },
         timeoutMs: 240_000,
         ...(objects && { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }) }),
