@@ -164,7 +164,7 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
         const lastTransitionTime = '2026-01-01T00:00:00Z';
         return { type, ...rest, message: wrong?.message ?? 'Fine.', observedGeneration, lastTransitionTime };
       });
-      const full = { ready: falseConditions.length === 0, ...status, observedGeneration, conditions };
+      const full = { canStart: falseConditions.length === 0, ...status, observedGeneration, conditions };
       await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { status: full }, { subresource: 'status' });
     },
     async observeUpload(id, status) {
