@@ -13,7 +13,7 @@ import { environment } from '../../src/settings/environment.ts';
 import { CHART } from '../../tools/generate/chart/generate.ts';
 import { PROJECT_ROOT } from '../../tools/process/root.ts';
 import { runOrThrow } from '../kit/real/cluster/command.ts';
-import { LAST_TAG, provideLastRelease } from '../kit/real/cluster/last-release.ts';
+import { knowsLastRelease, LAST_TAG, provideLastRelease } from '../kit/real/cluster/last-release.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
 import {
   createStream,
@@ -44,7 +44,11 @@ let writer: ReturnType<typeof writeAllTheTime>;
 let ids: string[] = [];
 let uploadID = '';
 
+const isKnown = await knowsLastRelease();
+const suite = describe.skipIf(!isKnown);
+
 beforeAll(async () => {
+  if (!isKnown) return;
   work = await mkdtemp(join(tmpdir(), 'loopstream-upgrade-'));
   scene = await openScene(async (cluster) => ({ chart: await provideLastRelease(cluster, work), tag: LAST_TAG }));
 });
@@ -153,7 +157,7 @@ const migrate = (...args: string[]) =>
 const upgrade = () => scene.release.helms.four.upgradeAndWait(scene.release.values('1', OPERATOR), CHART);
 const applyOld = () => scene.release.kubectl(['-n', NAMESPACE, 'apply', '-f', '-'], manifests(uploadID));
 
-describe('the last release', () => {
+suite('the last release', () => {
   test('has two streams on air from the API and one from kubectl', async () => {
     const { call, urls, inside } = scene.release;
     const { body } = await call<{ objectID: string }>('POST', '/uploads/from-link', { type: 'VIDEO', url: urls.film });
@@ -175,7 +179,7 @@ describe('the last release', () => {
   });
 });
 
-describe('there and back', () => {
+suite('there and back', () => {
   test('helm upgrade --wait is not seen on air, and objects are still stored as v1alpha1', async () => {
     await expectOnAir('helm upgrade from the last release', upgrade);
     expect(await readStorage()).toEqual(['v1alpha1, stored: v1alpha1']);
@@ -192,7 +196,7 @@ describe('there and back', () => {
   });
 });
 
-describe('for good', () => {
+suite('for good', () => {
   test('upgraded and migrated, every object is stored as v1beta1, and the next upgrade keeps that', async () => {
     await expectOnAir('helm upgrade once more', upgrade);
     await expectOnAir('loopstream crds migrate once more', () => migrate());
@@ -221,7 +225,7 @@ describe('for good', () => {
   });
 });
 
-test('the namespace of the streams goes', async () => {
+test.skipIf(!isKnown)('the namespace of the streams goes', async () => {
   await writer.stop();
   const { all, failed } = writer.since(0);
   scene.results.add('writes to the API during all of it', `${all}`, `${failed} failed`);

@@ -14,12 +14,29 @@ const LAST_RELEASE = '3de8b068';
 /** The tag that its image has on each node. */
 export const LAST_TAG = 'last';
 
+/** In a container, the checkout belongs to somebody else, which git would mind. */
+const git = (...args: string[]) =>
+  runOrThrow('git', ['-c', `safe.directory=${PROJECT_ROOT}`, ...args], { cwd: PROJECT_ROOT, env: environment() });
+
+/** Resolves to false in a checkout without the history, such as a shallow clone; says so. */
+export async function knowsLastRelease(): Promise<boolean> {
+  try {
+    await git('cat-file', '-e', `${LAST_RELEASE}^{commit}`);
+    return true;
+  } catch {
+    process.stdout.write(
+      `skipped: the upgrade from the last release, since this checkout lacks commit ${LAST_RELEASE}\n`,
+    );
+    return false;
+  }
+}
+
 /** Resolves to the directory of its chart, when each node has its image. `dir` holds its files, and is the caller's to remove. */
 export async function provideLastRelease({ layout, nodes }: Cluster, dir: string): Promise<string> {
   const [source, image] = [join(dir, 'source'), join(dir, 'image')];
   for (const folder of [source, image]) mkdirSync(folder, { recursive: true });
   const archive = join(dir, 'source.tar');
-  await runOrThrow('git', ['archive', '--output', archive, LAST_RELEASE], { cwd: PROJECT_ROOT, env: environment() });
+  await git('archive', '--output', archive, LAST_RELEASE);
   await runOrThrow('tar', ['-xf', archive, '-C', source]);
   symlinkSync(join(PROJECT_ROOT, 'node_modules'), join(source, 'node_modules'));
   await runOrThrow(process.execPath, ['scripts/build-app.ts'], { cwd: source, env: environment(), timeoutMs: 300_000 });
