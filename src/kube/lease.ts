@@ -4,7 +4,7 @@
  */
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { LEASES, NAMESPACES } from './core.ts';
+import { LEASES } from './core.ts';
 import {
   buildHeldLease,
   buildReleasedLease,
@@ -13,7 +13,8 @@ import {
   recordSighting,
   waitMs,
 } from './election.ts';
-import { type Kube, KubeError, type Resource } from './types.ts';
+import { readNamespaceState } from './namespace.ts';
+import { hasReason, type Kube, KubeError, type Resource } from './types.ts';
 
 export interface LeaseTimes {
   /** The time that others wait after the last change they saw: whole seconds, as the Lease requires. */
@@ -51,9 +52,6 @@ export interface Elector {
 const LEASE = LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>;
 /** Candidates wait only seconds for the holder, so a hand-back that fails need not be forced. */
 const RELEASE_ATTEMPTS = 3;
-
-const isReason = (error: unknown, ...reasons: string[]): boolean =>
-  error instanceof KubeError && reasons.includes(error.reason);
 
 export function createElector(kube: Kube, options: ElectorOptions): Elector {
   const { namespace, name, identity, times, clock = systemClock } = options;
@@ -96,20 +94,13 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
       const { metadata, spec } = await kube.get(LEASE, namespace, name);
       return { version: metadata.resourceVersion, spec: spec ?? {} };
     } catch (error) {
-      if (isReason(error, 'NotFound')) return undefined;
+      if (hasReason(error, 'NotFound')) return undefined;
       throw error;
     }
   };
 
   /** Nothing can be created in a namespace that is being deleted, so nobody else can acquire a Lease that is gone from it. */
-  const isNamespaceEnding = async (): Promise<boolean> => {
-    try {
-      return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
-    } catch (error) {
-      if (isReason(error, 'NotFound', 'Forbidden')) return false;
-      throw error;
-    }
-  };
+  const isNamespaceEnding = async (): Promise<boolean> => (await readNamespaceState(kube, namespace)) === 'ending';
 
   /** Writes the Lease if it is still as we saw it. */
   const write = async (spec: LeaseSpec, version: string | undefined): Promise<LeaseSighting> => {
@@ -151,8 +142,8 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
         return await take(seen.version);
       } catch (error) {
         // The Role goes with the namespace too, for every candidate. The leader is still needed: objects wait for its finalizers.
-        if (isReason(error, 'NotFound', 'Forbidden') && (await isNamespaceEnding())) return lead(sentMs);
-        if (!isReason(error, 'Conflict', 'NotFound')) throw error;
+        if (hasReason(error, 'NotFound', 'Forbidden') && (await isNamespaceEnding())) return lead(sentMs);
+        if (!hasReason(error, 'Conflict', 'NotFound')) throw error;
       }
     }
     const found = await readLease();
@@ -179,7 +170,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
       log.warn({ patienceMs, state }, 'the API server does not respond to requests for the lease');
     } catch (err) {
       // Another candidate was faster, or wrote in between: nothing is wrong.
-      if (isReason(err, 'Conflict', 'AlreadyExists')) return true;
+      if (hasReason(err, 'Conflict', 'AlreadyExists')) return true;
       log.warn({ err, state }, 'the lease could not be read or written');
     } finally {
       current = false;
@@ -213,7 +204,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
         log.info('the lease is released');
         return;
       } catch (err) {
-        if (!isReason(err, 'Conflict')) return log.warn({ err }, 'the lease could not be released; it expires');
+        if (!hasReason(err, 'Conflict')) return log.warn({ err }, 'the lease could not be released; it expires');
       }
     }
   };

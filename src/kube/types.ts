@@ -77,6 +77,10 @@ export class KubeError extends Error {
   }
 }
 
+/** Whether an error is a KubeError of one of these reasons. */
+export const hasReason = (error: unknown, ...reasons: string[]): error is KubeError =>
+  error instanceof KubeError && reasons.includes(error.reason);
+
 export interface ListOptions {
   namespace?: string;
   labelSelector?: string;

@@ -1,8 +1,7 @@
 /** Finds operators of a release that serves no conversion webhook: they know only v1alpha1. */
 import { PODS, type Pod } from '../../kube/core.ts';
-import type { Kube } from '../../kube/types.ts';
+import { hasReason, type Kube } from '../../kube/types.ts';
 import { COMPONENT_LABEL, CONVERSION_PORT_NAME } from '../../resources/common/names.ts';
-import { hasReason } from '../runtime/controller.ts';
 
 const OPERATORS = `app.kubernetes.io/part-of=loopstream,${COMPONENT_LABEL}=operator`;
 

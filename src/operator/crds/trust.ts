@@ -1,9 +1,10 @@
 /** Keeps the certificate of the conversion webhook in its Secret, and makes the definitions trust it. */
 import { CRDS, SECRETS } from '../../kube/core.ts';
-import type { Kube } from '../../kube/types.ts';
+import { formatApiVersion } from '../../kube/paths.ts';
+import { hasReason, type Kube } from '../../kube/types.ts';
 import { CONVERSION_PATH, DEFINITION_NAMES } from '../../resources/common/names.ts';
+import { buildConversion } from '../../resources/crd/crds.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { hasReason } from '../runtime/controller.ts';
 import { type CertificateData, renewCertificate, renewLeafOnly } from './certificate.ts';
 
 const FIELD_MANAGER = 'loopstream-conversion';
@@ -74,11 +75,10 @@ export async function trustWebhook(
   { namespace, service }: Webhook,
   caBundle: string,
 ): Promise<string[]> {
-  const clientConfig = {
+  const conversion = buildConversion({
     service: { namespace, name: service, path: CONVERSION_PATH, port: SERVICE_PORT },
     caBundle: Buffer.from(caBundle).toString('base64'),
-  };
-  const conversion = { strategy: 'Webhook', webhook: { clientConfig, conversionReviewVersions: ['v1'] } };
+  });
   const missing: string[] = [];
   for (const name of DEFINITION_NAMES) {
     const exists = await kube.get(CRDS, '', name).then(
@@ -91,7 +91,7 @@ export async function trustWebhook(
     if (!exists) missing.push(name);
     else {
       const definition = {
-        apiVersion: 'apiextensions.k8s.io/v1',
+        apiVersion: formatApiVersion(CRDS),
         kind: CRDS.kind,
         metadata: { name },
         spec: { conversion },

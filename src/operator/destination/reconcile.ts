@@ -6,6 +6,7 @@
  */
 
 import { SECRETS } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { findStallTime } from '../../resources/common/health.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
@@ -16,7 +17,6 @@ import type { ControllerDeps } from '../caches/controller-deps.ts';
 import {
   buildWarningEvent,
   describeMissingRole,
-  hasReason,
   type Reconcile,
   requeueAt,
   splitKey,

@@ -1,12 +1,13 @@
 /** Makes the pods of destinations' tests, and removes them. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import { ACCOUNT_LABEL, testPodName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { describeRefusal, hasReason, isRefusal, splitKey } from '../runtime/controller.ts';
+import { describeRefusal, isRefusal, splitKey } from '../runtime/controller.ts';
 import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';
 import { TestTurns } from './test-turns.ts';

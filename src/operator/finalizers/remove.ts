@@ -3,13 +3,13 @@
  * could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
  */
 
-import { NAMESPACES, PODS } from '../../kube/core.ts';
-import type { Kube, KubeObject, Resource, Stored } from '../../kube/types.ts';
+import { PODS } from '../../kube/core.ts';
+import { readNamespaceState } from '../../kube/namespace.ts';
+import { hasReason, type Kube, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
-import { hasReason } from '../runtime/controller.ts';
 import type { OperatorConfig } from '../runtime/settings.ts';
 
 const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);
@@ -72,17 +72,6 @@ async function removeFrom<T extends KubeObject>(
   return held.length;
 }
 
-/** Whether a namespace is being deleted. Without the right to look, nobody knows, and the answer is no. */
-async function isEnding(kube: Pick<Kube, 'get'>, namespace: string): Promise<boolean> {
-  try {
-    return (await kube.get(NAMESPACES, '', namespace)).metadata.deletionTimestamp !== undefined;
-  } catch (error) {
-    if (hasReason(error, 'NotFound')) return true;
-    if (hasReason(error, 'Forbidden')) return false;
-    throw error;
-  }
-}
-
 /** Within the time that Kubernetes gives the operator to stop (terminationGracePeriodSeconds in the chart). */
 export const FAREWELL_MS = 30_000;
 
@@ -95,7 +84,9 @@ export async function removeFinalizersForGood(
   { operatorNamespace, namespace, watched }: Pick<OperatorConfig, 'operatorNamespace' | 'namespace' | 'watched'>,
   log: Logger,
 ): Promise<void> {
-  if (!(await isEnding(kube, operatorNamespace ?? namespace))) return;
+  const state = await readNamespaceState(kube, operatorNamespace ?? namespace);
+  // Without the right to look, nobody knows, and the answer is no.
+  if (state !== 'ending' && state !== 'gone') return;
   const signal = AbortSignal.timeout(FAREWELL_MS);
   const remove = async (one: string | undefined) => {
     try {

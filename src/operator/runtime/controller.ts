@@ -2,7 +2,7 @@
 
 import type { EventInput } from '../../kube/events.ts';
 import type { Reflector } from '../../kube/reflector.ts';
-import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
+import { hasReason, type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition, type Verdict } from '../../resources/common/conditions.ts';
@@ -47,9 +47,6 @@ export const describeMissingRole = (namespace: string): string =>
 /** Why Kubernetes refuses a write in a namespace, for its people: a right that is missing there is not theirs to name. */
 export const describeRefusal = ({ reason, message }: KubeError, namespace: string): string =>
   reason === 'Forbidden' && WITHOUT_RIGHT.test(message) ? describeMissingRole(namespace) : message;
-
-export const hasReason = (error: unknown, ...reasons: string[]): error is KubeError =>
-  error instanceof KubeError && reasons.includes(error.reason);
 
 export type { Verdict } from '../../resources/common/conditions.ts';
 

@@ -1,6 +1,7 @@
 /** Carries out the one action that was decided for a stream. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import { currentTraceparent } from '../../lib/tracing/tracing.ts';
 import {
   DISRUPTION_LABEL,
@@ -12,7 +13,7 @@ import { annotateTrace } from '../../resources/common/trace.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
-import { describeRefusal, hasReason, isRefusal } from '../runtime/controller.ts';
+import { describeRefusal, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';

@@ -1,10 +1,10 @@
 /** Adds the finalizers of streams and of their pods, and removes them. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import { FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
-import { hasReason } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import type { Observation } from './observation.ts';
 import { isLoose, listCachedPods } from './observe.ts';

@@ -7,7 +7,7 @@
 
 import { randomBytes } from 'node:crypto';
 import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
-import type { Kube, Stored } from '../../kube/types.ts';
+import { hasReason, type Kube, type Stored } from '../../kube/types.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -28,7 +28,6 @@ import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
-import { hasReason } from '../runtime/controller.ts';
 import type { Observation } from './observation.ts';
 
 /** A stream and where it is sent. */

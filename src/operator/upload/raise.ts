@@ -1,8 +1,9 @@
 /** Gives pods that work in the background the share of an awaited one when a stream comes to wait for what they make. */
 
 import { PODS, type Pod } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { hasReason, isRefusal } from '../runtime/controller.ts';
+import { isRefusal } from '../runtime/controller.ts';
 import { raiseRequests } from './job-pod.ts';
 
 /**

@@ -1,20 +1,13 @@
 /** Reconciles one upload: observes it, decides, removes and makes its Jobs, and writes its status once. */
 
 import { JOBS, type Job } from '../../kube/core.ts';
+import { hasReason } from '../../kube/types.ts';
 import { ACCOUNT_LABEL, importJobName } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import {
-  describeRefusal,
-  hasReason,
-  isRefusal,
-  type Reconcile,
-  requeueAt,
-  splitKey,
-  writeStatus,
-} from '../runtime/controller.ts';
+import { describeRefusal, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';

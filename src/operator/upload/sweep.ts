@@ -4,7 +4,7 @@
  */
 
 import { JOBS, type Job, type Pod } from '../../kube/core.ts';
-import type { KubeObject } from '../../kube/types.ts';
+import { hasReason, type KubeObject } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { listKeys } from '../../media/prepare/job/join-upload.ts';
@@ -17,7 +17,6 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { settingsIn } from '../pods/security.ts';
-import { hasReason } from '../runtime/controller.ts';
 import type { Admission } from './admission.ts';
 import { buildSweepJob, getImportedKey, readTask, type SweepTask } from './job.ts';
 import { hasEnded } from './progress.ts';

@@ -1,11 +1,8 @@
 /** Repeats changes of Kubernetes objects that others change as well. */
-import { KubeError } from '../../kube/types.ts';
+import { hasReason } from '../../kube/types.ts';
 
 /** An object that others write again and again is stored in the new version by them. */
 const ATTEMPTS = 5;
-
-export const hasReason = (error: unknown, ...reasons: string[]): boolean =>
-  error instanceof KubeError && reasons.includes(error.reason);
 
 /** Repeats a change of what was read, while others change it as well. Rejects with KubeError. */
 export async function retryConflicts(change: () => Promise<void>): Promise<void> {

@@ -367,12 +367,7 @@ function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResour
         categories: ['onair'],
       },
       versions: buildVersions(definition, options),
-      ...(options.alpha && {
-        conversion: {
-          strategy: 'Webhook',
-          webhook: { clientConfig: options.alpha.clientConfig, conversionReviewVersions: ['v1'] },
-        },
-      }),
+      ...(options.alpha && { conversion: buildConversion(options.alpha.clientConfig) }),
     },
   };
 }
@@ -412,12 +407,15 @@ export interface CustomResourceDefinition {
     scope: string;
     names: { kind: string; plural: string } & Record<string, unknown>;
     versions: CrdVersion[];
-    conversion?: {
-      strategy: 'Webhook';
-      webhook: { clientConfig: WebhookClientConfig; conversionReviewVersions: string[] };
-    };
+    conversion?: ReturnType<typeof buildConversion>;
   };
 }
+
+/** The part of a definition that makes kube-apiserver convert by the webhook. */
+export const buildConversion = (clientConfig: WebhookClientConfig) => ({
+  strategy: 'Webhook' as const,
+  webhook: { clientConfig, conversionReviewVersions: ['v1'] },
+});
 
 /** All four, in the order in which their files are written. */
 export const customResourceDefinitions = (options: CrdOptions = {}): CustomResourceDefinition[] =>

@@ -7,10 +7,18 @@ import pMap from 'p-map';
 import { CRDS } from '../../kube/core.ts';
 import { formatApiVersion, formatQuery, getKey, objectPath } from '../../kube/paths.ts';
 import { toKubeError } from '../../kube/transport.ts';
-import { type Kube, KubeError, type KubeObject, type ListPage, type Resource, type Stored } from '../../kube/types.ts';
+import {
+  hasReason,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type ListPage,
+  type Resource,
+  type Stored,
+} from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { DEFINITION_NAMES } from '../common/names.ts';
-import { hasReason, retryConflicts } from './conflicts.ts';
+import { retryConflicts } from './conflicts.ts';
 import { renameOwners } from './owners.ts';
 
 const FIELD_MANAGER = 'loopstream-migrate';

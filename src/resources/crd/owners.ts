@@ -4,9 +4,16 @@
  */
 import pMap from 'p-map';
 import { CONTROLLER_REVISIONS, JOBS, PODS, SECRETS } from '../../kube/core.ts';
-import type { Kube, KubeObject, OwnerReference, Resource, Stored } from '../../kube/types.ts';
+import {
+  hasReason,
+  type Kube,
+  type KubeObject,
+  type OwnerReference,
+  type Resource,
+  type Stored,
+} from '../../kube/types.ts';
 import { GROUP, MANAGED_BY, MANAGED_BY_LABEL, PLAYLIST_LABEL } from '../common/names.ts';
-import { hasReason, retryConflicts } from './conflicts.ts';
+import { retryConflicts } from './conflicts.ts';
 
 const MANAGED = `${MANAGED_BY_LABEL}=${MANAGED_BY}`;
 /** Kinds of objects that belong to ours, and the labels that ours have. */

@@ -2,9 +2,10 @@
  * Finds out whether a file was cut off although its container describes no more than it holds: a transport stream, an FLV, or a fragmented
  * MP4 or streamed Matroska breaks off in the middle of a packet or box.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { BOX_HEADER_BYTES, readBox } from './boxes.ts';
 import { ELEMENT_HEADER_BYTES, readElement, SEGMENT } from './matroska.ts';
+import { readAt } from './read-at.ts';
 import type { Source } from './source.ts';
 
 /** A day of fragments of half a second has twice as many; what is longer is not looked through. */
@@ -34,11 +35,6 @@ export async function breaksOff(path: string, { format, sizeBytes }: Source): Pr
   } finally {
     await file.close();
   }
-}
-
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
 }
 
 async function breaksMovie(read: Reader, sizeBytes: number): Promise<boolean> {

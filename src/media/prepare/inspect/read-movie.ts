@@ -2,11 +2,12 @@
  * Reads the packets of an MP4 or MOV from its tables, without its media: a fraction of the time that ffprobe takes for the whole file. The
  * tables are believed where ffprobe finds the same packets at the beginning, at the end, and where the steps change most.
  */
-import { type FileHandle, open } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { BOX_HEADER_BYTES, readBox } from './boxes.ts';
 import { type MediaTools, readPackets } from './ffprobe.ts';
 import { type MovieTrack, readMovie, type Timeline } from './movie-tables.ts';
 import type { Packet } from './packet.ts';
+import { readAt } from './read-at.ts';
 import type { Source } from './source.ts';
 
 /** The tables of ten hours have 40 MB. */
@@ -85,11 +86,6 @@ async function readTables(path: string, sizeBytes: number): Promise<Buffer | und
   } finally {
     await file.close();
   }
-}
-
-async function readAt(file: FileHandle, at: number, length: number): Promise<Buffer> {
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, at);
-  return buffer.subarray(0, bytesRead);
 }
 
 /** Packets of a track that ffprobe finds, by their positions. */
