@@ -94,13 +94,17 @@ export function checkHeader(source: Source, type: MediaType, limits: MediaLimits
   }
 }
 
-/**
- * Checks one track while its packets are counted; `seen` holds the counts so far. Throws PrepareError media_too_long or
- * media_too_complex.
- */
+/** The counts of a track so far. */
+export interface TrackCounts {
+  readonly packets: number;
+  readonly seconds: number;
+  readonly gapSeconds: number;
+}
+
+/** Checks one track, with pictures of so many pixels, while its packets are counted. Throws PrepareError media_too_long or media_too_complex. */
 export function checkTrack(
-  seen: { packets: number; seconds: number; gapSeconds: number; pixels: number },
-  sizeBytes: number,
+  seen: TrackCounts,
+  { pixels, sizeBytes }: { pixels: number; sizeBytes: number },
   limits: MediaLimits,
 ): void {
   checkFrames(seen.packets, limits);
@@ -111,7 +115,7 @@ export function checkTrack(
       `A gap between two of its frames lasts ${written(seen.gapSeconds)} s, and the limit is ${written(limits.gapSeconds)} s. ` +
         'Export it again at a constant frame rate.',
     );
-  const gigapixels = (seen.packets * seen.pixels) / 1e9;
+  const gigapixels = (seen.packets * pixels) / 1e9;
   if (gigapixels > limits.gigapixels)
     throw complex(
       `${written(gigapixels)} gigapixels or more in all frames`,

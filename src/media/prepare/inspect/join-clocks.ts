@@ -89,8 +89,8 @@ export class PacketClock {
   }
 
   /** Throws PrepareError media_too_complex. */
-  add({ byte, shown, ordinal, ...packet }: PacketTimes): void {
-    const { dts, pts } = packet;
+  add(packet: PacketTimes): void {
+    const { dts, pts, byte, shown, ordinal } = packet;
     const at = Number.isNaN(dts) ? pts : dts;
     // Matroska stores no decoding times; ffmpeg finds them from the third packet or so on, behind the first presentation times.
     const reordered = Number.isNaN(dts) || this.#lastReordered;
@@ -107,7 +107,7 @@ export class PacketClock {
     piece.lastPacket = ordinal;
     if (shown) {
       piece.startSeconds = Math.min(piece.startSeconds, pts);
-      piece.endSeconds = this.#ending.add({ ...packet, duration });
+      piece.endSeconds = this.#ending.add(packet, duration);
     }
     this.#last = at;
     this.#next = at + duration;
@@ -161,22 +161,23 @@ export class PacketClock {
 
 /** Finds the end of a piece: a frame is shown until the next one is, and the last one for its own duration. */
 class Ending {
-  /** The frame that is shown last. */
-  #last = { seconds: Number.NEGATIVE_INFINITY, endSeconds: Number.NEGATIVE_INFINITY };
+  /** Times of the frame that is shown last. */
+  #lastSeconds = Number.NEGATIVE_INFINITY;
+  #endSeconds = Number.NEGATIVE_INFINITY;
   /** From decoding the first frame to showing it. */
   #delaySeconds: number | undefined;
   #misses = false;
 
   /** Adds a frame that is shown, and returns the end so far. */
-  add({ dts, pts, isStamped, duration }: Pick<PacketTimes, 'dts' | 'pts' | 'isStamped' | 'duration'>): number {
+  add({ dts, pts, isStamped }: Pick<PacketTimes, 'dts' | 'pts' | 'isStamped'>, duration: number): number {
     if (!isStamped) this.#misses = true;
     else if (!Number.isNaN(dts)) this.#delaySeconds ??= pts - dts;
-    const { seconds, endSeconds } = this.#last;
-    if (pts > seconds) this.#last = { seconds: pts, endSeconds: pts + duration };
-    else if (pts === seconds) this.#last.endSeconds = Math.max(endSeconds, pts + duration);
-    if (!this.#misses || Number.isNaN(dts)) return this.#last.endSeconds;
+    if (pts > this.#lastSeconds) this.#endSeconds = pts + duration;
+    else if (pts === this.#lastSeconds) this.#endSeconds = Math.max(this.#endSeconds, pts + duration);
+    this.#lastSeconds = Math.max(this.#lastSeconds, pts);
+    if (!this.#misses || Number.isNaN(dts)) return this.#endSeconds;
     // A frame without a time of its own may be the last one that is shown. All are, this long after they are decoded.
-    return Math.max(this.#last.endSeconds, dts + duration + (this.#delaySeconds ?? 0));
+    return Math.max(this.#endSeconds, dts + duration + (this.#delaySeconds ?? 0));
   }
 }
 

@@ -209,11 +209,16 @@ export class Timeline {
     this.packets = packets;
   }
 
-  *#samples(): Generator<Sample> {
+  /**
+   * Visits the samples in the order of decoding, until `visit` returns true. One object serves all of them: of hundreds of thousands, new
+   * ones would cost more than what is done with them.
+   */
+  #some(visit: (sample: Sample) => boolean): void {
     const { layout, keys } = this.#parts;
     const { sizes, count } = layout;
     const deltas = new Runs(this.#parts.deltas, unsigned);
     const shifts = this.#parts.shifts && new Runs(this.#parts.shifts, signed);
+    const sample: Sample = { dts: 0, shift: 0, sizeBytes: 0, byte: 0, isKey: false, step: undefined };
     let nextKey = 0;
     let number = 0;
     let dts = 0;
@@ -225,7 +230,13 @@ export class Timeline {
         const isKey = !keys || (nextKey < keys.count && keys.bytes.readUInt32BE(4 * nextKey) === number);
         if (isKey) nextKey++;
         const ticks = deltas.next();
-        yield { dts, shift: shifts?.next() ?? 0, sizeBytes, byte, isKey, step: number < count ? ticks : undefined };
+        sample.dts = dts;
+        sample.shift = shifts?.next() ?? 0;
+        sample.sizeBytes = sizeBytes;
+        sample.byte = byte;
+        sample.isKey = isKey;
+        sample.step = number < count ? ticks : undefined;
+        if (visit(sample)) return;
         dts += ticks;
         byte += sizeBytes;
       }
@@ -248,11 +259,11 @@ export class Timeline {
     if (!edit) return { offset: 0, packets: layout.count };
     const { emptyTicks, mediaTicks, durationTicks } = edit;
     const begin = emptyTicks - delay;
-    let offset: number | undefined;
-    let earliest: number | undefined;
+    let offset = undefined as number | undefined;
+    let earliest = undefined as number | undefined;
     let packets = 0;
     let hasEnded = false;
-    for (const sample of this.#samples()) {
+    this.#some((sample) => {
       const time = sample.dts + sample.shift;
       packets++;
       if (this.#isShown(sample)) {
@@ -261,11 +272,12 @@ export class Timeline {
         if (time >= mediaTicks) earliest = Math.min(earliest ?? Number.POSITIVE_INFINITY, offset + time + delay);
       }
       const isLast = time + (sample.step ?? durationTicks) >= mediaTicks + durationTicks;
-      if (!isLast || !(isSound || sample.isKey)) continue;
+      if (!isLast || !(isSound || sample.isKey)) return false;
       // Pictures go on to the second keyframe behind the end.
-      if (isSound || hasEnded) break;
+      if (isSound || hasEnded) return true;
       hasEnded = true;
-    }
+      return false;
+    });
     // Pictures begin at the end of the pause, whatever the shift of the first one is.
     const early = isSound ? 0 : Math.max(0, (earliest ?? emptyTicks) - emptyTicks);
     return { offset: (offset ?? begin) - early, packets };
@@ -277,33 +289,39 @@ export class Timeline {
     if (!edit || edit.mediaTicks === 0) return true;
     if (isSound) return edit.mediaTicks <= scale;
     let keys = 0;
-    for (const { dts, shift, isKey } of this.#samples()) {
-      if (dts > edit.mediaTicks) return true;
-      if (isKey && dts + shift <= edit.mediaTicks && keys++ > 0) return false;
-    }
-    return true;
+    this.#some(({ dts, shift, isKey }) => {
+      if (isKey && dts <= edit.mediaTicks && dts + shift <= edit.mediaTicks) keys++;
+      return dts > edit.mediaTicks || keys > 1;
+    });
+    return keys <= 1;
   }
 
-  /** Yields the packets in the order of decoding. Their durations are the times to the next one; NaN for the last. */
-  *list(): Generator<Packet> {
+  /**
+   * Visits the packets in the order of decoding; one object serves all of them. Their durations are the times to the next one; NaN for
+   * the last.
+   */
+  each(visit: (packet: Packet) => void): void {
     const { scale, delay } = this.#parts;
     // ffprobe writes so many digits.
     const seconds = (ticks: number) => Math.round((ticks * 1e6) / scale) / 1e6;
+    const { index } = this;
+    const packet: Packet = {
+      ...{ index, pts: 0, dts: 0, duration: 0, sizeBytes: 0, byte: 0, isKey: false, isHidden: false },
+    };
     let left = this.packets;
-    for (const sample of this.#samples()) {
-      if (left-- === 0) return;
+    if (left === 0) return;
+    this.#some((sample) => {
       const dts = sample.dts + this.#offset;
-      yield {
-        index: this.index,
-        pts: seconds(dts + delay + sample.shift),
-        dts: seconds(dts),
-        duration: sample.step === undefined ? Number.NaN : seconds(sample.step),
-        sizeBytes: sample.sizeBytes,
-        byte: sample.byte,
-        isKey: sample.isKey,
-        isHidden: !this.#isShown(sample),
-      };
-    }
+      packet.pts = seconds(dts + delay + sample.shift);
+      packet.dts = seconds(dts);
+      packet.duration = sample.step === undefined ? Number.NaN : seconds(sample.step);
+      packet.sizeBytes = sample.sizeBytes;
+      packet.byte = sample.byte;
+      packet.isKey = sample.isKey;
+      packet.isHidden = !this.#isShown(sample);
+      visit(packet);
+      return --left === 0;
+    });
   }
 }
 

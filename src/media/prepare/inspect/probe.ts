@@ -3,7 +3,7 @@ import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
-import { checkPackets, checkTrack } from './check-limits.ts';
+import { checkPackets, checkTrack, type TrackCounts } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
 import { type MediaTools, readLines, readPackets } from './ffprobe.ts';
 import { joinTracks } from './join-clocks.ts';
@@ -110,7 +110,7 @@ export async function scanPackets(
   const movie = seconds === undefined ? await openMovie(path, source, { tools, signal, deadline, options }) : undefined;
   if (movie) {
     counter.addUnread(movie.tracks);
-    for (const packet of movie.packets()) counter.add(packet);
+    movie.each((packet) => counter.add(packet));
     return counter.result();
   }
   const beginning = seconds === undefined ? [] : ['-read_intervals', `%+${seconds}`];
@@ -129,7 +129,7 @@ class PacketCounter {
   readonly #source: Source;
   readonly #limits: MediaLimits;
   readonly #tallies: { video: Tally | undefined; audio: Tally | undefined };
-  readonly #pixels: number;
+  readonly #about: Record<'video' | 'audio', { pixels: number; sizeBytes: number }>;
   readonly #packets = new Map<number, number>();
   #ordinal = 0;
   #fileEndSeconds = 0;
@@ -140,7 +140,9 @@ class PacketCounter {
     const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
     this.#source = source;
     this.#limits = limits;
-    this.#pixels = (video?.width ?? 0) * (video?.height ?? 0);
+    const { sizeBytes } = source;
+    const pixels = (video?.width ?? 0) * (video?.height ?? 0);
+    this.#about = { video: { pixels, sizeBytes }, audio: { pixels: 0, sizeBytes } };
     this.#tallies = {
       video: video && new Tally(format, { rate: framerate, order: new PictureOrder(framerate), frameSeconds }),
       audio: audio && new Tally(format, { rate: audio.sampleRate / 1024, frameSeconds: 0 }),
@@ -159,7 +161,7 @@ class PacketCounter {
     const tally = kind && this.#tallies[kind];
     if (!tally) return;
     tally.add(packet, this.#ordinal);
-    this.#check(kind, tally.seen());
+    this.#check(kind, tally);
   }
 
   /** Adds the packets of the tracks that are not played, at once. Throws PrepareError media_too_complex. */
@@ -174,8 +176,8 @@ class PacketCounter {
     }
   }
 
-  #check(kind: 'video' | 'audio', seen: { packets: number; seconds: number; gapSeconds: number }): void {
-    checkTrack({ ...seen, pixels: kind === 'video' ? this.#pixels : 0 }, this.#source.sizeBytes, this.#limits);
+  #check(kind: 'video' | 'audio', seen: TrackCounts): void {
+    checkTrack(seen, this.#about[kind], this.#limits);
   }
 
   /** Throws as add() does. */

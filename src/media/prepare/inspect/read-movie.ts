@@ -27,8 +27,8 @@ const CODECS = new Set(['h264', 'hevc', 'av1', 'mpeg4', 'prores', 'dnxhd', 'mjpe
 
 export interface Movie {
   tracks: readonly MovieTrack[];
-  /** Yields the packets of the chosen tracks, one track after the other. */
-  packets: () => Iterable<Packet>;
+  /** Visits the packets of the chosen tracks, one track after the other; one object serves all of a track. */
+  each: (visit: (packet: Packet) => void) => void;
 }
 
 interface Reading {
@@ -60,8 +60,8 @@ export async function openMovie(path: string, source: Source, reading: Reading):
   if (!proven.every((one): one is readonly [Timeline, Durations] => one[1] !== undefined)) return undefined;
   return {
     tracks,
-    *packets() {
-      for (const [timeline, durations] of proven) yield* withDurations(timeline, durations);
+    each(visit) {
+      for (const [timeline, durations] of proven) visitWithDurations(timeline, durations, visit);
     },
   };
 }
@@ -125,11 +125,11 @@ function choosePlaces(timeline: Timeline): Place[] {
   let longest = { seconds: 0, at: 0 };
   let middle = 0;
   let number = 0;
-  for (const { dts, duration } of timeline.list()) {
+  timeline.each(({ dts, duration }) => {
     if (duration < shortest.seconds) shortest = { seconds: duration, at: dts };
     if (duration > longest.seconds) longest = { seconds: duration, at: dts };
     if (++number === timeline.packets >> 1) middle = dts;
-  }
+  });
   const extremes = longest.seconds - shortest.seconds > STEADY_SECONDS ? [shortest, longest] : [];
   return [
     { seconds: Math.max(0, middle), length: `+#${PLACE_PACKETS}` },
@@ -147,22 +147,23 @@ interface Durations {
 function proveTrack(timeline: Timeline, found: Found): Durations | undefined {
   const [first] = found.values();
   let matches = 0;
+  let differs = false;
   let areSteps = true;
   let areConstant = true;
-  let last: Packet | undefined;
+  let last = undefined as Packet | undefined;
   let number = 0;
-  for (const packet of timeline.list()) {
+  timeline.each((packet) => {
     const same = found.get(packet.byte);
     const isLast = ++number === timeline.packets;
-    if (same && !isSame(packet, same)) return undefined;
-    if (same) matches++;
-    if (same && !isLast) {
-      areSteps &&= isClose(packet.duration, same.duration);
-      areConstant &&= isClose(first?.duration ?? Number.NaN, same.duration);
-    }
+    if (!same) return;
+    matches++;
+    differs ||= !isSame(packet, same);
     if (isLast) last = same;
-  }
-  if (!first || !last || matches !== found.size || !(areSteps || areConstant)) return undefined;
+    if (isLast) return;
+    areSteps &&= isClose(packet.duration, same.duration);
+    areConstant &&= isClose(first?.duration ?? Number.NaN, same.duration);
+  });
+  if (differs || !first || !last || matches !== found.size || !(areSteps || areConstant)) return undefined;
   return { constant: areSteps ? undefined : first.duration, last: last.duration };
 }
 
@@ -176,11 +177,11 @@ const isSame = (a: Packet, b: Packet): boolean =>
   a.isKey === b.isKey &&
   a.isHidden === b.isHidden;
 
-function* withDurations(timeline: Timeline, { constant, last }: Durations): Generator<Packet> {
+function visitWithDurations(timeline: Timeline, { constant, last }: Durations, visit: (packet: Packet) => void): void {
   let number = 0;
-  for (const packet of timeline.list()) {
+  timeline.each((packet) => {
     const isLast = ++number === timeline.packets;
     packet.duration = isLast ? last : (constant ?? packet.duration);
-    yield packet;
-  }
+    visit(packet);
+  });
 }

@@ -83,9 +83,17 @@ export class Tally {
     return order ? isOrdered(() => order.add(this.#piece.firstPacket + slot, isKey)) : isKey;
   }
 
-  /** Returns the counts for checkTrack(). */
-  seen() {
-    return { packets: this.#packets, seconds: this.clock.seconds, gapSeconds: this.#largestStepSeconds };
+  /** The counts so far, for checkTrack(). */
+  get packets(): number {
+    return this.#packets;
+  }
+
+  get seconds(): number {
+    return this.clock.seconds;
+  }
+
+  get gapSeconds(): number {
+    return this.#largestStepSeconds;
   }
 
   result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {

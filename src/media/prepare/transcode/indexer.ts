@@ -261,14 +261,22 @@ class Checker {
   /** Returns true for an IDR picture. A stream may repeat its header between pictures, but not change it. */
   #readUnits(body: Buffer, frame: number): boolean {
     let isIdr = false;
-    for (const unit of readUnits(body)) {
-      const type = unit.readUInt8(0) & 0x1f;
+    // NAL units stand behind their four-byte lengths, after FLV's five bytes (ISO/IEC 14496-15 5.3.4).
+    for (let at = 5; at + 5 <= body.length; ) {
+      const end = at + 4 + body.readUInt32BE(at);
+      const type = body.readUInt8(at + 4) & 0x1f;
       isIdr ||= type === NAL_IDR;
       promise(type !== 0, `video frame ${frame} has no picture in it`);
-      const isKnown = !NAL_PARAMETER_SETS.has(type) || this.#parameterSets.some((set) => set.equals(trimZeros(unit)));
-      if (!isKnown) throw new FormatChangeError(`the format of the pictures changes at video frame ${frame}`);
+      if (NAL_PARAMETER_SETS.has(type)) this.#expectKnown(body.subarray(at + 4, Math.max(at + 5, end)), frame);
+      at = end;
     }
     return isIdr;
+  }
+
+  #expectKnown(parameterSet: Buffer, frame: number): void {
+    const trimmed = trimZeros(parameterSet);
+    if (this.#parameterSets.some((set) => set.equals(trimmed))) return;
+    throw new FormatChangeError(`the format of the pictures changes at video frame ${frame}`);
   }
 
   #addAudio(tag: FlvTag): boolean {
@@ -305,15 +313,6 @@ class Checker {
       video: { frameRateNum, frameRateDen, frames: this.frames },
       audio,
     };
-  }
-}
-
-/** Yields the NAL units behind their four-byte lengths, after FLV's five bytes (ISO/IEC 14496-15 5.3.4). */
-function* readUnits(body: Buffer): Generator<Buffer> {
-  for (let at = 5; at + 5 <= body.length; ) {
-    const end = at + 4 + body.readUInt32BE(at);
-    yield body.subarray(at + 4, Math.max(at + 5, end));
-    at = end;
   }
 }
 
