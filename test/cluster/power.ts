@@ -14,6 +14,7 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
     const { nodeName } = before.spec;
     const node = stream.findNode(before);
     let toldMs = 0;
+    let goneMs = 0;
     const gap = await stream.gap(async () => {
       await node.cutPower();
       const cut = performance.now();
@@ -24,15 +25,19 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
       expect(outside.meter.silence(cut).currentMs).toBeGreaterThan(performance.now() - cut - 1000);
       await release.kubectl(['taint', 'node', nodeName, `${OUT_OF_SERVICE}=nodeshutdown:NoExecute`]);
       const told = performance.now();
+      await stream.gone(before.metadata.uid);
+      const gone = performance.now();
       await until('media comes again', () => outside.meter.silence(told).currentMs < 500, PATIENCE_MS);
       toldMs = performance.now() - told;
-      await stream.gone(before.metadata.uid);
+      goneMs = performance.now() - gone;
     });
     const after = await stream.pod();
     expect(after.metadata.uid).not.toBe(before.metadata.uid);
     expect(after.spec.nodeName).not.toBe(nodeName);
     const how = `another pod, on the other node, ${seconds(toldMs)} after it was said that the first is out of service`;
     results.add('power loss of its node', seconds(gap), how);
+    // It looks every 20 s (pkg/controller/podgc).
+    results.add('… after Kubernetes has called the first pod failed', seconds(goneMs), '');
 
     const again = await stream.gap(async () => {
       await node.boot();
