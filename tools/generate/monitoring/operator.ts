@@ -169,8 +169,7 @@ const work: Alert[] = [
     for: '1h',
     severity: 'warning',
     summary: 'The certificate of the conversion webhook of {{ $labels.job }} expires within 14 days.',
-    description:
-      'What should have renewed the certificate long ago has not, or an operator has not taken the new one up.',
+    description: 'Nothing has renewed the certificate in time, or an operator has not taken the new one up.',
     means:
       'A CronJob renews the certificate when half of its year is over, and cert-manager 30 days before its end. Neither has worked.',
     viewers:
