@@ -1,5 +1,4 @@
 /** Runs the streamer: wires files, engine, outputs and HTTP together, and takes them apart again. */
-import { setFlagsFromString } from 'node:v8';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -150,14 +149,7 @@ function serve(
   });
 }
 
-/**
- * A stream works for some milliseconds a second, which V8's baseline code does as well: the threads that compile it for speed
- * took a third of the processor time of a stream that had run for a minute.
- */
-const NO_OPTIMIZING_COMPILERS = ['--no-opt', '--no-maglev'];
-
 /** Runs the role until the lifecycle stops. */
 export async function runStreamer(config: StreamerConfig, lifecycle: Lifecycle, log: Logger): Promise<void> {
-  for (const flag of NO_OPTIMIZING_COMPILERS) setFlagsFromString(flag);
   await startStreamer(config, lifecycle, log);
 }

@@ -45,6 +45,7 @@ import {
   TMP_VOLUME,
   withDisk,
 } from '../pods/security.ts';
+import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
@@ -114,26 +115,18 @@ const probes = {
   },
 };
 
-/**
- * A streamer has next to no objects of its own but moves buffers all day: with the defaults, V8's young generation and the
- * C library's arenas keep several MB of them for every stream (test/bench/RESULTS.md).
- */
-const SMALL_PROCESS = [
-  { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
-  { name: 'MALLOC_ARENA_MAX', value: '1' },
-];
-
 const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
 
 const container = (settings: PodSettings, template: Template, volumes: readonly object[]) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
+  command: STREAMER_COMMAND,
   args: ['streamer'],
   env: [
     ...commonEnv(settings),
     ...cacheEnv(settings),
     ...destinationEnv(settings),
-    ...SMALL_PROCESS,
+    ...STREAMER_ENV,
     confineEnv(settings),
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
