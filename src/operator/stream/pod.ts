@@ -46,6 +46,7 @@ import {
   withDisk,
 } from '../pods/security.ts';
 import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
+import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
@@ -115,9 +116,12 @@ const probes = {
   },
 };
 
-const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
-
-const container = (settings: PodSettings, template: Template, volumes: readonly object[]) => ({
+const container = (
+  settings: PodSettings,
+  template: Template,
+  { profile, destinations }: Program,
+  volumes: readonly object[],
+) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
   command: STREAMER_COMMAND,
@@ -147,7 +151,7 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
   ],
   terminationMessagePath: RESULT_FILE,
   ...probes,
-  resources: withDisk(template.resources ?? RESOURCES, volumes),
+  resources: withDisk(template.resources ?? streamResources(profile, destinations.length), volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, PLAYED),
@@ -208,7 +212,7 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
-      containers: [container(settings, template, volumes)],
+      containers: [container(settings, template, program, volumes)],
       volumes,
     },
   };
