@@ -12,6 +12,7 @@ import { type Client, createClient } from '../../src/client/index.ts';
 import { createKube } from '../../src/kube/client.ts';
 import type { Lifecycle } from '../../src/lib/lifecycle.ts';
 import { createLogger } from '../../src/lib/log.ts';
+import { IMAGE_PROGRAM } from '../../src/operator/stream/command-line.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
 import { ensureAccount } from '../../tools/local/account.ts';
 import { MAIN } from '../../tools/local/context.ts';
@@ -80,6 +81,7 @@ async function keepAgent({ state, lifecycle, kubernetes }: Ground): Promise<Part
     nodeName: NODE,
     stateDir: state.path('node'),
     images: { [IMAGE]: [process.execPath, MAIN] },
+    imageFiles: { [IMAGE_PROGRAM]: MAIN },
     // The local system gives addresses of this range to a state directory only by chance.
     podCidr: `127.${16 + (process.pid % 224)}.0.0/16`,
     tls: { ...(await issueServing(identity.user, ['127.0.0.1'])), clientCa: ca },

@@ -1,9 +1,10 @@
 /** Starts the node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
 import { createHash } from 'node:crypto';
 import { createKube } from '../../src/kube/client.ts';
+import { IMAGE_PROGRAM } from '../../src/operator/stream/command-line.ts';
 import type { ControlPlane } from '../control-plane/controlplane.ts';
 import { runNode } from '../node-agent/run.ts';
-import type { Context } from './context.ts';
+import { type Context, MAIN } from './context.ts';
 
 const NODE_NAME = 'local';
 
@@ -33,6 +34,7 @@ export async function startNode(
       nodeName: NODE_NAME,
       stateDir: state.path('node'),
       images,
+      imageFiles: { [IMAGE_PROGRAM]: MAIN },
       podCidr: podCidr(state.dir),
       equalShares: options.equalShares,
       tls: { ...serving, clientCa: certificates.ca },

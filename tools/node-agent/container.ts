@@ -149,7 +149,8 @@ export class ContainerRunner {
     const lookUp = await this.#context.sources.text(pod.metadata.namespace ?? '', referredSources(spec));
     const variables = resolveEnvironment(spec, pod, address, lookUp);
     const messagePath = spec.terminationMessagePath || '/dev/termination-log';
-    const rewrite = pathRewriter([...mounts, { mountPath: messagePath, realPath: this.#messageFile }]);
+    const message = { mountPath: messagePath, realPath: this.#messageFile };
+    const rewrite = pathRewriter([...this.#context.imageFiles, ...mounts, message]);
     const home = join(this.#place.podDir, '_home');
     const tmp = rewrite('/tmp') === '/tmp' ? join(this.#place.podDir, '_tmp') : rewrite('/tmp');
     const own = Object.entries(variables).map(([name, value]) => [name, rewrite(value)]);

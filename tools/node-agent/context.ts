@@ -3,6 +3,7 @@
 import type { Kube } from '../../src/kube/types.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Logger } from '../../src/lib/log.ts';
+import type { Mount } from './paths.ts';
 import type { Sources } from './sources.ts';
 import type { EmitPodEvent } from './types.ts';
 
@@ -14,6 +15,8 @@ export interface NodeContext {
   emit: EmitPodEvent;
   /** Image name → the argv that stands for its entrypoint. */
   images: Readonly<Record<string, readonly string[]>>;
+  /** Files of the images, which a pod's command names, and the real ones that stand for them. */
+  imageFiles: readonly Mount[];
   /** PATH of every container. */
   path: string;
   /** All containers have the same share of the processors, whatever they request. */

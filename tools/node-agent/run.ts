@@ -43,6 +43,8 @@ export interface NodeOptions {
   stateDir: string;
   /** Image name, exactly as pods name it → the argv that stands for its entrypoint, beginning with an absolute path. */
   images: Readonly<Record<string, readonly string[]>>;
+  /** Path in an image, for pods that name it in their command → the file of this machine that stands for it. */
+  imageFiles?: Readonly<Record<string, string>>;
   /** The range of the pods' loopback addresses; 127.16.0.0/16 by default. */
   podCidr?: string;
   /** The serving certificate of the kubelet API and the CA of those who may call it, in PEM. */
@@ -90,6 +92,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
     log,
     clock,
     images,
+    imageFiles: Object.entries(options.imageFiles ?? {}).map(([mountPath, realPath]) => ({ mountPath, realPath })),
     hostIP,
     podsDir,
     equalShares,

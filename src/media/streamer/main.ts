@@ -1,5 +1,4 @@
 /** Runs the streamer: wires files, engine, outputs and HTTP together, and takes them apart again. */
-import { setFlagsFromString } from 'node:v8';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -14,6 +13,7 @@ import { type StatsParts, streamerStats } from './control/stats.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
+import { sleepOnBeat } from './output/beat.ts';
 import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
 import type { DnsLookup } from './output/resolve.ts';
@@ -105,7 +105,9 @@ export async function startStreamer(
     onDestinations: (secrets) => outputs.configure(secrets),
     onPoll: () => lock?.refresh(),
   };
-  const watching = watchFiles(config, first, events, log, lifecycle.signal);
+  const { signal } = lifecycle;
+  const rhythm = { signal, sleep: (ms: number) => sleepOnBeat(broadcaster, clock, ms, signal) };
+  const watching = watchFiles(config, first, events, log, rhythm);
   lifecycle.defer('files', () => watching);
   log.info({ port: http.port, destinations: first.destinations }, 'on air');
   return { port: http.port };
@@ -150,14 +152,7 @@ function serve(
   });
 }
 
-/**
- * A stream works for some milliseconds a second, which V8's baseline code does as well: the threads that compile it for speed
- * took a third of the processor time of a stream that had run for a minute.
- */
-const NO_OPTIMIZING_COMPILERS = ['--no-opt', '--no-maglev'];
-
 /** Runs the role until the lifecycle stops. */
 export async function runStreamer(config: StreamerConfig, lifecycle: Lifecycle, log: Logger): Promise<void> {
-  for (const flag of NO_OPTIMIZING_COMPILERS) setFlagsFromString(flag);
   await startStreamer(config, lifecycle, log);
 }

@@ -45,6 +45,8 @@ import {
   TMP_VOLUME,
   withDisk,
 } from '../pods/security.ts';
+import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
+import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
 const PROGRAM_DIR = '/etc/loopstream/program';
@@ -114,26 +116,21 @@ const probes = {
   },
 };
 
-/**
- * A streamer has next to no objects of its own but moves buffers all day: with the defaults, V8's young generation and the
- * C library's arenas keep several MB of them for every stream (test/bench/RESULTS.md).
- */
-const SMALL_PROCESS = [
-  { name: 'NODE_OPTIONS', value: '--max-semi-space-size=1' },
-  { name: 'MALLOC_ARENA_MAX', value: '1' },
-];
-
-const RESOURCES = { requests: { cpu: '50m', memory: '96Mi' }, limits: { cpu: '1', memory: '512Mi' } };
-
-const container = (settings: PodSettings, template: Template, volumes: readonly object[]) => ({
+const container = (
+  settings: PodSettings,
+  template: Template,
+  { profile, destinations }: Program,
+  volumes: readonly object[],
+) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
+  command: STREAMER_COMMAND,
   args: ['streamer'],
   env: [
     ...commonEnv(settings),
     ...cacheEnv(settings),
     ...destinationEnv(settings),
-    ...SMALL_PROCESS,
+    ...STREAMER_ENV,
     confineEnv(settings),
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
@@ -154,7 +151,7 @@ const container = (settings: PodSettings, template: Template, volumes: readonly 
   ],
   terminationMessagePath: RESULT_FILE,
   ...probes,
-  resources: withDisk(template.resources ?? RESOURCES, volumes),
+  resources: withDisk(template.resources ?? streamResources(profile, destinations.length), volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, PLAYED),
@@ -215,7 +212,7 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
-      containers: [container(settings, template, volumes)],
+      containers: [container(settings, template, program, volumes)],
       volumes,
     },
   };

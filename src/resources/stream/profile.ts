@@ -17,6 +17,21 @@ export const DIMENSIONS: Record<Quality, { width: number; height: number }> = {
   '2160p': { width: 3840, height: 2160 },
 };
 
+/**
+ * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation
+ * for H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000 (help.twitch.tv,
+ * Broadcasting Guidelines), well inside YouTube's limits, because one rendition serves every destination.
+ */
+const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
+  '720p': [4000, 6000],
+  '1080p': [6000, 6000],
+  '1440p': [15_000, 24_000],
+  '2160p': [30_000, 35_000],
+};
+
+export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
+  BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
+
 export const formatProfile = (quality: Quality, framerate: Framerate): Profile => `${quality}${framerate}`;
 
 export const PROFILES: readonly Profile[] = QUALITIES.flatMap((quality) =>

@@ -8,7 +8,9 @@ import { NAMESPACES, PODS, type Pod, type PodStatus } from '../../../src/kube/co
 import { type Kube, KubeError, type Resource } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { createLogger } from '../../../src/lib/log.ts';
+import { IMAGE_PROGRAM } from '../../../src/operator/stream/command-line.ts';
 import { runNode } from '../../../tools/node-agent/run.ts';
+import { MAIN } from '../system/app.ts';
 import { PATIENCE, patience } from '../wait.ts';
 import { startSmallKubernetes } from './kubernetes.ts';
 import type { AgentArguments } from './node-agent.ts';
@@ -131,6 +133,7 @@ export async function startTestNode(images: AgentArguments['images'] = {}) {
       nodeName,
       stateDir: join(dir, nodeName),
       images: { 'test:1': [process.execPath], ...images },
+      imageFiles: { [IMAGE_PROGRAM]: MAIN },
       tls: { ...(await issueServing(identity.user, ['127.0.0.1'])), clientCa: ca },
       capacity: { cpu: '64' },
     };

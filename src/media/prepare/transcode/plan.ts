@@ -4,7 +4,7 @@
  * no clock.
  */
 
-import { DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
+import { bitrateKbps, DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
 import { audioFramesFor, toNtsc } from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
 import { computeExtent } from '../inspect/extent.ts';
@@ -22,22 +22,9 @@ const GOP_SECONDS = 2;
 const AUDIO_KBPS = 160;
 const MAX_AUDIO_KBPS = (2 * 6144 * AUDIO_SAMPLE_RATE) / SAMPLES_PER_FRAME / 1000;
 
-/**
- * Video bitrate in kbit/s, for up to 30 and for 60 frames per second. 720p, 1440p and 2160p: YouTube's recommendation
- * for H.264 (support.google.com/youtube/answer/2853702). 1080p stays at Twitch's ceiling of 6000 (help.twitch.tv,
- * Broadcasting Guidelines), well inside YouTube's limits, because one rendition serves every destination.
- */
-const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
-  '720p': [4000, 6000],
-  '1080p': [6000, 6000],
-  '1440p': [15_000, 24_000],
-  '2160p': [30_000, 35_000],
-};
 /** Surplus of a copied source over the table: beyond it destinations would stall. */
 const COPY_BITRATE_FACTOR = 1.25;
 
-export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
-  BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
 /** Size of a preview: a second of it is made in a tenth of one. */
 const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
 

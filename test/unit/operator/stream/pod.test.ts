@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { streamerConfig } from '../../../../src/media/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
+import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
 import { destination, makeProgram, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
 const loopStream = stream({ destinationNames: ['tv', 'backup.example'] });
@@ -42,7 +45,14 @@ describe('the pod of a stream', () => {
       port: 9400,
     });
     expect(container.args).toEqual(['streamer']);
-    expect(container.command).toBeUndefined();
+  });
+
+  it('starts the image’s own program, with flags for Node', () => {
+    const dockerfile = readFileSync(join(PROJECT_ROOT, 'Dockerfile'), 'utf8');
+    const [node, program] = JSON.parse(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1] ?? '[]') as string[];
+    const [first, ...rest] = container.command as string[];
+    expect([first, rest.pop()]).toEqual([node, program]);
+    expect(rest.every((flag) => flag.startsWith('--'))).toBe(true);
   });
 
   it('mounts all of the one Secret of its stream, readable by the group alone, so that its content can change', () => {

@@ -6,14 +6,14 @@ import type {
   StreamScan,
   VideoStream,
 } from '../../../../../src/media/prepare/inspect/source.ts';
+import { fitFilters, type PlanInput, planRendition } from '../../../../../src/media/prepare/transcode/plan.ts';
 import {
   bitrateKbps,
-  fitFilters,
-  type PlanInput,
-  planRendition,
-} from '../../../../../src/media/prepare/transcode/plan.ts';
-
-import { FRAMERATES, PROFILES, parseProfile, QUALITIES } from '../../../../../src/resources/stream/profile.ts';
+  FRAMERATES,
+  PROFILES,
+  parseProfile,
+  QUALITIES,
+} from '../../../../../src/resources/stream/profile.ts';
 import { ffmpeg } from '../../../../kit/make/prepare.ts';
 
 const video = (changes: Partial<VideoStream> = {}): VideoStream => ({
