@@ -88,8 +88,7 @@ export async function runBilling(
   const ops = await openOps({ host: config.opsHost, port: config.opsPort, unready, registry }, lifecycle);
 
   const ledger = createLedger(db);
-  const { counted } = metrics;
-  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock });
+  const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, metrics, clock });
   metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
   const jobs: Job[] = [
@@ -135,15 +134,15 @@ interface BillingParts {
   pods: PodCache;
   lifecycle: Lifecycle;
   log: Logger;
-  counted: BillingMetrics['counted'];
+  metrics: Pick<BillingMetrics, 'counted' | 'onEventDrop'>;
   clock: Clock;
 }
 
 /** Opens the work on streams: counting, acknowledging, and the condition of credit. */
 function openWork(given: BillingParts): WorkDeps {
-  const { config, kube, db, ledger, streams, pods, lifecycle, log, counted, clock } = given;
+  const { config, kube, db, ledger, streams, pods, lifecycle, log, metrics, clock } = given;
   const { prices, creditGraceSeconds: graceSeconds, meterIntervalMs: everyMs } = config;
-  const events = createEventRecorder(kube, { component: 'loopstream-billing', log });
+  const events = createEventRecorder(kube, { component: 'loopstream-billing', log, onDrop: metrics.onEventDrop });
   lifecycle.defer('events', () => events.flush());
   const { settled } = watchProfiles({ pods, db, log, clock }, lifecycle.signal);
   const seen = (stream: LoopStream) => streams.upsert(stream);
@@ -154,7 +153,14 @@ function openWork(given: BillingParts): WorkDeps {
     settled,
     everyMs,
     log,
-    meter: createMeter({ db, ledger, prices, onCounted: counted, grace: { seconds: graceSeconds, ofAccount }, clock }),
+    meter: createMeter({
+      db,
+      ledger,
+      prices,
+      onCounted: metrics.counted,
+      grace: { seconds: graceSeconds, ofAccount },
+      clock,
+    }),
     books: createStreamMarks(kube, seen),
     credits: createCreditConditions({ db, kube, events, estimates, graceSeconds, seen, clock }),
   };

@@ -62,7 +62,11 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Creates an object under a new id; a retried request finds the object that it already created. */
-  create(accountId: string, spec: (id: string) => T['spec'], annotations?: Record<string, string>): Promise<T>;
+  create(
+    accountId: string,
+    spec: (id: string) => T['spec'],
+    metadata?: Pick<ObjectMeta, 'annotations' | 'finalizers'>,
+  ): Promise<T>;
   /** Returns the object that an earlier try of this request created, if `create` is the next call. */
   earlier(accountId: string): T | undefined;
   /** Applies a JSON merge patch to the object or its status. */
@@ -220,7 +224,7 @@ export function createOwnedResources<T extends KubeObject>(
       const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
       return connect(prefix, items, args, place, show);
     },
-    async create(accountId, spec, annotations) {
+    async create(accountId, spec, metadata) {
       const intent = currentIntent();
       const name = intent?.newId(prefix) ?? newId(prefix);
       const object = {
@@ -230,7 +234,7 @@ export function createOwnedResources<T extends KubeObject>(
           name,
           namespace,
           labels: { [ACCOUNT_LABEL]: accountId },
-          ...(annotations && { annotations }),
+          ...metadata,
         },
         spec: spec(name),
       };

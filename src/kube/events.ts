@@ -1,7 +1,7 @@
 /**
- * Records Kubernetes Events, as `kubectl describe` shows them. Recording one never blocks and never throws; surplus
- * events are dropped. Equal messages about the same object are one Event whose count rises. Its name is derived from
- * them, so that this holds across restarts too.
+ * Records Kubernetes Events, as `kubectl describe` shows them. Recording one never blocks and never throws. Warnings are
+ * sent before other events. Surplus events are dropped and counted. Equal messages about the same object are one Event
+ * whose count rises. Its name is derived from them, so that this holds across restarts too.
  */
 import { createHash } from 'node:crypto';
 import { type Clock, kubeTime, systemClock } from '../lib/clock.ts';
@@ -9,8 +9,13 @@ import type { Logger } from '../lib/log.ts';
 import { EVENTS, type KubeEvent } from './core.ts';
 import { type Kube, KubeError, type KubeObject } from './types.ts';
 
-/** Maximum number of events that wait to be sent; further ones are dropped. */
-const MAX_WAITING = 1_000;
+/**
+ * Maximum number of events of each type that wait to be sent; further ones are dropped. Ten thousand objects may start or
+ * fail at once, with an event each; one that waits takes about 1 KB.
+ */
+const MAX_WAITING = 20_000;
+/** Names whose last written count is known. */
+const MAX_COUNTS = 1_000;
 /** Burst and refill of each object's rate limit: a flapping stream must not drown the others. */
 const BURST = 25;
 const REFILL_MS = 10_000;
@@ -18,8 +23,11 @@ const MAX_BUCKETS = 10_000;
 const MAX_MESSAGE = 1_024;
 const MAX_NAME = 253;
 
+export const EVENT_TYPES = ['Warning', 'Normal'] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
 export interface EventInput {
-  type: 'Normal' | 'Warning';
+  type: EventType;
   /** CamelCase, at most 128 characters, e.g. StreamLive. */
   reason: string;
   /** For humans. No secrets: every reader of the namespace sees it. */
@@ -88,13 +96,17 @@ function createLimiter(clock: Clock): (uid: string) => boolean {
 
 export function createEventRecorder(
   kube: Kube,
-  options: { component: string; log?: Logger; clock?: Clock },
+  options: { component: string; log?: Logger; clock?: Clock; onDrop?: (type: EventType) => void },
 ): EventRecorder {
-  const { component, log, clock = systemClock } = options;
-  const waiting = new Map<string, Pending>();
+  const { component, log, clock = systemClock, onDrop } = options;
+  const waiting: Record<EventType, Map<string, Pending>> = { Warning: new Map(), Normal: new Map() };
   const allowed = createLimiter(clock);
   let sending: Promise<void> | undefined;
   let dropped = 0;
+  const drop = (type: EventType): void => {
+    dropped++;
+    onDrop?.(type);
+  };
 
   /** Counts of this recorder's last writes: a node may write events and not read them. */
   const counts = new Map<string, number>();
@@ -102,7 +114,7 @@ export function createEventRecorder(
     counts.delete(key);
     counts.set(key, count);
     const [oldest] = counts.keys();
-    if (counts.size > MAX_WAITING && oldest !== undefined) counts.delete(oldest);
+    if (counts.size > MAX_COUNTS && oldest !== undefined) counts.delete(oldest);
   };
 
   const countBefore = async (namespace: string, name: string): Promise<number> => {
@@ -128,15 +140,24 @@ export function createEventRecorder(
     }
   };
 
+  const takeNext = (): [type: EventType, key: string, pending: Pending] | undefined => {
+    for (const type of EVENT_TYPES) {
+      for (const [key, pending] of waiting[type]) {
+        waiting[type].delete(key);
+        return [type, key, pending];
+      }
+    }
+    return undefined;
+  };
+
   /** One at a time: the recorder must not compete with the work that it reports on. */
   const send = async (): Promise<void> => {
-    for (let [next] = waiting; next; [next] = waiting) {
-      const [key, pending] = next;
-      waiting.delete(key);
+    for (let next = takeNext(); next; next = takeNext()) {
+      const [type, key, pending] = next;
       try {
         await write(pending);
       } catch (err) {
-        dropped++;
+        drop(type);
         log?.warn({ err, event: key, reason: pending.event.reason }, 'an event could not be written');
       }
     }
@@ -145,23 +166,21 @@ export function createEventRecorder(
 
   return {
     event(object, input) {
+      const { type } = input;
       try {
         const event = build(object, input, component, kubeTime(clock.now()));
         const key = `${event.metadata.namespace}/${event.metadata.name}`;
-        const before = waiting.get(key);
+        const before = waiting[type].get(key);
         if (before) {
           before.times++;
           before.event.lastTimestamp = event.lastTimestamp as string;
           return;
         }
-        if (waiting.size >= MAX_WAITING || !allowed(object.metadata.uid ?? key)) {
-          dropped++;
-          return;
-        }
-        waiting.set(key, { event, times: 1 });
+        if (waiting[type].size >= MAX_WAITING || !allowed(object.metadata.uid ?? key)) return drop(type);
+        waiting[type].set(key, { event, times: 1 });
         sending ??= Promise.resolve().then(send);
       } catch (err) {
-        dropped++;
+        drop(type);
         log?.error({ err }, 'an event could not be created');
       }
     },

@@ -3,6 +3,7 @@
  * controller-runtime, so that queries, alerts and dashboards for other operators work here too.
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { EVENT_TYPES, type EventType } from './events.ts';
 import type { QueueObserver, WorkQueue } from './queue.ts';
 import type { Reflector } from './reflector.ts';
 import type { OnRequest } from './transport.ts';
@@ -37,6 +38,18 @@ export function requestMetrics(registry: Registry): OnRequest {
     total.inc({ code: status === 0 ? '<error>' : String(status), method: verb });
     seconds.observe({ verb }, ms / 1000);
   };
+}
+
+/** Counts the events that an event recorder drops: for `onDrop`. */
+export function eventMetrics(registry: Registry): (type: EventType) => void {
+  const dropped = new Counter({
+    name: 'loopstream_events_dropped_total',
+    help: 'Kubernetes events that were not written: too many, or refused by the API server.',
+    labelNames: ['type'],
+    registers: [registry],
+  });
+  for (const type of EVENT_TYPES) dropped.inc({ type }, 0);
+  return (type) => dropped.inc({ type });
 }
 
 /** Shows each reflector under its name; called again it adds more of them. */

@@ -84,7 +84,7 @@ export async function runOperator(
   lifecycle.defer('finalizers', () => removeFinalizersForGood(client, config, log), FAREWELL_MS);
   const leadership = createLeadership(client, config, { lifecycle, log, metrics, exit });
   const { kube } = leadership;
-  const events = createEventRecorder(kube, { component: 'loopstream-operator', log });
+  const events = createEventRecorder(kube, { component: 'loopstream-operator', log, onDrop: metrics.onEventDrop });
   lifecycle.defer('events', () => events.flush());
 
   // Caches, and the dependencies of all controllers.

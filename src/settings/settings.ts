@@ -29,9 +29,43 @@ type ByRole = {
 const PREFIX = 'LOOPSTREAM_';
 export const variable = (name: SettingName): string => `${PREFIX}${name}`;
 
+/** A variable of an environment, as a pod's container has it. */
+interface Variable {
+  name: string;
+  value?: string;
+}
+
+/**
+ * Packs the settings among variables into one variable, and leaves all others as they are. Kubernetes keeps an account of the fields of
+ * each variable in each pod, which takes more room than the variable.
+ */
+export function packSettings<T extends Variable>(variables: readonly T[]): (T | Variable)[] {
+  const isSetting = ({ name, value }: T) => name.startsWith(PREFIX) && value !== undefined;
+  const packed = variables.filter(isSetting).map(({ name, value }) => [name.slice(PREFIX.length), value]);
+  const settings = { name: variable('SETTINGS'), value: JSON.stringify(Object.fromEntries(packed)) };
+  return [settings, ...variables.filter((one) => !isSetting(one))];
+}
+
+/** The settings of an environment that are packed. */
+function unpackSettings(env: Env): Record<string, unknown> {
+  const text = env[variable('SETTINGS')];
+  if (!text) return {};
+  try {
+    const settings: unknown = JSON.parse(text);
+    if (typeof settings === 'object' && settings !== null) return settings as Record<string, unknown>;
+  } catch {
+    // The sentence below says what is wrong with it.
+  }
+  throw new ConfigError(`${variable('SETTINGS')} must be a JSON object of texts.`);
+}
+
 /** Every function throws a ConfigError where the variable is missing or wrong. */
 export function reader(env: Env) {
-  const optional = (name: SettingName): string | undefined => env[variable(name)] || undefined;
+  const packed = unpackSettings(env);
+  const optional = (name: SettingName): string | undefined => {
+    const value = env[variable(name)] || packed[name];
+    return typeof value === 'string' && value !== '' ? value : undefined;
+  };
   const required = (name: SettingName, fallback?: string): string => {
     const value = optional(name) ?? fallback;
     if (value === undefined) throw new ConfigError(`${variable(name)} is not set. See docs/settings.md.`);

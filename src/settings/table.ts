@@ -1078,6 +1078,13 @@ export const SETTINGS = {
     description: 'A PEM file with the authorities that RTMPS trusts, instead of those of the system.',
   },
 
+  SETTINGS: {
+    section: 'pods',
+    roles: ['streamer'],
+    type: 'json',
+    description:
+      'Settings of this page as one JSON object of texts, with their names after `LOOPSTREAM_`, such as `{"PORT":"9400"}`. A variable of its own wins over it.',
+  },
   PROGRAM_FILE: {
     section: 'pods',
     roles: ['streamer'],

@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCluster } from './operator/cluster.ts';
+import { measureStreamCosts } from './operator/costs.ts';
 import { measureHelpers } from './operator/helpers.ts';
 import { measureLatency, measureSchedules, measureTakeover } from './operator/moments.ts';
 import { prepareDestinations, prepareMedia } from './operator/objects.ts';
@@ -14,7 +15,9 @@ import { measureScale, removeStreams } from './operator/scale.ts';
 import { measureSteady } from './operator/steady.ts';
 import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['helpers', 'latency', 'schedules', 'scale', 'steady', 'takeover'];
+const PARTS = ['helpers', 'latency', 'costs', 'schedules', 'scale', 'steady', 'takeover'];
+/** The cost of a stream does not depend on how many there are. */
+const MOST_COSTS = 1000;
 const HELP = `Usage: node test/bench/operator.ts [options]
 
   --streams N[,M]  streams that go on air at once, from few to many (2000,10000)
@@ -54,6 +57,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     say('making destinations');
     await prepareDestinations(cluster.kube, Math.max(largest, schedules));
     await take('latency', async () => [await measureLatency(cluster, 200)]);
+    await take('costs', () => measureStreamCosts(cluster, operator, Math.min(largest, MOST_COSTS)));
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
     for (const [index, count] of counts.entries()) {
       await take('scale', async () => {

@@ -1,7 +1,7 @@
 /** Exposes the numbers of the role `billing` to Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { poolMetrics } from '../../db/metrics.ts';
-import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import { eventMetrics, reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
@@ -12,6 +12,8 @@ export interface BillingMetrics {
   registry: Registry;
   /** For `createKube`. */
   onRequest: OnRequest;
+  /** For `createEventRecorder`. */
+  onEventDrop: ReturnType<typeof eventMetrics>;
   showReflectors: ReturnType<typeof reflectorMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   jobs: JobMetrics;
@@ -49,6 +51,7 @@ export function createBillingMetrics(): BillingMetrics {
     },
     registry,
     onRequest: requestMetrics(registry),
+    onEventDrop: eventMetrics(registry),
     showReflectors: reflectorMetrics(registry),
     showPools: (pools) => poolMetrics(registry, pools),
     jobs: jobMetrics(registry),

@@ -191,7 +191,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
       const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
-        playlists.create(accountId, () => spec, annotations),
+        playlists.create(accountId, () => spec, { annotations }),
       );
       await keepLater(made);
       await attaching.attach(accountId, streamID, made);

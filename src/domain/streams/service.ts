@@ -8,7 +8,7 @@ import { AppError, validationFailed } from '../../lib/errors.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
-import { CREDIT_CONDITION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
+import { CREDIT_CONDITION, FINALIZER, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -127,6 +127,24 @@ export function createStreamService(deps: StreamServiceDeps) {
     if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
   };
 
+  /**
+   * Patches the spec so that the stream goes on air, and adds the finalizer that the operator wants before the first pod: one write
+   * instead of two. The operator adds it itself where somebody has written the stream meanwhile.
+   */
+  const putOnAir = async (stream: LoopStream, spec: object): Promise<void> => {
+    const { resourceVersion, finalizers = [] } = stream.metadata;
+    if (!finalizers.includes(FINALIZER)) {
+      const metadata = { resourceVersion, finalizers: [...finalizers, FINALIZER] };
+      const isConflict = (error: unknown) => error instanceof AppError && error.code === 'conflict';
+      const patched = await streams.patch(stream, { metadata, spec }).catch((error) => {
+        if (!isConflict(error)) throw error;
+        return undefined;
+      });
+      if (patched) return;
+    }
+    await streams.patch(stream, { spec });
+  };
+
   /** Waits until the stream is in one of `phases` for the spec of `generation`. */
   const settle = async (
     accountId: string,
@@ -167,7 +185,8 @@ export function createStreamService(deps: StreamServiceDeps) {
         ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
-      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec)));
+      const held = wantsAir(input) ? { finalizers: [FINALIZER] } : undefined;
+      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec, held)));
     },
 
     /** `where` filters by the shape that clients see. */
@@ -225,7 +244,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       if (stream.spec.replicas !== 1 || early || late) {
         if (!watch.whenReady) await requireReady(accountId, id);
         const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
-        await streams.patch(stream, { spec: { replicas: 1, ...(schedule === undefined ? {} : { schedule }) } });
+        await putOnAir(stream, { replicas: 1, ...(schedule === undefined ? {} : { schedule }) });
       }
       const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
       return settle(accountId, id, phases, waitSeconds, watch);

@@ -118,7 +118,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
     const create = async (room: { maxDurationSeconds: number }) => {
       // Checked inside the turn: another request may have joined the same parts meanwhile.
       for (const { metadata } of parts) uploads.get(accountId, metadata.name);
-      const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), annotations);
+      const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), { annotations });
       // A part that cannot be deleted counts until it expires. Its bytes belong to the upload now.
       for (const part of parts) await uploads.delete(part).catch(() => undefined);
       return upload;

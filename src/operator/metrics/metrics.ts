@@ -1,7 +1,13 @@
 /** Collects the operator's metrics for Prometheus, named as in controller-runtime where that has the same. */
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { reflectorMetrics, requestMetrics, type WorkqueueMetrics, workqueueMetrics } from '../../kube/metrics.ts';
+import {
+  eventMetrics,
+  reflectorMetrics,
+  requestMetrics,
+  type WorkqueueMetrics,
+  workqueueMetrics,
+} from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { FAILURES } from '../../media/streamer/output/failure.ts';
@@ -28,6 +34,8 @@ export interface Metrics {
   registry: Registry;
   /** For `createKube`. */
   onRequest: OnRequest;
+  /** For `createEventRecorder`. */
+  onEventDrop: ReturnType<typeof eventMetrics>;
   queues: WorkqueueMetrics;
   conversion: ConversionMetrics;
   showReflectors(caches: Caches): void;
@@ -46,6 +54,7 @@ export function createMetrics(): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const onRequest = requestMetrics(registry);
+  const onEventDrop = eventMetrics(registry);
   const queues = workqueueMetrics(registry);
   const showReflectors = reflectorMetrics(registry);
   const observe = reconcileMetrics(registry);
@@ -55,6 +64,7 @@ export function createMetrics(): Metrics {
   return {
     registry,
     onRequest,
+    onEventDrop,
     queues,
     conversion,
     showReflectors,

@@ -15,7 +15,7 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { isOver } from '../pods/status.ts';
 import { describeRefusal, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
-import { type Decision, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
+import { type Decision, hasBeenOnAir, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
@@ -27,6 +27,7 @@ import {
   ensureSecret,
   fetchPods,
   readControlToken,
+  takeNamedPublisher,
   updateSecret,
 } from './secret.ts';
 
@@ -95,7 +96,7 @@ export async function applyDecision(
   }
 }
 
-/** Makes ahead of the first pod what it needs. A stream that has the finalizer has the Secret too, or had it. */
+/** Makes ahead of the first pod what it needs. */
 async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
   await ensureSecret(deps, observed);
   return { ...done(pod), stream: await addFinalizer(deps, observed.stream) };
@@ -120,8 +121,7 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   const { stream, freeName: name, now } = observed;
   const { namespace = '' } = stream.metadata;
   if (name === undefined) return STALE;
-  // The finalizer comes before any pod: if it was missing, this is the first one of all.
-  const isFirst = (await addFinalizer(deps, stream)) !== stream;
+  const held = await addFinalizer(deps, stream);
   try {
     // A standby reads its files before it has the lock; those of an older operator lack the view token.
     if (action.standby) await updateSecret(deps, observed);
@@ -130,13 +130,13 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
     deps.caches.pods.upsert(pod);
     if (action.standby) return done(observed.pod);
     if (stream.status?.phase === 'scheduled') return YIELD;
-    const { uid } = pod.metadata;
-    if (isFirst) {
-      await acquireFirstPublisher(deps, observed, uid);
+    if (!hasBeenOnAir(stream)) {
+      await acquireFirstPublisher(deps, observed, pod);
       return YIELD;
     }
+    const { uid } = pod.metadata;
     const { publisherUid } = await acquirePublisher(deps, observed, uid);
-    return publisherUid === uid ? done(pod) : STALE;
+    return publisherUid === uid ? { ...done(pod), stream: held } : STALE;
   } catch (error) {
     if (isRefusal(error)) {
       const refusal = describeRefusal(error, namespace);
@@ -156,6 +156,7 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
 async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
+  if (!report?.held && takeNamedPublisher(deps.kube, uid)) return done(pod);
   const { publisherUid, isNew } = await acquirePublisher(deps, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);

@@ -124,11 +124,15 @@ function assess(observed: Observation, settings: PodSettings): Situation {
   };
 }
 
-/** The condition Live of a stream that is not on air, by whether its status says that it ever was. */
-function describeOffAir({ status }: LoopStream) {
+/** Whether the status says that the stream was ever on air, or had a pod for it. */
+export function hasBeenOnAir({ status }: LoopStream): boolean {
   const live = findCondition(status?.conditions, 'Live');
-  const hasBeenOnAir = status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
-  return hasBeenOnAir
+  return status?.epoch !== undefined || (live ? live.reason !== 'NotStarted' : false);
+}
+
+/** The condition Live of a stream that is not on air. */
+function describeOffAir(stream: LoopStream) {
+  return hasBeenOnAir(stream)
     ? no('Stopped', 'The stream is not on air.')
     : no('NotStarted', 'The stream has never been on air.');
 }
@@ -161,7 +165,7 @@ function keepOffAir(situation: Situation): PartialDecision {
     const message = `The stream goes on air at ${kubeTime(time.startAt)}.`;
     const progressing = missed ? no('ScheduleMissed', `${missed} ${message}`) : yes('Scheduled', message);
     // Many may start in the same second: what can be made before is made while there is time.
-    const action: Action = stream.metadata.finalizers?.includes(FINALIZER) ? NO_ACTION : { do: 'prepare' };
+    const action: Action = isPrepared(stream) ? NO_ACTION : { do: 'prepare' };
     return { ...idle, action, phase: 'scheduled', progressing };
   }
   const message = time.kind === 'after' ? `The schedule ended at ${kubeTime(time.endedAt)}.` : 'The schedule is over.';
@@ -169,6 +173,11 @@ function keepOffAir(situation: Situation): PartialDecision {
   const ended = live.reason === 'Stopped' ? no('Ended', message) : live;
   return { ...idle, ...expire(stream, time, now), phase: 'ended', live: ended, progressing };
 }
+
+/** The status says `scheduled` only after the Secret was made. A stream that has been on air has it since then. */
+const isPrepared = (stream: LoopStream): boolean =>
+  (stream.metadata.finalizers?.includes(FINALIZER) ?? false) &&
+  (stream.status?.phase === 'scheduled' || hasBeenOnAir(stream));
 
 /** A stream whose schedule is over is deleted when its time is up. */
 function expire({ spec }: LoopStream, time: Airtime, now: Date): Pick<PartialDecision, 'action' | 'requeueAt'> {

@@ -22,6 +22,7 @@ import type { Program } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Disruption } from '../../resources/stream/spec.ts';
 import type { Template } from '../../resources/stream/template.ts';
+import { packSettings } from '../../settings/settings.ts';
 import {
   CONTAINER_SECURITY,
   cacheEnv,
@@ -126,7 +127,7 @@ const container = (
   image: settings.image,
   command: STREAMER_COMMAND,
   args: ['streamer'],
-  env: [
+  env: packSettings([
     ...commonEnv(settings),
     ...cacheEnv(settings),
     ...destinationEnv(settings),
@@ -144,7 +145,7 @@ const container = (
     { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
-  ],
+  ]),
   ports: [
     { name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' },
     { name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' },

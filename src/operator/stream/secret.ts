@@ -140,9 +140,13 @@ const createSecret = async (
   await deps.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
 };
 
-/** The stream's pods as the API server has them at this moment, whatever the caches say. */
-export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metadata }: LoopStream): Promise<Pod[]> {
-  const { name, namespace = '' } = metadata;
+/** The stream's pods of these names as the API server has them at this moment, whatever the caches say. */
+export async function fetchPods(
+  { kube }: Pick<ControllerDeps, 'kube'>,
+  { metadata }: LoopStream,
+  names: readonly string[] = podNames(metadata.name),
+): Promise<Pod[]> {
+  const { namespace = '' } = metadata;
   const fetchOne = async (podName: string): Promise<Pod[]> => {
     try {
       return [await kube.get(PODS, namespace, podName)];
@@ -151,7 +155,7 @@ export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metada
       throw error;
     }
   };
-  return (await Promise.all(podNames(name).map(fetchOne))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
+  return (await Promise.all(names.map(fetchOne))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
 }
 
 /**
@@ -163,6 +167,8 @@ export async function fetchPods({ kube }: Pick<ControllerDeps, 'kube'>, { metada
  * - Another pod is named only when the one before is over (pods/status.ts). A pod that is over never runs again, so it does not
  *   matter how much later the name is written, by which of several operators, or from how old a cache it was decided.
  * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
+ * - Where no Secret names a publisher, as when somebody has deleted it, every other pod counts as the publisher. A pod is created
+ *   before the other pod is read for it. So of two pods at once, at least one is found by the read for the other, which is not named.
  */
 export async function acquirePublisher(
   deps: Pick<ControllerDeps, 'kube'>,
@@ -186,20 +192,40 @@ export async function acquirePublisher(
 }
 
 /**
- * Acquires the publisher lock for the very first pod of a stream, reading nothing but its destinations. The finalizer, which one
- * operator alone adds and before any pod, tells that there was no pod before. The Secret, which must not exist yet, tells that
- * there is no publisher: of two at once one fails with AlreadyExists, and the stream is reconciled again.
+ * Acquires the publisher lock for a pod that was created a moment ago, of a stream that probably had none before. It does what
+ * acquirePublisher does where there is no Secret, with two requests less. The creation of the pod is the read of its own name, so
+ * that only the other name is read. The creation of the Secret, which fails with AlreadyExists where there is one, is the read of
+ * the Secret; the stream is reconciled again then. While the other pod may run, nothing is written. A wrong guess of the caller
+ * therefore costs requests, and never a second publisher.
  */
-export async function acquireFirstPublisher(
-  deps: Pick<ControllerDeps, 'kube'>,
-  sent: Sent,
-  podUid: string,
-): Promise<void> {
-  await createSecret(deps, sent.stream, {
-    [DESTINATIONS_KEY]: await readDestinations(deps, sent),
-    [PUBLISHER_KEY]: podUid,
-  });
+export async function acquireFirstPublisher(deps: Pick<ControllerDeps, 'kube'>, sent: Sent, pod: Pod): Promise<void> {
+  const { stream } = sent;
+  const { name, uid } = pod.metadata;
+  const otherNames = podNames(stream.metadata.name).filter((one) => one !== name);
+  const [others, destinations] = await Promise.all([fetchPods(deps, stream, otherNames), readDestinations(deps, sent)]);
+  if (others.some((other) => !isOver(other))) return;
+  await createSecret(deps, stream, { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: uid });
+  rememberPublisher(deps.kube, uid);
 }
+
+/** UIDs of pods that a client has just named, until the next reconcile of their streams. */
+const named = new WeakMap<Kube, Set<string>>();
+/** Of a pod whose stream is not reconciled again, the UID is forgotten when there are so many later ones. */
+const MOST_NAMED = 10_000;
+
+function rememberPublisher(kube: Kube, podUid: string): void {
+  const uids = named.get(kube) ?? new Set();
+  named.set(kube, uids.add(podUid));
+  if (uids.size <= MOST_NAMED) return;
+  const [oldest = ''] = uids;
+  uids.delete(oldest);
+}
+
+/**
+ * Returns true once for a pod that acquireFirstPublisher has named by this client, so that the status can be written without another
+ * read. Meanwhile the lock may have passed on, so nothing may be sent to the pod for this answer.
+ */
+export const takeNamedPublisher = (kube: Kube, podUid: string): boolean => named.get(kube)?.delete(podUid) ?? false;
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */
 export async function readControlToken(

@@ -16,6 +16,7 @@ import { type Child, spawnChild } from '../../../tools/process/processes.ts';
 import { startTestKubernetes } from '../../kit/real/kubernetes.ts';
 import { until } from '../../kit/wait.ts';
 import { type Audit, createAudit } from './audit.ts';
+import type { EtcdAccess } from './etcd.ts';
 
 const KWOK = {
   file: 'kwok',
@@ -40,6 +41,9 @@ export interface BenchCluster {
   operatorKubeconfig: string;
   audit: Audit;
   kwokPid: number;
+  /** Process ids of the control plane's parts and of kwok, by name. */
+  parts: Readonly<Record<string, number>>;
+  etcd: EtcdAccess;
   dir: string;
   /** Processes that stop before the cluster; stopping one twice is fine. */
   clients: { stop(): Promise<void> }[];
@@ -97,7 +101,11 @@ export async function startCluster(say: (text: string) => void, nodes = LARGE): 
   const operatorKubeconfig = await plane.kubeconfigFor('operator', {
     user: serviceAccountUser('loopstream-operator'),
   });
-  return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, dir, clients, stop };
+  const { etcdUrl, certificates } = plane;
+  const [cert, key, ca] = [certificates.etcdClient.certFile, certificates.etcdClient.keyFile, certificates.etcdCaFile];
+  const etcd = { url: etcdUrl, certFile: cert, keyFile: key, caFile: ca };
+  const parts = { ...plane.pids, kwok: kwok.pid };
+  return { kube, operatorKubeconfig, audit, kwokPid: kwok.pid, parts, etcd, dir, clients, stop };
 }
 
 /** Creates nodes that are ready, with room for everything but the processors. */

@@ -15,6 +15,8 @@ export interface OperatorProcess {
   /** The time from the start of the process until its caches are filled. */
   readyMs: number;
   leads(): Promise<boolean>;
+  /** Sums the series of a metric by one of its labels. */
+  sumMetric(name: string, label: string): Promise<Map<string, number>>;
   stop(): Promise<void>;
   kill(): Promise<void>;
 }
@@ -65,6 +67,13 @@ export async function startOperator(
   return {
     pid: child.pid,
     readyMs,
+    async sumMetric(name, label) {
+      const sums = new Map<string, number>();
+      const series = new RegExp(`^${name}\\{.*\\b${label}="([^"]*)".*\\} (\\S+)$`, 'gm');
+      for (const [, value = '', count] of (await (await ops('/metrics')).text()).matchAll(series))
+        sums.set(value, (sums.get(value) ?? 0) + Number(count));
+      return sums;
+    },
     leads: async () => /^leader_election_master_status\{.*\} 1$/m.test(await (await ops('/metrics')).text()),
     stop: () => child.stop(),
     kill: async () => {

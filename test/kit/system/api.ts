@@ -9,6 +9,7 @@ import { createKube } from '../../../src/kube/client.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { createLogger } from '../../../src/lib/log.ts';
+import { FINALIZER } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamStatus } from '../../../src/resources/stream/spec.ts';
@@ -57,6 +58,8 @@ export interface TestApi {
   /** Writes a stream's status for its current spec, in the place of the operator and of the gates' owners. */
   observe(id: string, status: Partial<LoopStreamStatus>, falseConditions?: FalseCondition[]): Promise<void>;
   observeUpload(id: string, status: UploadStatus): Promise<void>;
+  /** Removes the finalizer of a stream of which nothing is on air, in the place of the operator. */
+  release(id: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -169,6 +172,11 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     },
     async observeUpload(id, status) {
       await kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });
+    },
+    async release(id) {
+      const { metadata } = await kube.get(LOOPSTREAMS, NAMESPACE, id);
+      const finalizers = (metadata.finalizers ?? []).filter((finalizer) => finalizer !== FINALIZER);
+      await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { metadata: { finalizers } });
     },
     async stop() {
       for (const lifecycle of lifecycles) await lifecycle.stop();

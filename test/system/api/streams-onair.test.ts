@@ -75,6 +75,7 @@ describe('readiness, start and stop', () => {
     await api.observe(id, { phase: 'stopped' });
     const skip = await ada.call('POST', `/v1/streams/${id}/skip`, body, headers);
     expect(skip).toMatchObject({ status: 409, body: { code: 'stream_not_live' } });
+    await api.release(id);
     expect((await ada.call('DELETE', `/v1/streams/${id}`, body, headers)).status).toBe(204);
   });
 
@@ -201,6 +202,23 @@ describe('the schedule', () => {
     expect(body).toMatchObject({ scheduleStartAt: null, status: 'starting' });
     expect(body.scheduleEndAt).not.toBeNull();
   });
+});
+
+test('a stream that is to be on air is held by its finalizer from that write on, and a draft is not', async () => {
+  const readFinalizers = async (id: string) => (await resource(id)).metadata.finalizers;
+  const { id } = await create();
+  expect(await readFinalizers(id)).toBeUndefined();
+  // Another controller's finalizer stays.
+  await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { metadata: { finalizers: ['example.com/other'] } });
+  await api.observe(id, { phase: 'idle' });
+  // The API server has seen these writes.
+  await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}/readiness`)).body.ready).toBe(true);
+  expect((await ada.call('POST', `/v1/streams/${id}/start`)).status).toBe(202);
+  expect(await readFinalizers(id)).toEqual(['example.com/other', FINALIZER]);
+  await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { metadata: { finalizers: [] } });
+  const scheduled = await create({ scheduleStartAt: inMinutes(10) });
+  expect(await readFinalizers(scheduled.id)).toEqual([FINALIZER]);
+  await api.release(scheduled.id);
 });
 
 describe('deleting', () => {

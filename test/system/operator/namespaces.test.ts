@@ -19,6 +19,7 @@ import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { reader } from '../../../src/settings/settings.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
 import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
 import { silent } from '../../kit/real/kube.ts';
@@ -184,7 +185,8 @@ test('of two namespaces, one is made and deleted while the other is on air', asy
     [TEAM_A, TEAM_B].map(async (namespace) => {
       const { spec } = await kube.get(PODS, namespace, POD);
       const { containers } = spec as unknown as { containers: { env: { name: string; value: string }[] }[] };
-      return containers[0]?.env.find(({ name }) => name === 'LOOPSTREAM_STORAGE_URL')?.value;
+      const env = Object.fromEntries(containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
+      return reader(env).optional('STORAGE_URL');
     }),
   );
   expect(urls).toEqual([`s3://media/${TEAM_A}`, `s3://media/${TEAM_B}`]);

@@ -5,16 +5,27 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
-import { acquirePublisher, ensureSecret } from '../../../../src/operator/stream/secret.ts';
+import {
+  acquireFirstPublisher,
+  acquirePublisher,
+  ensureSecret,
+  takeNamedPublisher,
+} from '../../../../src/operator/stream/secret.ts';
+import { FINALIZER, streamSecretName } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { makePod, stream, world } from '../../../kit/make/operator.ts';
 import { Operator, Universe } from './universe.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A universe with two operators; each of their requests waits until its release. */
-function stage() {
+/**
+ * A universe with two operators; each of their requests waits until its release. `isHeld`: the stream was created with its finalizer, as
+ * the API server does.
+ */
+function stage({ isHeld = false } = {}) {
   const universe = new Universe();
+  if (isHeld)
+    universe.edit('loopstreams/bunny', ({ metadata }) => void Object.assign(metadata, { finalizers: [FINALIZER] }));
   const waiting: (() => void)[] = [];
   const pause = () => new Promise<void>((resolve) => void waiting.push(resolve));
   const operators = [new Operator(universe, pause), new Operator(universe, pause)] as const;
@@ -102,8 +113,8 @@ const check = (universe: Universe) => expect(universe.publishing.length, String(
 test('never two pods publish, and when it is left alone exactly one does', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.nat(3), moves, async (early, list) => {
-      const all = stage();
+    fc.asyncProperty(fc.nat(3), fc.boolean(), moves, async (early, isHeld, list) => {
+      const all = stage({ isHeld });
       // The stream is new, on air, or about to begin.
       if (early > 1) await settle(all);
       if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
@@ -117,6 +128,24 @@ test('never two pods publish, and when it is left alone exactly one does', async
       expect(all.universe.publishing).toEqual([status?.podUID]);
       expect(status?.phase).toBe('live');
       expect(all.universe.pods).toHaveLength(1);
+    }),
+    { numRuns: 150, endOnFailure: true },
+  );
+}, 240_000);
+
+test('never two pods publish, though somebody deletes the Secret of the stream again and again', async () => {
+  const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
+  await fc.assert(
+    fc.asyncProperty(fc.boolean(), fc.boolean(), moves, async (early, isHeld, list) => {
+      const all = stage({ isHeld });
+      const { universe } = all;
+      if (early) await settle(all);
+      const secret = `secrets/${streamSecretName(universe.stream?.metadata.uid ?? '')}`;
+      for (const [kind, n] of list) {
+        if (kind < 92 || n % 2 === 0) await move(all, kind, n);
+        else universe.objects.delete(secret);
+        check(universe);
+      }
     }),
     { numRuns: 150, endOnFailure: true },
   );
@@ -204,6 +233,79 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
   expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'second',
   });
+});
+
+/** A stream that never had a pod, and a way to give it one of a name. */
+function unstarted() {
+  const universe = new Universe();
+  const loopStream = universe.stream as LoopStream;
+  const put = (name: string, uid: string, change = {}) => {
+    const pod = makePod(stream(), change);
+    Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
+    universe.objects.set(`pods/${name}`, pod as never);
+    return pod;
+  };
+  return { universe, sent: { ...world(), stream: loopStream }, put };
+}
+
+test('the first pod of a stream is named without a read of the Secret or of itself', async () => {
+  const { universe, sent, put } = unstarted();
+  const kube = universe.kube(async () => undefined);
+  const first = put('bunny-onair', 'first');
+  await acquireFirstPublisher({ kube }, sent, first);
+  expect(universe.requests.toSorted()).toEqual([
+    'create secrets',
+    'create secrets',
+    'get pods',
+    'get secrets',
+    'get secrets',
+  ]);
+  expect(await acquirePublisher({ kube }, sent, 'second')).toMatchObject({ publisherUid: 'first' });
+  // The client knows so once, and reads from then on.
+  expect([takeNamedPublisher(kube, 'first'), takeNamedPublisher(kube, 'first')]).toEqual([true, false]);
+  expect(
+    takeNamedPublisher(
+      universe.kube(async () => undefined),
+      'first',
+    ),
+  ).toBe(false);
+});
+
+test.each([
+  ['while the other pod may run', {}, undefined],
+  ['where a Secret exists', { phase: 'Failed' }, 'AlreadyExists'],
+])('a pod that is taken for the first one is not named %s', async (_what, other, reason) => {
+  const { universe, sent, put } = unstarted();
+  const kube = universe.kube(async () => undefined);
+  put('bunny-onair-b', 'second');
+  if (reason !== undefined) await acquirePublisher({ kube }, sent, 'second');
+  put('bunny-onair-b', 'second', other);
+  const first = put('bunny-onair', 'first');
+  const acquired = acquireFirstPublisher({ kube }, sent, first);
+  if (reason === undefined) await acquired;
+  else await expect(acquired).rejects.toMatchObject({ reason });
+  expect(takeNamedPublisher(kube, 'first')).toBe(false);
+  if (reason === undefined)
+    expect(await acquirePublisher({ kube }, sent, 'first')).toMatchObject({ publisherUid: 'second' });
+});
+
+test('of two that take different pods for the first one at once, at most one succeeds', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+      const { universe, sent, put } = unstarted();
+      const both = (['bunny-onair', 'bunny-onair-b'] as const).map(async (name) => {
+        const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
+        await scheduler.schedule(Promise.resolve());
+        await acquireFirstPublisher({ kube }, sent, put(name, name)).catch(() => undefined);
+        // The Secret goes between the two, so that only the pods tell of each other.
+        universe.objects.delete(`secrets/${streamSecretName(sent.stream.metadata.uid)}`);
+        return takeNamedPublisher(kube, name);
+      });
+      await scheduler.waitFor(Promise.all(both));
+      expect((await Promise.all(both)).filter(Boolean).length).toBeLessThan(2);
+    }),
+    { numRuns: 200 },
+  );
 });
 
 test('of two that let different pods publish at once, one succeeds', async () => {

@@ -34,6 +34,8 @@ export class Universe {
   readonly silentNodes = new Set<string>();
   nowMs = Date.parse('2026-06-01T12:00:00Z');
   writes = 0;
+  /** Requests so far, such as `create pods`. */
+  readonly requests: string[] = [];
   lingers = false;
   #version = 100;
   #uids = 0;
@@ -97,7 +99,8 @@ export class Universe {
   kube(pause: () => Promise<void>): Kube {
     const key = (resource: Resource, name: string) => `${resource.plural}/${name}`;
     const fail = (status: number, reason: string) => new KubeError(status, reason, reason);
-    const request = async <T>(act: () => T): Promise<T> => {
+    const request = async <T>(verb: string, { plural }: Resource, act: () => T): Promise<T> => {
+      this.requests.push(`${verb} ${plural}`);
       await pause();
       const answer = act();
       await pause();
@@ -120,9 +123,10 @@ export class Universe {
       return stored;
     };
     const kube = {
-      get: (resource: Resource, _: string, name: string) => request(() => clone(found(resource, name))),
+      get: (resource: Resource, _: string, name: string) =>
+        request('get', resource, () => clone(found(resource, name))),
       create: (resource: Resource, _: string, object: Any) =>
-        request(() => {
+        request('create', resource, () => {
           const name = key(resource, object.metadata.name);
           if (this.objects.has(name)) throw fail(409, 'AlreadyExists');
           const { stringData, ...rest } = clone(object) as Any & { stringData?: Record<string, string> };
@@ -132,18 +136,18 @@ export class Universe {
           return write(name, { ...rest, metadata, ...(stringData && { data: Object.fromEntries(data) }) } as Any);
         }),
       replace: (resource: Resource, _: string, object: Any) =>
-        request(() => {
+        request('replace', resource, () => {
           check(found(resource, object.metadata.name), object.metadata);
           return write(key(resource, object.metadata.name), clone(object));
         }),
       mergePatch: (resource: Resource, _: string, name: string, patch: { metadata?: Any['metadata'] }) =>
-        request(() => {
+        request('mergePatch', resource, () => {
           const object = found(resource, name);
           check(object, patch.metadata);
           return write(key(resource, name), merge(object, patch) as Any);
         }),
       apply: (resource: Resource, _: string, object: Any) =>
-        request(() => {
+        request('apply', resource, () => {
           const before = found(resource, object.metadata.name);
           check(before, object.metadata);
           return write(key(resource, object.metadata.name), { ...before, status: clone(object.status) } as Any);
@@ -154,7 +158,7 @@ export class Universe {
         name: string,
         options: { uid?: string; gracePeriodSeconds?: number } = {},
       ) =>
-        request(() => {
+        request('delete', resource, () => {
           const object = this.objects.get(key(resource, name));
           if (!object || (options.uid !== undefined && options.uid !== object.metadata.uid)) return false;
           this.writes++;
@@ -238,7 +242,8 @@ export class Universe {
           'start',
           () => void this.processes.set(uid, { pod: uid, node, open: false, stopped: false, file: this.#named }),
         );
-      if (process && process.file !== this.#named)
+      // Kubelet keeps the files of a Secret that is gone.
+      if (process && this.#named !== undefined && process.file !== this.#named)
         step('mount', () => void Object.assign(process, { file: this.#named }));
       if (process && !process.open && process.file === uid)
         step('read', () => void Object.assign(process, { open: true }));

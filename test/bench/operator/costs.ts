@@ -1,0 +1,204 @@
+/**
+ * Measures what a stream costs the control plane from its creation until it is live: processor time of each part, the operator's requests,
+ * and bytes in etcd. The peers are as many bare pods, and a loop that does the least that any operator must: create the object, create the
+ * same pod, and put one status. Processor time is counted, so that other work on the machine matters little.
+ */
+import { PODS, type Pod } from '../../../src/kube/core.ts';
+import { objectPath } from '../../../src/kube/paths.ts';
+import { sleep } from '../../../src/lib/clock.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { sumCpuSeconds } from '../processes.ts';
+import type { Row } from '../report.ts';
+import { perStream, sum } from './audit.ts';
+import { type BenchCluster, PEERS } from './cluster.ts';
+import { sumStoredBytes } from './etcd.ts';
+import { createBarePod, createStream, deleteAll, inParallel, isLive, watchAll } from './objects.ts';
+import type { OperatorProcess } from './process.ts';
+import { removeStreams } from './scale.ts';
+
+const OPERATOR = 'operator';
+const IDLE_MS = 15_000;
+const SETTLED_MS = 3_000;
+const MAX_RATIO = 1.3;
+const MAX_OPERATOR_MS = 3;
+const MAX_STORED_BYTES = 10_240;
+
+/** Milliseconds of processor time for each object, by part. */
+type Costs = Map<string, number>;
+
+/** Measures `run` without what the parts take when they have nothing to do. */
+async function measureCosts(parts: Record<string, number>, count: number, run: () => Promise<void>): Promise<Costs> {
+  const readAll = () => Object.entries(parts).map(([name, pid]) => ({ name, cpu: sumCpuSeconds([pid]) }));
+  const idle = readAll();
+  await sleep(IDLE_MS);
+  const before = readAll();
+  const from = performance.now();
+  await run();
+  const tookMs = performance.now() - from;
+  return new Map(
+    readAll().map(({ name, cpu }, n) => {
+      const [earlier = 0, earliest = 0] = [before[n]?.cpu, idle[n]?.cpu];
+      const idleSeconds = ((earlier - earliest) / IDLE_MS) * tookMs;
+      return [name, ((cpu - earlier - idleSeconds) * 1000) / count];
+    }),
+  );
+}
+
+const runs = ({ status }: Pod): boolean => status?.phase === 'Running';
+
+/** Waits until the operator has nothing left to write. Its watches, and the Secrets of destinations, are read again and again. */
+async function settle(operator: OperatorProcess): Promise<void> {
+  for (let before = -1; ; ) {
+    const { GET: _, ...writes } = Object.fromEntries(await operator.sumMetric('rest_client_requests_total', 'method'));
+    const now = Object.values(writes).reduce((a, b) => a + b, 0);
+    if (now === before) return;
+    before = now;
+    await sleep(SETTLED_MS);
+  }
+}
+
+async function measureBarePods({ kube, parts, etcd }: BenchCluster, count: number) {
+  const pods = await watchAll(kube, PODS, PEERS);
+  const costs = await measureCosts(parts, count, async () => {
+    const all = pods.reached(count, runs);
+    await inParallel(count, (n) => createBarePod(kube, n));
+    await all;
+  });
+  const bytes = await sumStoredBytes(etcd, `/registry/pods/${PEERS}/`);
+  await deleteAll(kube, PODS, PEERS);
+  await pods.empty();
+  pods.stop();
+  return { costs, bytes: bytes / count };
+}
+
+/** Takes the objects of a live stream as patterns. */
+async function measureLoop({ kube, parts }: BenchCluster, count: number, made: { stream: LoopStream; pod: Pod }) {
+  const { stream, pod } = made;
+  const pods = await watchAll(kube, PODS, PEERS);
+  const { labels, annotations } = pod.metadata;
+  const { nodeName: _, ...spec } = pod.spec;
+  const path = (name: string) => objectPath(LOOPSTREAMS, PEERS, name, 'status');
+  const costs = await measureCosts(parts, count, async () => {
+    const all = pods.reached(count, runs);
+    await inParallel(count, async (n) => {
+      const { apiVersion, kind } = stream;
+      const name = `stream-${n}`;
+      const created = await kube.create(LOOPSTREAMS, PEERS, {
+        apiVersion,
+        kind,
+        metadata: { name },
+        spec: stream.spec,
+      } as never);
+      await kube.create(PODS, PEERS, {
+        ...pod,
+        metadata: { name, labels, annotations },
+        spec,
+        status: undefined,
+      } as never);
+      const { status } = await kube.raw('PUT', path(name), { ...created, status: stream.status });
+      if (status !== 200) throw new Error(`a status was answered with ${status}`);
+    });
+    await all;
+  });
+  await deleteAll(kube, PODS, PEERS);
+  await pods.empty();
+  pods.stop();
+  await deleteAll(kube, LOOPSTREAMS, PEERS);
+  return costs;
+}
+
+async function measureStreams(cluster: BenchCluster, operator: OperatorProcess, count: number) {
+  const { kube, parts, etcd, audit } = cluster;
+  const watched = await watchAll(kube, LOOPSTREAMS, NAMESPACE);
+  const readRequests = () => operator.sumMetric('rest_client_requests_total', 'method');
+  const requests = await readRequests();
+  audit.takeWrites();
+  const costs = await measureCosts({ ...parts, [OPERATOR]: operator.pid }, count, async () => {
+    const all = watched.reached(count, isLive);
+    await inParallel(count, (n) => createStream(kube, n));
+    await all;
+    await settle(operator);
+  });
+  const writes = audit.takeWrites();
+  for (const [method, after] of await readRequests()) requests.set(method, after - (requests.get(method) ?? 0));
+  const dropped = await operator.sumMetric('loopstream_events_dropped_total', 'type');
+  const kinds = {
+    loopstream: `/registry/loopstream.dev/loopstreams/${NAMESPACE}/`,
+    pod: `/registry/pods/${NAMESPACE}/`,
+    secret: `/registry/secrets/${NAMESPACE}/stream-`,
+  };
+  const bytes = new Map<string, number>();
+  for (const [kind, prefix] of Object.entries(kinds)) bytes.set(kind, (await sumStoredBytes(etcd, prefix)) / count);
+  const eventBytes = (await sumStoredBytes(etcd, `/registry/events/${NAMESPACE}/stream-`)) / count;
+  const stream = watched.list()[0];
+  const pod = stream && (await kube.get(PODS, NAMESPACE, stream.status?.podName ?? ''));
+  watched.stop();
+  await removeStreams(cluster);
+  if (!stream || !pod) throw new Error('there is no live stream');
+  return { costs, requests, writes, dropped, bytes, eventBytes, made: { stream, pod } };
+}
+
+const format = (values: ReadonlyMap<string, number>, digits: number): string =>
+  [...values]
+    .filter(([, value]) => value > 0)
+    .map(([name, value]) => `${name} ${value.toFixed(digits)}`)
+    .join(', ');
+const judge = (holds: boolean): string => (holds ? 'holds' : 'missed');
+
+/** Streams first: the loop copies one of them. */
+export async function measureStreamCosts(
+  cluster: BenchCluster,
+  operator: OperatorProcess,
+  count: number,
+): Promise<Row[]> {
+  const ours = await measureStreams(cluster, operator, count);
+  const loop = await measureLoop(cluster, count, ours.made);
+  const bare = await measureBarePods(cluster, count);
+  const operatorMs = ours.costs.get(OPERATOR) ?? 0;
+  const ratio = (sum(ours.costs) - operatorMs) / sum(loop);
+  const stored = sum(ours.bytes);
+  const ms = (value: number) => `${value.toFixed(1)} ms`;
+  return [
+    {
+      what: `control plane's CPU a stream, create → live (${count}): ${format(ours.costs, 1)}`,
+      ours: ms(sum(ours.costs) - operatorMs),
+      peer: `${ms(sum(loop))} (${format(loop, 1)})`,
+      beside: 'a loop: POST stream, POST pod, PUT status',
+      result: `${ratio.toFixed(2)}×`,
+      bar: `≤ ${MAX_RATIO}×`,
+    },
+    {
+      what: "operator's CPU a stream, create → live",
+      ours: ms(operatorMs),
+      peer: `${ms(sum(bare.costs))} (${format(bare.costs, 1)})`,
+      beside: "a bare pod, the control plane's",
+      result: judge(operatorMs <= MAX_OPERATOR_MS),
+      bar: `≤ ${MAX_OPERATOR_MS} ms`,
+    },
+    {
+      what: `operator's requests a stream: ${perStream(ours.requests, count)}; writes: ${perStream(ours.writes, count)}`,
+      ours: (sum(ours.requests) / count).toFixed(2),
+      peer: '–',
+      beside: '–',
+      result: 'stated',
+      bar: '–',
+    },
+    {
+      what: `bytes in etcd for a live stream: ${format(ours.bytes, 0)}; for an hour ${ours.eventBytes.toFixed(0)} of events`,
+      ours: stored.toFixed(0),
+      peer: bare.bytes.toFixed(0),
+      beside: 'a bare pod',
+      result: judge(stored <= MAX_STORED_BYTES),
+      bar: `≤ ${MAX_STORED_BYTES}`,
+    },
+    {
+      what: 'events that were dropped',
+      ours: `${sum(ours.dropped)} (${format(ours.dropped, 0)})`,
+      peer: '–',
+      beside: '–',
+      result: judge((ours.dropped.get('Warning') ?? 0) === 0 && (ours.dropped.get('Normal') ?? 0) <= count / 100),
+      bar: '0 warnings, ≤ 1 % of others',
+    },
+  ];
+}
