@@ -1,7 +1,7 @@
 /** Exposes the numbers of the role `billing` to Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { poolMetrics } from '../../db/metrics.ts';
-import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import { ACCOUNT_NAMESPACE_WATCHED, namespaceMetrics, reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
@@ -13,6 +13,7 @@ export interface BillingMetrics {
   /** For `createKube`. */
   onRequest: OnRequest;
   showReflectors: ReturnType<typeof reflectorMetrics>;
+  showNamespaces: ReturnType<typeof namespaceMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   jobs: JobMetrics;
   scans: ScanMetrics;
@@ -50,6 +51,7 @@ export function createBillingMetrics(): BillingMetrics {
     registry,
     onRequest: requestMetrics(registry),
     showReflectors: reflectorMetrics(registry),
+    showNamespaces: namespaceMetrics(registry, ACCOUNT_NAMESPACE_WATCHED),
     showPools: (pools) => poolMetrics(registry, pools),
     jobs: jobMetrics(registry),
     scans: scanMetrics(registry),
