@@ -7,7 +7,7 @@ import { createDb, createPool, type Db, pingDb } from '../db/pool.ts';
 import { createKube, isKubeReady } from '../kube/client.ts';
 import { PODS } from '../kube/core.ts';
 import { createEventRecorder } from '../kube/events.ts';
-import { createReflector } from '../kube/reflector.ts';
+import { watchNamespaces } from '../kube/namespace-watch.ts';
 import type { Kube } from '../kube/types.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import { createHealth } from '../lib/health.ts';
@@ -16,6 +16,7 @@ import type { Logger } from '../lib/log.ts';
 import { openOps } from '../lib/ops.ts';
 import { STREAM_LABEL } from '../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
+import { listNamespaces } from '../settings/common.ts';
 import { createTopUpJob } from './cards/job.ts';
 import { openPayments } from './cards/open.ts';
 import { createDepositJobs } from './crypto/job.ts';
@@ -60,7 +61,8 @@ export async function runBilling(
   { clock = systemClock }: { clock?: Clock } = {},
 ): Promise<RunningBilling> {
   const metrics = createBillingMetrics();
-  const { kubeconfig, namespace } = config;
+  const { kubeconfig } = config;
+  const namespaces = listNamespaces(config);
   const kube = createKube({ kubeconfig, timeoutMs: KUBERNETES_TIMEOUT_MS, onRequest: metrics.onRequest });
   lifecycle.defer('kubernetes', () => kube.close());
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
@@ -69,8 +71,10 @@ export async function runBilling(
   // Under a name of its own: alerts know the API server by that of its pool.
   metrics.showPools({ billing: pool });
 
-  const streams = createReflector(kube, LOOPSTREAMS, { namespace, log, indexes: byAccountIndex });
-  const pods = createReflector(kube, PODS, { namespace, log, labelSelector: STREAM_LABEL });
+  const watch = watchNamespaces(kube, namespaces, log);
+  metrics.showNamespaces(watch.states);
+  const streams = watch.createCache(LOOPSTREAMS, { indexes: byAccountIndex });
+  const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL });
   metrics.showReflectors({ streams, pods });
   for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);
 
@@ -102,7 +106,7 @@ export async function runBilling(
     const queue = watchStreams(work, lifecycle.signal);
     lifecycle.defer('streams', () => queue.stop());
     startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
-    log.info({ namespace, jobs: jobs.map(({ name }) => name) }, 'billing has started');
+    log.info({ namespaces, jobs: jobs.map(({ name }) => name) }, 'billing has started');
   });
   // Stopping before that is no error.
   ready.catch(() => undefined);

@@ -1,6 +1,6 @@
 /** Reads the settings of money, and those of the role `billing`. Pure: no I/O, no clock. */
 
-import { common, kube } from '../settings/common.ts';
+import { cells, common } from '../settings/common.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
 import { cardSettings } from './cards/settings.ts';
 import { sellerSetting } from './invoices/settings.ts';
@@ -41,7 +41,7 @@ export const billingConfig = (env: Env) => {
   const { text, integer } = reader(env);
   return Object.freeze({
     ...common(env),
-    ...kube(env),
+    ...cells(env),
     databaseUrl: text('DATABASE_URL'),
     /** From one count of what streams have used to the next. */
     meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS'),

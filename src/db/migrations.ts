@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { adminMigrations } from './migrations/admin.ts';
+import { cellMigrations } from './migrations/cells.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
@@ -77,4 +78,5 @@ export const MIGRATIONS: Record<string, Migration> = {
       )`.execute(db);
     },
   },
+  ...cellMigrations,
 };

@@ -1,8 +1,9 @@
 /**
  * Reads an account's resources of one kind from a reflector's cache, and writes them to Kubernetes. It is the only place that
- * restricts an account to objects with its label, and that makes a write visible to the next read.
+ * restricts an account to objects with its label in its namespace, and that makes a write visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
+import { objectKey } from '../kube/paths.ts';
 import type { Reflector } from '../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
 import { currentIntent } from '../lib/context.ts';
@@ -21,6 +22,7 @@ import { createGroups } from '../lib/paging/groups.ts';
 import { currentTraceparent } from '../lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 import { annotateTrace } from '../resources/common/trace.ts';
+import type { Cells } from './cells/cells.ts';
 
 /** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;
@@ -28,9 +30,9 @@ const SEEN_MS = 5_000;
 export interface OwnedResourcesOptions<T extends KubeObject> {
   kube: Kube;
   resource: Resource<T>;
-  /** Needs the indexes of `referring`. */
+  /** Of all namespaces of accounts. Needs the indexes of `referring`. */
   reflector: Reflector<T>;
-  namespace: string;
+  cells: Pick<Cells, 'getNamespace' | 'getReadable' | 'isReadable'>;
   prefix: string;
   /** Word for messages, e.g. `stream`. */
   noun: string;
@@ -49,11 +51,10 @@ export interface OwnedChange {
 
 /** `T` is the stored kind, e.g. LoopStream. */
 export interface OwnedResources<T extends Stored<KubeObject>> {
-  readonly namespace: string;
   /** Ids are `<prefix>-<ulid>`. */
   readonly prefix: string;
   find(accountId: string, id: string): T | undefined;
-  /** Throws `<noun>_not_found`, also for an object of another account. */
+  /** Throws `<noun>_not_found`, also for an object of another account. All reads throw `upstream_unavailable` while the account's namespace cannot be read. */
   get(accountId: string, id: string): T;
   /** Lists all objects. Callers read them at once and do not change them. */
   list(accountId: string): readonly T[];
@@ -77,18 +78,33 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
    * Resolves with true as soon as `holds` is true for the object (undefined: it is gone). Resolves with false after `ms`, or when
    * `signal` aborts.
    */
-  until(id: string, holds: (object: T | undefined) => boolean, ms: number, signal?: AbortSignal): Promise<boolean>;
+  until(
+    accountId: string,
+    id: string,
+    holds: (object: T | undefined) => boolean,
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<boolean>;
   /** Resolves with true as soon as this server's cache contains a write of another server, or with false after `ms`. */
-  caughtUp(written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
-  /** Returns whether the cache contains the id, in any account. Before the first list it throws, since an empty cache proves nothing. */
-  isKnown(id: string): boolean;
+  caughtUp(accountId: string, written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
+  /**
+   * Returns whether the cache of the account's namespace contains the id, in any account. It returns true before the first list, since
+   * an empty cache proves nothing.
+   */
+  isKnown(accountId: string, id: string): boolean;
   /** Reads an object from Kubernetes that another server may have created a moment ago. */
-  load(id: string): Promise<void>;
+  load(accountId: string, id: string): Promise<void>;
   /** Reports each change of an account's objects from now on. Returns a function that ends it. */
   follow(accountId: string, onChange: (change: OwnedChange) => void): () => void;
 }
 
 const readAccount = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
+
+/** Identifies an account's objects: a label in another namespace than the account's own gives nobody an object. */
+const readOwner = (object: { metadata: ObjectMeta }): string | undefined => {
+  const accountId = readAccount(object);
+  return accountId === undefined ? undefined : objectKey(object.metadata.namespace, accountId);
+};
 
 /** All kinds have the display name in the same place. */
 const readDisplayName = ({ spec }: { spec?: unknown }): string | undefined =>
@@ -102,49 +118,35 @@ export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase
 export function createOwnedResources<T extends KubeObject>(
   options: OwnedResourcesOptions<T>,
 ): OwnedResources<Stored<T>> {
-  const { kube, resource, reflector, namespace, prefix, noun, notFound, stopping } = options;
-  let synced = false;
-  reflector.synced.then(
-    () => {
-      synced = true;
-    },
-    () => undefined,
-  );
+  const { kube, resource, reflector, cells, prefix, noun, notFound, stopping } = options;
 
   const { readName = readDisplayName } = options;
   const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
     key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(readName(object) ?? object.metadata.name),
     id: object.metadata.name,
   });
-  const byAccount = createGroups<Stored<T>>(readAccount, (object) => place(object));
-  reflector.onChange((_key, current, previous) => byAccount.change(current, previous), { replay: true });
+  const byOwner = createGroups<Stored<T>>(readOwner, (object) => place(object));
+  reflector.onChange((_key, current, previous) => byOwner.change(current, previous), { replay: true });
 
   const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
 
   const followers = createFollowers<OwnedChange>();
   reflector.onChange((_key, current, previous) => {
-    const [now, before] = [current && readAccount(current), previous && readAccount(previous)];
+    const [now, before] = [current && readOwner(current), previous && readOwner(previous)];
     const id = (current ?? previous)?.metadata.name ?? '';
     if (now !== undefined) followers.notify(now, { id, change: now === before ? 'updated' : 'created' });
     if (before !== undefined && before !== now) followers.notify(before, { id, change: 'deleted' });
   });
 
-  /** An empty cache would deny objects that exist. */
-  const requireSynced = () => {
-    if (!synced)
-      throw new AppError(
-        'upstream_unavailable',
-        'Kubernetes has not responded since this server started. Try again later.',
-      );
-  };
+  /** An empty cache would deny objects that exist, so this throws while the account's namespace is not in the cache. */
+  const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
 
   const find = (accountId: string, id: string) => {
-    requireSynced();
-    const object = reflector.get(namespace, id);
+    const object = reflector.get(cells.getReadable(accountId), id);
     return object && readAccount(object) === accountId ? object : undefined;
   };
 
-  type Holds = (changed: { name: string; current: Stored<T> | undefined }) => boolean;
+  type Holds = (changed: { key: string; current: Stored<T> | undefined }) => boolean;
 
   /** Resolves with true at the first change after which `holds` is true, or with false after `ms` or when a signal aborts. */
   const soon = (holds: Holds, ms: number, signal?: AbortSignal) => {
@@ -160,15 +162,19 @@ export function createOwnedResources<T extends KubeObject>(
       const giveUp = () => end(false);
       const timer = setTimeout(giveUp, ms);
       for (const one of ends) one.addEventListener('abort', giveUp);
-      const off = reflector.onChange((_key, current, previous) => {
-        const name = (current ?? previous)?.metadata.name;
-        if (name !== undefined && holds({ name, current })) end(true);
+      const off = reflector.onChange((key, current) => {
+        if (holds({ key, current })) end(true);
       });
     });
   };
 
-  const until: OwnedResources<Stored<T>>['until'] = async (id, holds, ms, signal) =>
-    holds(reflector.get(namespace, id)) || soon(({ name, current }) => name === id && holds(current), ms, signal);
+  const until: OwnedResources<Stored<T>>['until'] = async (accountId, id, holds, ms, signal) => {
+    const namespace = cells.getNamespace(accountId);
+    const awaited = objectKey(namespace, id);
+    return (
+      holds(reflector.get(namespace, id)) || soon(({ key, current }) => key === awaited && holds(current), ms, signal)
+    );
+  };
 
   /** Maps an object that vanished, or changed, between our read and our write. */
   const translate = (error: unknown, id: string): unknown => {
@@ -184,21 +190,26 @@ export function createOwnedResources<T extends KubeObject>(
   };
 
   return {
-    namespace,
     prefix,
     find,
     until,
-    caughtUp: async ({ name, resourceVersion }, ms) => {
-      const isKnown = () => reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion);
+    caughtUp: async (accountId, { name, resourceVersion }, ms) => {
+      const namespace = cells.getNamespace(accountId);
+      const isKnown = () =>
+        reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion, namespace);
       return isKnown() || soon(isKnown, ms);
     },
-    isKnown: (id) => !synced || reflector.get(namespace, id) !== undefined,
-    async load(id) {
+    isKnown(accountId, id) {
+      if (!cells.isReadable(accountId)) return true;
+      return reflector.get(cells.getNamespace(accountId), id) !== undefined;
+    },
+    async load(accountId, id) {
+      const namespace = cells.getNamespace(accountId);
       // Uses a list: a reflector has the right to list.
       const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
       if (found) reflector.upsert(found);
     },
-    follow: followers.follow,
+    follow: (accountId, onChange) => followers.follow(objectKey(cells.getNamespace(accountId), accountId), onChange),
     earlier(accountId) {
       const name = currentIntent()?.nextId(prefix);
       return name === undefined ? undefined : find(accountId, name);
@@ -208,17 +219,13 @@ export function createOwnedResources<T extends KubeObject>(
       if (!object) throw missing(id);
       return object;
     },
-    list(accountId) {
-      requireSynced();
-      return byAccount.get(accountId);
-    },
+    list: (accountId) => byOwner.get(findOwner(accountId)),
     referring(accountId, index, value) {
-      requireSynced();
-      return reflector.byIndex(index, value).filter((object) => readAccount(object) === accountId);
+      const owner = findOwner(accountId);
+      return reflector.byIndex(index, value).filter((object) => readOwner(object) === owner);
     },
     page(accountId, args, show, where) {
-      requireSynced();
-      const all = byAccount.get(accountId);
+      const all = byOwner.get(findOwner(accountId));
       const found = where ? all.filter(where) : all;
       const { by } = args.orderBy ?? NEWEST_FIRST;
       const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
@@ -227,6 +234,7 @@ export function createOwnedResources<T extends KubeObject>(
     async create(accountId, spec, metadata) {
       const intent = currentIntent();
       const name = intent?.newId(prefix) ?? newId(prefix);
+      const namespace = cells.getNamespace(accountId);
       const object = {
         apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
         kind: resource.kind,
@@ -246,14 +254,14 @@ export function createOwnedResources<T extends KubeObject>(
       } catch (error) {
         // An earlier try of the same request created it: no other request uses this name.
         if (intent === undefined || !(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
-        await until(name, (made) => made !== undefined, SEEN_MS);
+        await until(accountId, name, (made) => made !== undefined, SEEN_MS);
         const made = reflector.get(namespace, name);
         if (!made) throw error;
         return made;
       }
     },
     async patch(object, patch, patchOptions) {
-      const { name } = object.metadata;
+      const { name, namespace = '' } = object.metadata;
       // A patch of the status changes nothing else.
       const traced = patchOptions?.subresource ? patch : annotateTrace(patch as object, currentTraceparent());
       try {
@@ -265,7 +273,7 @@ export function createOwnedResources<T extends KubeObject>(
       }
     },
     async delete(object) {
-      const { name, uid } = object.metadata;
+      const { name, namespace = '', uid } = object.metadata;
       try {
         const left = await kube.delete(resource, namespace, name, { uid });
         if (typeof left === 'boolean') reflector.forget(object);

@@ -4,6 +4,7 @@
  */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 import { EVENT_TYPES, type EventType } from './events.ts';
+import type { NamespaceWatch } from './namespace-watch.ts';
 import type { QueueObserver, WorkQueue } from './queue.ts';
 import type { Reflector } from './reflector.ts';
 import type { OnRequest } from './transport.ts';
@@ -88,6 +89,32 @@ export function reflectorMetrics(registry: Registry): (reflectors: Record<string
     for (const [name, reflector] of Object.entries(reflectors)) known.set(name, reflector);
   };
 }
+
+/** Shows of each listed namespace whether it can be watched, as the gauge `name`. */
+export function namespaceMetrics(
+  registry: Registry,
+  { name, help }: { name: string; help: string },
+): (states: NamespaceWatch['states']) => void {
+  let read: NamespaceWatch['states'] = () => [];
+  new Gauge({
+    name,
+    help,
+    labelNames: ['namespace'],
+    registers: [registry],
+    collect() {
+      for (const [namespace, isWatched] of read()) this.set({ namespace }, isWatched ? 1 : 0);
+    },
+  });
+  return (states) => {
+    read = states;
+  };
+}
+
+/** The roles that read the resources of accounts share this gauge: 0 concerns the accounts of that namespace alone. */
+export const ACCOUNT_NAMESPACE_WATCHED = {
+  name: 'account_namespace_watched',
+  help: '1 while the process can watch a namespace of accounts, 0 while it or the Role in it does not exist.',
+};
 
 export interface WorkqueueMetrics {
   /** For the queue's options; its numbers have the controller's name. */

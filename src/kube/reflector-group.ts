@@ -21,6 +21,9 @@ export function joinReflectors<T extends KubeObject>(members: ReadonlyMap<string
   if (only && members.size === 1) return only.reflector;
   const all = [...members.values()].map(({ reflector }) => reflector);
   const find = (namespace: string | undefined): Reflector<T> | undefined => members.get(namespace ?? '')?.reflector;
+  /** The reflector of one namespace, which may be none, or those of all. */
+  const listMembers = (namespace: string | undefined): Reflector<T>[] =>
+    namespace === undefined ? all : [find(namespace) ?? []].flat();
   const sum = (read: (stats: ReturnType<Reflector<T>['stats']>) => number): number =>
     all.reduce((total, reflector) => total + read(reflector.stats()), 0);
   const tried = [...members.values()].map(({ reflector, refused }) => Promise.race([reflector.synced, refused]));
@@ -36,7 +39,8 @@ export function joinReflectors<T extends KubeObject>(members: ReadonlyMap<string
     list: () => all.flatMap((reflector) => reflector.list()),
     byIndex: (index, value) => all.flatMap((reflector) => reflector.byIndex(index, value)),
     has: (index, value) => all.some((reflector) => reflector.has(index, value)),
-    hasSeen: (resourceVersion) => all.every((reflector) => reflector.hasSeen(resourceVersion)),
+    hasSeen: (resourceVersion, namespace) =>
+      listMembers(namespace).every((reflector) => reflector.hasSeen(resourceVersion)),
     upsert: (object) => find(object.metadata.namespace)?.upsert(object),
     forget: (object: Stored<T>) => find(object.metadata.namespace)?.forget(object),
     onChange: (handler, options) => {
@@ -45,7 +49,7 @@ export function joinReflectors<T extends KubeObject>(members: ReadonlyMap<string
         for (const remove of removers) remove();
       };
     },
-    ageMs: () => Math.max(0, ...all.map((reflector) => reflector.ageMs())),
+    ageMs: (namespace) => Math.max(0, ...listMembers(namespace).map((reflector) => reflector.ageMs())),
     stats: () => ({
       objects: sum(({ objects }) => objects),
       lists: sum(({ lists }) => lists),

@@ -83,8 +83,8 @@ export interface Reflector<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
-  /** Whether it has received everything up to this version. */
-  hasSeen(resourceVersion: string): boolean;
+  /** Whether it has received everything up to this version: of one namespace, or of all that it watches. */
+  hasSeen(resourceVersion: string, namespace?: string): boolean;
   /**
    * Adds an object that a write of ours returned, so that it is read before the watch delivers it. Older versions are
    * dropped.
@@ -100,9 +100,10 @@ export interface Reflector<T extends KubeObject> {
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
   /**
    * How old what it holds may be, in milliseconds: 0 while the API server is heard of, else since it last was. A watch whose
-   * other end is gone without a word is found out within WATCH_SECONDS and the client's grace.
+   * other end is gone without a word is found out within WATCH_SECONDS and the client's grace. Of one namespace, or of all that it
+   * watches.
    */
-  ageMs(): number;
+  ageMs(namespace?: string): number;
   /** For metrics and tests. `heardMs`: the time since the API server last sent anything, even a bookmark. */
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }

@@ -5,6 +5,7 @@
 
 import { createKube } from '../kube/client.ts';
 import { createEventRecorder } from '../kube/events.ts';
+import { watchNamespaces } from '../kube/namespace-watch.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
@@ -19,7 +20,7 @@ import {
   watchCaches,
 } from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
-import { holdBack, watchNamespaces } from './caches/namespaces.ts';
+import { holdBack } from './caches/hold-back.ts';
 import { serveConversion } from './conversion/server.ts';
 import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';

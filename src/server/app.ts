@@ -59,11 +59,12 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
   accountOwner: AccountOwnerServices;
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];
+  cells?: GuardOptions['cells'];
   loaders?: ObjectLoaders;
   /** Counts requests of all replicas together; without it each replica counts its own. */
   counter?: Counter | undefined;
-  /** Age of the caches of Kubernetes' resources in milliseconds; 0 while Kubernetes responds. */
-  ageMs: () => number;
+  /** Age of the caches of an account's resources in milliseconds; 0 while Kubernetes responds. */
+  ageMs: (accountId: string) => number;
   metrics?: HttpMetrics;
   log: Logger;
 }
@@ -95,7 +96,8 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
     await allowOrigins(api, config.corsOrigins);
     methods.watch(api);
     traceRequests(api, config);
-    await guard(api, { auth: deps.auth, counter: deps.counter, isSuspended: deps.isSuspended, ...config });
+    const { auth, counter, isSuspended, cells } = deps;
+    await guard(api, { auth, counter, isSuspended, cells, ...config });
     loadRecentObjects(api, deps.loaders ?? {});
     await api.register(async (graphql) => {
       setAgeHeader(graphql, deps.ageMs);

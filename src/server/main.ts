@@ -31,7 +31,7 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const kube = openKube(context);
   const auth = openAuthParts(context);
-  const resources = openResources(context, kube);
+  const resources = openResources(context, { kube, db: auth.db });
   const limits = openQuotas({ config, db: auth.db, resources });
   const { quotas } = limits;
 

@@ -4,7 +4,7 @@ import { authLimits, mail, outsideProvider } from '../auth/settings.ts';
 import { money } from '../billing/settings.ts';
 import { databaseConfig } from '../db/settings.ts';
 import { storageCredentials } from '../media/settings.ts';
-import { kube, maxSourceBytes } from '../settings/common.ts';
+import { cells, listNamespaces, maxSourceBytes } from '../settings/common.ts';
 import { accountLimits } from '../settings/limits.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
 
@@ -79,6 +79,15 @@ const trustProxy = (env: Env): string[] | false => {
   );
 };
 
+/** Namespaces of accounts that get no new accounts. */
+const fullNamespaces = (env: Env): string[] => {
+  const full = reader(env).list('FULL_NAMESPACES');
+  if (listNamespaces(cells(env)).some((namespace) => !full.includes(namespace))) return full;
+  throw new ConfigError(
+    'LOOPSTREAM_FULL_NAMESPACES names all namespaces of accounts. Leave one of them out, or add one to LOOPSTREAM_CELL_NAMESPACES.',
+  );
+};
+
 /** Origins whose pages may read responses: `https://app.example.com`, or `*` for all of them. */
 const corsOrigins = (env: Env): string[] => {
   const origins = reader(env).list('CORS_ORIGINS');
@@ -92,7 +101,8 @@ export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
   return Object.freeze({
     ...databaseConfig(env),
-    ...kube(env),
+    ...cells(env),
+    fullNamespaces: fullNamespaces(env),
     host: text('HOST', '0.0.0.0'),
     port: integer('PORT', 'api'),
     opsHost: text('OPS_HOST'),

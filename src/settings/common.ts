@@ -10,6 +10,15 @@ export const kube = (env: Env) => ({
   namespace: reader(env).text('NAMESPACE'),
 });
 
+/** For the roles that read the resources of accounts: the process's own namespace, and further ones. */
+export const cells = (env: Env) => ({ ...kube(env), cellNamespaces: reader(env).list('CELL_NAMESPACES') });
+
+/** Lists the namespaces of accounts, each once, the process's own first. */
+export const listNamespaces = ({
+  namespace,
+  cellNamespaces,
+}: Pick<ReturnType<typeof cells>, 'namespace' | 'cellNamespaces'>) => [...new Set([namespace, ...cellNamespaces])];
+
 /** The largest source file, in bytes. */
 export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES');
 

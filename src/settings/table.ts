@@ -98,6 +98,21 @@ export const SETTINGS = {
     description:
       'The namespace of the resources. `KUBECONFIG` names a kubeconfig file; without it, the process uses the service account of its pod.',
   },
+  CELL_NAMESPACES: {
+    section: 'general',
+    roles: ['api', 'billing'],
+    type: 'list',
+    chart: 'api.cellNamespaces',
+    description:
+      'Further namespaces that hold the resources of accounts, each with an operator of its own. A new account goes to the one with the fewest streams, `LOOPSTREAM_NAMESPACE` included, and stays there.',
+  },
+  FULL_NAMESPACES: {
+    section: 'general',
+    roles: ['api'],
+    type: 'list',
+    chart: 'api.fullNamespaces',
+    description: 'Namespaces of accounts that get no new accounts.',
+  },
   OPS_HOST: {
     section: 'general',
     roles: SERVERS,
@@ -982,7 +997,7 @@ export const SETTINGS = {
     type: 'text',
     computed: '`file:///media` for the operator',
     description:
-      'The storage of media: `file:///path`, or `s3://bucket/prefix?endpoint=http://host:9000&region=…&forcePathStyle=…`, where all but the bucket may be left out. For the operator, `{namespace}` in it is the namespace of the object. An API server without it imports from links only.',
+      'The storage of media: `file:///path`, or `s3://bucket/prefix?endpoint=http://host:9000&region=…&forcePathStyle=…`, where all but the bucket may be left out. `{namespace}` in it is the namespace of the object, for the operator and the API server. An API server without it imports from links only.',
   },
   STORAGE_VOLUME: {
     section: 'storage',

@@ -98,6 +98,21 @@
 {{- if not (has (include "loopstream.apiNamespace" .) $namespaces) -}}
 {{- fail (printf "api.namespace is %s, which is not among the watched namespaces. No operator would manage the objects of the API server there." .Values.api.namespace) -}}
 {{- end -}}
+{{- if .Values.api.cellNamespaces -}}
+{{- if and (eq .Values.storage.type "file") (not .Values.storage.file.volume) (include "loopstream.apiStores" .) -}}
+{{- fail "api.cellNamespaces needs a storage that the API server reaches for each of them: the claim of one namespace cannot be mounted from another. Set storage.type=s3, or a shared storage.file.volume." -}}
+{{- end -}}
+{{- if and (eq .Values.storage.type "s3") (not .Values.storage.s3.perNamespace) .Values.operator.sweep.enabled -}}
+{{- fail "the namespaces of api.cellNamespaces share one prefix of the bucket, so a sweep of one would delete the media of the others. Set storage.s3.perNamespace=true or operator.sweep.enabled=false." -}}
+{{- end -}}
+{{- end -}}
+{{- $isOpen := false -}}
+{{- range include "loopstream.accountNamespaces" . | fromJsonArray -}}
+{{- if not (has . $.Values.api.fullNamespaces) -}}{{- $isOpen = true -}}{{- end -}}
+{{- end -}}
+{{- if not $isOpen -}}
+{{- fail "api.fullNamespaces names all namespaces of accounts, so a new account would have none. Leave one of them out, or add one to api.cellNamespaces." -}}
+{{- end -}}
 {{- with .Values.api.autoscaling -}}
 {{- if and .enabled (gt (int .minReplicas) (int .maxReplicas)) -}}
 {{- fail "api.autoscaling.minReplicas is more than api.autoscaling.maxReplicas." -}}

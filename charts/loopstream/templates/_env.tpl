@@ -35,7 +35,7 @@
 {{- with $placement }}{{ $env = set $env "LOOPSTREAM_JOB_PLACEMENT" (toJson .) }}{{ end -}}
 {{- with .Values -}}
 {{- $env = set $env "LOOPSTREAM_METERED" (toString (or .operator.metered .billing.enabled)) -}}
-{{- if and .billing.enabled (not .operator.metered) }}{{ $env = set $env "LOOPSTREAM_METERED_NAMESPACES" (include "loopstream.apiNamespace" $) }}{{ end -}}
+{{- if and .billing.enabled (not .operator.metered) }}{{ $env = set $env "LOOPSTREAM_METERED_NAMESPACES" (include "loopstream.accountNamespaces" $ | fromJsonArray | join ",") }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" .limits.trial "full" .limits.full | toJson) -}}
 {{- end -}}
 {{- range $name, $value := $env }}

@@ -77,6 +77,11 @@ yes
 {{- .Values.api.namespace | default (first (include "loopstream.namespaces" . | fromJsonArray)) -}}
 {{- end }}
 
+{{/* The namespaces of accounts, as JSON: where the API server writes first. */}}
+{{- define "loopstream.accountNamespaces" -}}
+{{- concat (list (include "loopstream.apiNamespace" .)) .Values.api.cellNamespaces | uniq | toJson -}}
+{{- end }}
+
 {{/* Name of the operator; with `watchNamespaces`, another one: a Deployment's selector never changes. */}}
 {{- define "loopstream.operatorName" -}}
 {{ include "loopstream.fullname" . }}-operator{{ if .Values.watchNamespaces }}-shared{{ end }}

@@ -31,6 +31,12 @@ LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND: {{ .Values.uploads.link.minBytesPerSecond
 {{- end }}
 
 {{- define "loopstream.settings.api" -}}
+{{- if .Values.api.cellNamespaces }}
+LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
+{{- end }}
+{{- if .Values.api.fullNamespaces }}
+LOOPSTREAM_FULL_NAMESPACES: {{ join "," .Values.api.fullNamespaces | quote }}
+{{- end }}
 {{- if .Values.api.publicUrl }}
 LOOPSTREAM_PUBLIC_URL: {{ .Values.api.publicUrl | toString | quote }}
 {{- end }}
@@ -65,6 +71,9 @@ LOOPSTREAM_FEEDS_PER_SERVER: {{ .Values.api.feedsPerServer | int64 | toString | 
 {{- end }}
 
 {{- define "loopstream.settings.billing" -}}
+{{- if .Values.api.cellNamespaces }}
+LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
+{{- end }}
 LOOPSTREAM_METER_INTERVAL_SECONDS: {{ .Values.billing.intervalSeconds | int64 | toString | quote }}
 LOOPSTREAM_CREDIT_GRACE_SECONDS: {{ .Values.billing.graceSeconds | int64 | toString | quote }}
 {{- end }}

@@ -80,7 +80,7 @@ yes
 {{- define "loopstream.apiStorageEnv" -}}
 {{- if include "loopstream.apiStores" . -}}
 - name: LOOPSTREAM_STORAGE_URL
-  value: {{ include "loopstream.storageUrl" (dict "root" . "namespace" (include "loopstream.apiNamespace" .)) | quote }}
+  value: {{ include "loopstream.storageUrl" (dict "root" . "namespace" (ternary "{namespace}" (include "loopstream.apiNamespace" .) (not (empty .Values.api.cellNamespaces)))) | quote }}
 {{- if and (eq .Values.storage.type "s3") (include "loopstream.apiStorageSecret" .) }}
 - name: LOOPSTREAM_STORAGE_CREDENTIALS_DIR
   value: /etc/loopstream/storage

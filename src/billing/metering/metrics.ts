@@ -1,7 +1,13 @@
 /** Exposes the numbers of the role `billing` to Prometheus. */
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { poolMetrics } from '../../db/metrics.ts';
-import { eventMetrics, reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import {
+  ACCOUNT_NAMESPACE_WATCHED,
+  eventMetrics,
+  namespaceMetrics,
+  reflectorMetrics,
+  requestMetrics,
+} from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
@@ -15,6 +21,7 @@ export interface BillingMetrics {
   /** For `createEventRecorder`. */
   onEventDrop: ReturnType<typeof eventMetrics>;
   showReflectors: ReturnType<typeof reflectorMetrics>;
+  showNamespaces: ReturnType<typeof namespaceMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   jobs: JobMetrics;
   scans: ScanMetrics;
@@ -53,6 +60,7 @@ export function createBillingMetrics(): BillingMetrics {
     onRequest: requestMetrics(registry),
     onEventDrop: eventMetrics(registry),
     showReflectors: reflectorMetrics(registry),
+    showNamespaces: namespaceMetrics(registry, ACCOUNT_NAMESPACE_WATCHED),
     showPools: (pools) => poolMetrics(registry, pools),
     jobs: jobMetrics(registry),
     scans: scanMetrics(registry),

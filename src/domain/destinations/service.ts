@@ -58,10 +58,9 @@ export function createDestinationService({
   allowPrivate,
   clock,
 }: DestinationServiceDeps) {
-  const { namespace } = destinations;
-
   /** Kubernetes' garbage collector deletes the Secret with its Destination, by the owner reference. */
   const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
+    const { namespace = '' } = owner.metadata;
     const secret: Omit<Secret, 'spec'> = {
       apiVersion: 'v1',
       kind: 'Secret',
@@ -94,7 +93,7 @@ export function createDestinationService({
    * delete. This service leaves a Secret that it did not create.
    */
   const remove = async (destination: Resource) => {
-    const { name } = destination.metadata;
+    const { name, namespace = '' } = destination.metadata;
     if (destination.spec.secretName === name) await kube.delete(SECRETS, namespace, name);
     await destinations.delete(destination);
   };
@@ -133,6 +132,7 @@ export function createDestinationService({
       const changesSecret = Object.keys(changes).length > 0;
       if (changesSecret) {
         const { secretName } = destination.spec;
+        const { namespace = '' } = destination.metadata;
         try {
           await kube.mergePatch(SECRETS, namespace, secretName, { stringData: changes });
         } catch (error) {

@@ -63,7 +63,7 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
    * Requests a test. A request during a test replaces the pending one, and the operator runs one test for both. The earlier wait
    * therefore ends with the next result.
    */
-  const ask = async (destination: Destination, testId: string): Promise<TestStatus | undefined> => {
+  const ask = async (accountId: string, destination: Destination, testId: string): Promise<TestStatus | undefined> => {
     const asked = `${clock.now().toISOString()} ${testId}`;
     const annotations = { [TEST_ANNOTATION]: asked };
     const { metadata, status } = await destinations.patch(destination, { metadata: { annotations } });
@@ -78,7 +78,7 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
       answer = now && findResult(now);
       return now === undefined || answer !== undefined;
     };
-    await destinations.until(metadata.name, holds, TEST_MS);
+    await destinations.until(accountId, metadata.name, holds, TEST_MS);
     return answer;
   };
 
@@ -90,7 +90,7 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
     requireOffAir(accountId, id);
     await keepPace(accountId);
-    const result = await ask(destination, testId);
+    const result = await ask(accountId, destination, testId);
     // The destination may be gone by now.
     destinations.get(accountId, id);
     if (result?.code === ON_AIR) throw new AppError('destination_on_air', result.message);

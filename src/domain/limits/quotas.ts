@@ -134,7 +134,7 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
       try {
         const [name = '', resourceVersion] = note?.split(' ') ?? [];
         const kind = kinds[name.split('-')[0] ?? ''];
-        if (kind && resourceVersion) await kind.caughtUp({ name, resourceVersion }, SEEN_MS);
+        if (kind && resourceVersion) await kind.caughtUp(accountId, { name, resourceVersion }, SEEN_MS);
         const made = await make(computeLeft(column, asked).left);
         note = describeWrite(made) ?? note;
         return made;

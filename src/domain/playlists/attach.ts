@@ -56,7 +56,7 @@ export function createAttacher(streams: OwnedResources<LoopStream>, playlists: O
         if (!(error instanceof AppError)) throw error;
         if (error.code === 'stream_not_found') throw validationFailed([MISSING]);
         if (error.code !== 'conflict' || tries === TRIES) throw error;
-        await streams.until(streamID, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+        await streams.until(accountId, streamID, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
       }
     }
   };

@@ -22,7 +22,7 @@ export const readVersion = ({ metadata }: Pick<Playlist, 'metadata'>): number =>
 
 export type History = ReturnType<typeof createHistory>;
 
-export function createHistory(kube: Kube, namespace: string) {
+export function createHistory(kube: Kube) {
   const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
   const owns = ({ metadata }: Playlist, revision: ControllerRevision) =>
     revision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
@@ -41,7 +41,7 @@ export function createHistory(kube: Kube, namespace: string) {
     /** Stores the current version, unless it is stored; the oldest one is deleted. */
     async keep(playlist: Playlist): Promise<void> {
       const version = readVersion(playlist);
-      const { name, uid, annotations = {} } = playlist.metadata;
+      const { name, namespace = '', uid, annotations = {} } = playlist.metadata;
       const intent = annotations[INTENT_ANNOTATION];
       const revision: Omit<ControllerRevision, 'spec'> = {
         apiVersion: formatApiVersion(CONTROLLER_REVISIONS),
@@ -70,7 +70,8 @@ export function createHistory(kube: Kube, namespace: string) {
 
     /** Newest first, including the current version. */
     async list(playlist: Playlist): Promise<KeptVersion[]> {
-      const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid}`;
+      const { namespace = '', uid } = playlist.metadata;
+      const labelSelector = `${PLAYLIST_LABEL}=${uid}`;
       const versions = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
         .filter((revision) => owns(playlist, revision))
         .map(read);
@@ -80,13 +81,15 @@ export function createHistory(kube: Kube, namespace: string) {
 
     /** Returns whether the request with this intent created a version. */
     async hasMade(playlist: Playlist, intent: string): Promise<boolean> {
-      if (playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent) return true;
-      const labelSelector = `${PLAYLIST_LABEL}=${playlist.metadata.uid},${INTENT_ANNOTATION}=${intent}`;
+      const { namespace = '', uid, annotations } = playlist.metadata;
+      if (annotations?.[INTENT_ANNOTATION] === intent) return true;
+      const labelSelector = `${PLAYLIST_LABEL}=${uid},${INTENT_ANNOTATION}=${intent}`;
       return (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector })).length > 0;
     },
 
     /** Returns undefined if the version never existed, or is no longer kept. */
     async get(playlist: Playlist, version: number): Promise<KeptVersion | undefined> {
+      const { namespace = '' } = playlist.metadata;
       try {
         const revision = await kube.get(CONTROLLER_REVISIONS, namespace, buildName(playlist, version));
         if (owns(playlist, revision)) return read(revision);

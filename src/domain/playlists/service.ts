@@ -118,7 +118,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
   const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
     const playlist = playlists.get(accountId, id);
     if (readVersion(playlist) >= version) return playlist;
-    await playlists.until(id, (now) => now === undefined || readVersion(now) >= version, SEEN_MS);
+    await playlists.until(accountId, id, (now) => now === undefined || readVersion(now) >= version, SEEN_MS);
     return playlists.get(accountId, id);
   };
 
@@ -157,7 +157,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
         return show(accountId, made);
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'conflict' || tries === TRIES) throw error;
-        await playlists.until(id, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+        await playlists.until(accountId, id, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
         playlist = playlists.get(accountId, id);
       }
     }

@@ -29,8 +29,8 @@ export interface StatsServiceDeps {
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
   previewLimits: PreviewLimits;
   quotas: Pick<Quotas, 'allowed' | 'check'>;
-  /** Credentials for pods. */
-  tokens: ViewTokens;
+  /** Credentials for the pods of a namespace. */
+  tokens: (namespace: string) => ViewTokens;
   /** Port of the pods; STREAMER_PORT except in tests. */
   port?: number;
 }
@@ -51,7 +51,9 @@ export function createStatsService(deps: StatsServiceDeps) {
   const findAddress = (stream: LoopStream): string | undefined => {
     const pod = pods
       .byIndex('stream', stream.metadata.name)
-      .find((p) => p.metadata.namespace === streams.namespace && !p.metadata.deletionTimestamp && p.status?.podIP);
+      .find(
+        (p) => p.metadata.namespace === stream.metadata.namespace && !p.metadata.deletionTimestamp && p.status?.podIP,
+      );
     const ip = pod?.status?.phase === 'Running' ? pod.status.podIP : undefined;
     return ip && `http://${ip.includes(':') ? `[${ip}]` : ip}:${port}`;
   };
@@ -62,13 +64,14 @@ export function createStatsService(deps: StatsServiceDeps) {
   }
 
   /** Retries with a fresh token after a rejection: the operator may have renewed its key. */
-  async function ask(base: string, path: string, streamUid: string, options: AskOptions) {
-    const token = await tokens.find(streamUid);
+  async function ask(base: string, path: string, { metadata }: LoopStream, options: AskOptions) {
+    const { namespace = '', uid } = metadata;
+    const token = await tokens(namespace).find(uid);
     const shown = (value: string | undefined) => (value === undefined ? {} : { authorization: `Bearer ${value}` });
     const url = `${base}${path}`;
     const answer = await request(url, { dispatcher: agent, headers: shown(token), ...options });
     if (answer.statusCode !== 401) return answer;
-    const next = await tokens.findAnew(streamUid);
+    const next = await tokens(namespace).findAnew(uid);
     if (next === undefined || next === token) return answer;
     answer.body.on('error', () => undefined).destroy();
     return request(url, { dispatcher: agent, headers: shown(next), ...options });
@@ -82,7 +85,7 @@ export function createStatsService(deps: StatsServiceDeps) {
       if (!base) return NOT_LIVE;
       try {
         const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
-        const answer = await ask(base, '/stats', stream.metadata.uid, { signal, headersTimeout: STATS_TIMEOUT_MS });
+        const answer = await ask(base, '/stats', stream, { signal, headersTimeout: STATS_TIMEOUT_MS });
         const text = await bounded(answer.body, MAX_STATS_BYTES);
         if (answer.statusCode !== 200) return NOT_LIVE;
         const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
@@ -101,15 +104,15 @@ export function createStatsService(deps: StatsServiceDeps) {
       const base = findAddress(stream);
       if (!base) throw new AppError('stream_not_live', 'The stream is not on air.');
       const { uid } = stream.metadata;
-      const open = (until: AbortSignal) => openPreview(base, uid, until);
+      const open = (until: AbortSignal) => openPreview(base, stream, until);
       return previews.open({ accountId, streamId: uid, source: `${uid} ${base}`, open }, signal);
     },
 
     close: () => agent.destroy(),
   };
 
-  async function openPreview(base: string, uid: string, signal: AbortSignal): Promise<Readable | undefined> {
-    const answer = await ask(base, '/preview.flv', uid, { signal, headersTimeout: PREVIEW_TIMEOUT_MS });
+  async function openPreview(base: string, stream: LoopStream, signal: AbortSignal): Promise<Readable | undefined> {
+    const answer = await ask(base, '/preview.flv', stream, { signal, headersTimeout: PREVIEW_TIMEOUT_MS });
     if (answer.statusCode === 200) return answer.body;
     answer.body.on('error', () => undefined).destroy();
     return undefined;

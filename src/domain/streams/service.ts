@@ -109,7 +109,7 @@ export function createStreamService(deps: StreamServiceDeps) {
   /** Returns the readiness of the current spec; it waits a moment for an operator that has not seen it yet. */
   const readiness = async (accountId: string, id: string): Promise<Readiness> => {
     const isSure = (stream: LoopStream | undefined) => stream === undefined || isSettled(stream);
-    if (!isSure(streams.get(accountId, id))) await streams.until(id, isSure, OBSERVE_MS);
+    if (!isSure(streams.get(accountId, id))) await streams.until(accountId, id, isSure, OBSERVE_MS);
     return computeReadiness(streams.get(accountId, id));
   };
 
@@ -163,7 +163,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       if (s) onChange?.(show(s));
       return s === undefined || reached(s) || (observed(s) && s.status?.phase === 'failed');
     };
-    if (waitSeconds > 0) await streams.until(id, over, waitSeconds * 1000, signal);
+    if (waitSeconds > 0) await streams.until(accountId, id, over, waitSeconds * 1000, signal);
     const stream = streams.get(accountId, id);
     return { stream: show(stream), done: reached(stream) };
   };
@@ -223,7 +223,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       await streams.delete(stream);
       const { uid } = stream.metadata;
-      return streams.until(id, (now) => now?.metadata.uid !== uid, OFF_AIR_MS);
+      return streams.until(accountId, id, (now) => now?.metadata.uid !== uid, OFF_AIR_MS);
     },
 
     readiness,
@@ -268,7 +268,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const asked = `${askedAt().toISOString()} ${currentIntent()?.newId('skip') ?? randomUUID()}`;
       await streams.patch(stream, { metadata: { annotations: { [SKIP_ANNOTATIONS[track]]: asked } } });
       const isDone = (now: LoopStream | undefined) => now?.status?.skipped?.[track] === asked;
-      await streams.until(id, (now) => now === undefined || isDone(now), SKIP_MS);
+      await streams.until(accountId, id, (now) => now === undefined || isDone(now), SKIP_MS);
       const after = streams.get(accountId, id);
       return { stream: show(after), done: isDone(after) };
     },
@@ -301,7 +301,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     ): Promise<Connection<StreamEvent>> {
       const { metadata } = streams.get(accountId, id);
       const events = await kube.list(EVENTS, {
-        namespace: streams.namespace,
+        namespace: metadata.namespace ?? '',
         fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
       });
       return connectAll({ ...EVENT_LISTING, list: `events.${metadata.name}` }, events.map(toEvent), args, where);

@@ -56,7 +56,9 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
   const onAir = (accountId: string, id: string): LoopStream[] =>
     streams
       .list(accountId)
-      .filter(({ metadata }) => pods.byIndex('stream', metadata.name).some((pod) => plays(pod, id)));
+      .filter(({ metadata: { name, namespace } }) =>
+        pods.byIndex('stream', name).some((pod) => pod.metadata.namespace === namespace && plays(pod, id)),
+      );
 
   /** Lists the objects of an account that need an upload. */
   return (accountId: string, id: string): Holders => {

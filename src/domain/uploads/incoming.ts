@@ -33,10 +33,13 @@ const NO_KIND =
   'must be VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
   'extension of a media file, such as film.mp4';
 
+/** Returns the storage of an upload's namespace. */
+export type FindStorage = (upload: Pick<Resource, 'metadata'>) => Storage;
+
 interface IncomingDeps {
   uploads: OwnedResources<Resource>;
   quota: Pick<UploadQuota, 'sent' | 'grow'>;
-  storage: Storage;
+  findStorage: FindStorage;
   maxSourceBytes: number;
   /** Lifetime from the start of the upload. */
   expireMs: number;
@@ -76,18 +79,21 @@ export interface Bytes {
 
 export type Incoming = ReturnType<typeof createIncoming>;
 
-export function createIncoming({ uploads, quota, storage, maxSourceBytes, expireMs, leases, admission }: IncomingDeps) {
+export function createIncoming(deps: IncomingDeps) {
+  const { uploads, quota, findStorage, maxSourceBytes, expireMs, leases, admission } = deps;
   const findSent = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
     if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it accepts no bytes.`);
-    return { upload, sent, key: incomingKey(upload.metadata.uid) };
+    return { upload, sent, storage: findStorage(upload), key: incomingKey(upload.metadata.uid) };
   };
   const recordProgress = (upload: Resource, receivedBytes: number) =>
     uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } });
 
   /** An import that began while the client was sending may have joined and deleted the pieces before the last progress is recorded. */
-  async function countReceived({ metadata, spec }: Resource): Promise<number> {
+  async function countReceived(upload: Resource): Promise<number> {
+    const { metadata, spec } = upload;
+    const storage = findStorage(upload);
     const bytes = await dropUnverified(storage, incomingKey(metadata.uid));
     const { sizeBytes } = spec.source.sent ?? {};
     if (bytes > 0 || sizeBytes === undefined) return bytes;
@@ -166,7 +172,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
     /** Rejects with `upload_not_found` and StorageError. Callers hold the lock, because unverified bytes are deleted. */
     async find(accountId: string, id: string): Promise<Progress> {
       // Another server may have recorded the size a moment ago, under the same lock.
-      if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.load(id);
+      if (findSent(accountId, id).sent.sizeBytes === undefined) await uploads.load(accountId, id);
       const { upload, sent } = findSent(accountId, id);
       const { creationTimestamp: createdAt, annotations } = upload.metadata;
       const shown = { sizeBytes: sent.sizeBytes, createdAt, metadata: annotations?.[UPLOAD_METADATA_ANNOTATION] };
@@ -184,7 +190,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
      * impossible length.
      */
     async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
-      const { upload, sent, key } = findSent(accountId, id);
+      const { upload, sent, storage, key } = findSent(accountId, id);
       if (sent.sizeBytes === sizeBytes) return;
       if (sizeBytes < 1) throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
       const receivedBytes = await arrivedBytes(storage, key);
@@ -199,7 +205,7 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
      * `upload_quota_exceeded`, `upload_checksum_mismatch`, and with `upload_conflict` if another request has taken over.
      */
     async receive(accountId: string, id: string, { start, body, mayKeep, memory, checksum }: Bytes): Promise<number> {
-      const { upload, sent, key } = findSent(accountId, id);
+      const { upload, sent, storage, key } = findSent(accountId, id);
       const { sizeBytes } = sent;
       let recordedBytes = sent.receivedBytes;
       let end = start;
@@ -242,22 +248,31 @@ export function createIncoming({ uploads, quota, storage, maxSourceBytes, expire
 
     /** Deletes an incomplete upload. Throws `upload_conflict` for a complete one. */
     async abandon(accountId: string, id: string): Promise<void> {
-      const { upload, key } = findSent(accountId, id);
+      const { upload, storage, key } = findSent(accountId, id);
       if (!isArriving(upload.spec))
         throw new AppError('upload_conflict', 'The upload is complete. To delete it, send DELETE /v1/uploads/{id}.');
       await uploads.delete(upload);
       await deletePieces(storage, key);
     },
 
-    /** Deletes uploads of `all` that are incomplete after their lifetime. A failed deletion is retried next time. */
+    /**
+     * Deletes uploads of `all` that are incomplete after their lifetime. A failed deletion holds up no other, and is retried next
+     * time. Rejects with the first failure at the end.
+     */
     async expire(all: readonly Resource[], now: Date): Promise<void> {
       const taken = listJoinedParts(all);
+      const failures: unknown[] = [];
+      const remove = async (upload: Resource): Promise<void> => {
+        await uploads.delete(upload);
+        const { uid } = upload.metadata;
+        if (!taken.has(uid)) await deletePieces(findStorage(upload), incomingKey(uid));
+      };
       for (const upload of all) {
         const age = now.getTime() - Date.parse(upload.metadata.creationTimestamp);
         if (!isArriving(upload.spec) || age < expireMs) continue;
-        await uploads.delete(upload);
-        if (!taken.has(upload.metadata.uid)) await deletePieces(storage, incomingKey(upload.metadata.uid));
+        await remove(upload).catch((error: unknown) => failures.push(error));
       }
+      if (failures.length > 0) throw failures[0];
     },
   };
 }

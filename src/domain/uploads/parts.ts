@@ -48,7 +48,7 @@ export async function findParts(
   ids: readonly string[],
 ): Promise<Parts> {
   // Another server may have received them a moment ago.
-  for (const id of new Set(ids)) if (!uploads.isKnown(id)) await uploads.load(id);
+  for (const id of new Set(ids)) if (!uploads.isKnown(accountId, id)) await uploads.load(accountId, id);
   const made = uploads.list(accountId).find(({ spec }) => areSame(spec.source.sent?.parts, ids));
   if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
   const found = ids.map((id) => uploads.get(accountId, id));

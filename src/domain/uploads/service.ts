@@ -7,7 +7,6 @@ import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
 import { deletePieces } from '../../media/storage/pieces.ts';
-import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { findLinkRefusal } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
@@ -19,7 +18,7 @@ import type { Usage } from '../limits/usage.ts';
 import { newId, type OwnedResources } from '../owned-resources.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
-import { createIncoming } from './incoming.ts';
+import { createIncoming, type FindStorage } from './incoming.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink } from './record.ts';
@@ -30,8 +29,8 @@ export type UploadService = ReturnType<typeof createUploadService>;
 
 export interface UploadServiceDeps extends HoldersDeps {
   uploads: OwnedResources<Resource>;
-  /** Storage for files that clients send; without it only links work. */
-  storage: Storage | undefined;
+  /** Returns the storage of an upload's namespace; without it only links work. */
+  findStorage: FindStorage | undefined;
   limits: UploadLimits;
   leases: Leases;
   quotas: Quotas;
@@ -100,7 +99,7 @@ function checkLink(text: string, allowPrivate: boolean): void {
 
 export function createUploadService({
   uploads,
-  storage,
+  findStorage,
   limits,
   leases,
   quotas,
@@ -116,11 +115,11 @@ export function createUploadService({
   return {
     /** Uploads that clients send; undefined without storage. */
     incoming:
-      storage &&
+      findStorage &&
       createIncoming({
         uploads,
         quota,
-        storage,
+        findStorage,
         maxSourceBytes,
         expireMs,
         leases,
@@ -175,6 +174,7 @@ export function createUploadService({
     /** Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, and `upstream_unavailable`. */
     async preview(accountId: string, id: string): Promise<Readable> {
       const upload = uploads.get(accountId, id);
+      const storage = findStorage?.(upload);
       const request = storage && requestPreview(upload, clock.now());
       if (request) await uploads.patch(upload, { metadata: request });
       return openPreview(storage, upload);
@@ -192,7 +192,7 @@ export function createUploadService({
         const state = upload && show(upload).state;
         return state === undefined || state === 'ready' || state === 'failed';
       };
-      await uploads.until(id, isOver, waitSeconds * 1000, signal);
+      await uploads.until(accountId, id, isOver, waitSeconds * 1000, signal);
       return show(uploads.get(accountId, id));
     },
 
@@ -205,8 +205,8 @@ export function createUploadService({
       }
       await uploads.delete(upload);
       // Deletes the bytes received so far; if this fails, the sweep deletes them.
-      if (upload.spec.source.sent && !upload.status?.media && storage)
-        for (const key of incomingKeys(upload)) await deletePieces(storage, key).catch(() => undefined);
+      if (upload.spec.source.sent && !upload.status?.media && findStorage)
+        for (const key of incomingKeys(upload)) await deletePieces(findStorage(upload), key).catch(() => undefined);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** Caches the objects that decisions are made from, and enqueues the keys that a change concerns. */
 
 import { JOBS, NODES, type NodeSpec, type NodeStatus, PODS, type Pod } from '../../kube/core.ts';
+import type { NamespaceWatch } from '../../kube/namespace-watch.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
@@ -24,7 +25,6 @@ import { findItemProblem } from '../media/item-problem.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
 import { keepRequests } from '../pods/requests.ts';
 import { joinKey } from '../runtime/controller.ts';
-import type { NamespaceWatch } from './namespaces.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 

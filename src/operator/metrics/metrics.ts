@@ -3,6 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import {
   eventMetrics,
+  namespaceMetrics,
   reflectorMetrics,
   requestMetrics,
   type WorkqueueMetrics,
@@ -41,7 +42,7 @@ export interface Metrics {
   showReflectors(caches: Caches): void;
   showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
   /** Shows of each listed namespace whether it can be read. */
-  showNamespaces(states: () => readonly [namespace: string, isWatched: boolean][]): void;
+  showNamespaces: ReturnType<typeof namespaceMetrics>;
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
@@ -69,7 +70,10 @@ export function createMetrics(): Metrics {
     conversion,
     showReflectors,
     showLeading: leadingMetrics(registry),
-    showNamespaces: namespaceMetrics(registry),
+    showNamespaces: namespaceMetrics(registry, {
+      name: 'loopstream_namespace_watched',
+      help: '1 while the operator can watch a listed namespace, 0 while it or the Role in it does not exist.',
+    }),
     observe,
     showObjects(caches, clock) {
       history(caches, clock);
@@ -89,22 +93,6 @@ export function createMetrics(): Metrics {
       }
       return parts.join('');
     },
-  };
-}
-
-function namespaceMetrics(registry: Registry): Metrics['showNamespaces'] {
-  let read: Parameters<Metrics['showNamespaces']>[0] = () => [];
-  new Gauge({
-    name: 'loopstream_namespace_watched',
-    help: '1 while the operator can watch a listed namespace, 0 while it or the Role in it does not exist.',
-    labelNames: ['namespace'],
-    registers: [registry],
-    collect() {
-      for (const [namespace, isWatched] of read()) this.set({ namespace }, isWatched ? 1 : 0);
-    },
-  });
-  return (states) => {
-    read = states;
   };
 }
 

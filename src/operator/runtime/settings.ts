@@ -1,5 +1,6 @@
 /** Reads the operator's settings. Pure: no I/O, no clock. */
 import { Value } from 'typebox/value';
+import type { Watched } from '../../kube/namespace-watch.ts';
 import { mediaLimits } from '../../media/limits.ts';
 import { confineMode, fetchLimits } from '../../media/settings.ts';
 import { Placement } from '../../resources/stream/template.ts';
@@ -47,9 +48,6 @@ const leaderElection = (env: Env) => {
     );
   return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
 };
-
-/** The namespaces that one operator watches. */
-export type Watched = readonly string[] | 'all';
 
 const ALL = '*';
 

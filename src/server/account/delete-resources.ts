@@ -8,7 +8,7 @@ import { AppError } from '../../lib/errors.ts';
 /** Grace period of a stream that stops, and a little more. */
 const OFF_AIR_MS = 60_000;
 
-type AnyOwned = Pick<OwnedResources<Stored<KubeObject>>, 'list' | 'delete' | 'until' | 'namespace'>;
+type AnyOwned = Pick<OwnedResources<Stored<KubeObject>>, 'list' | 'delete' | 'until'>;
 
 export interface AccountResources {
   streams: AnyOwned;
@@ -23,19 +23,18 @@ const isOver = (error: unknown): boolean => error instanceof AppError && [404, 4
 async function clearKind(
   owned: AnyOwned,
   accountId: string,
-  before?: (id: string) => Promise<unknown>,
+  before?: (object: Stored<KubeObject>) => Promise<unknown>,
 ): Promise<boolean> {
   const all = [...owned.list(accountId)];
   for (const object of all) {
-    const { name, deletionTimestamp } = object.metadata;
-    await before?.(name);
-    if (deletionTimestamp !== undefined) continue;
+    await before?.(object);
+    if (object.metadata.deletionTimestamp !== undefined) continue;
     await owned.delete(object).catch((error: unknown) => {
       if (!isOver(error)) throw error;
     });
   }
   const gone = await Promise.all(
-    all.map(({ metadata }) => owned.until(metadata.name, (it) => it === undefined, OFF_AIR_MS)),
+    all.map(({ metadata }) => owned.until(accountId, metadata.name, (it) => it === undefined, OFF_AIR_MS)),
   );
   return gone.every(Boolean);
 }
@@ -48,8 +47,8 @@ export async function deleteResources(kube: Kube, resources: AccountResources, a
   const { streams, playlists, destinations, uploads } = resources;
   if (!(await clearKind(streams, accountId))) return false;
   // A stream key must not outlive its destination, so it does not wait for the garbage collector.
-  const forgetKey = (id: string) =>
-    kube.delete(SECRETS, destinations.namespace, id).catch((error: unknown) => {
+  const forgetKey = ({ metadata: { name, namespace = '' } }: Stored<KubeObject>) =>
+    kube.delete(SECRETS, namespace, name).catch((error: unknown) => {
       if (!(error instanceof KubeError && error.status === 404)) throw error;
     });
   const rest = [

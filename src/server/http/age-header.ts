@@ -11,9 +11,9 @@ export const isCached = (id: Operation, method: string): boolean =>
  * Sets `Age` (RFC 9111, section 5.1): seconds since the origin, here Kubernetes, last responded. A response without it is current.
  * In REST only reads use the caches; GraphQL queries come by POST.
  */
-export function setAgeHeader(app: FastifyInstance, ageMs: () => number): void {
+export function setAgeHeader(app: FastifyInstance, ageMs: (accountId: string) => number): void {
   app.addHook('onSend', (request, reply, payload, done) => {
-    const age = ageMs();
+    const age = request.principal ? ageMs(request.principal.accountId) : 0;
     if (age === 0 || reply.statusCode >= 500) return done(null, payload);
     const { config, schema } = request.routeOptions;
     if (config.perField || isCached(schema?.operationId as Operation, request.method))

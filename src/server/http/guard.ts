@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyRequest, onRequestHookHandler, RouteOption
 import type { TokenResource } from '../../auth/addresses.ts';
 import { verifyToken, verifyTokens } from '../../auth/bearer.ts';
 import type { AuthService } from '../../auth/service.ts';
+import type { Cells } from '../../domain/cells/cells.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { isOperation, OPERATION_SCOPES, requireScope } from '../operations/scopes.ts';
 import { type Counter, limitRate, type Quota } from './ratelimit.ts';
@@ -42,6 +43,8 @@ export interface GuardOptions {
   rateLimit: Quota;
   /** Returns whether staff suspended the account; by default never. */
   isSuspended?: ((accountId: string) => boolean) | undefined;
+  /** Loads the namespace of an account before its requests are served. */
+  cells?: Pick<Cells, 'hasLoaded' | 'load'> | undefined;
   counter?: Counter | undefined;
 }
 
@@ -66,7 +69,7 @@ export const findResource = ({ routeOptions }: FastifyRequest): TokenResource =>
 
 /** Guards all routes registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
-  const { auth, scopePrefix, publicUrl, isSuspended = () => false } = options;
+  const { auth, scopePrefix, publicUrl, isSuspended = () => false, cells } = options;
   const marked = (principal: Principal): Principal =>
     isSuspended(principal.accountId) ? { ...principal, isSuspended: true } : principal;
   app.decorateRequest('principal', null as unknown as Principal);
@@ -86,12 +89,20 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
     const refuse = (error: unknown) => {
       request.refusal = error;
     };
+    const proceed = () => {
+      const { principal, log } = request;
+      if (!cells || !principal || cells.hasLoaded(principal.accountId)) return done();
+      // Operations on resources fail by themselves where the namespace is not known; others need none.
+      const warn = (err: unknown) => log.warn({ err }, 'the namespace of an account could not be read');
+      cells.load(principal.accountId).catch(warn).finally(done);
+    };
     // Most credentials are cached, and need no wait.
     const known = auth.known?.(credentials);
     const resource = findResource(request);
-    if (!known) return void auth.authenticate(readVerifiable(request), { resource }).then(accept, refuse).finally(done);
+    if (!known)
+      return void auth.authenticate(readVerifiable(request), { resource }).then(accept, refuse).finally(proceed);
     accept(known);
-    done();
+    proceed();
   });
 
   // Counts before any rejection: every response reports the rest of the limit, and guesses of keys are limited too.

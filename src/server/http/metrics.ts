@@ -4,7 +4,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { type AuthMetrics, authMetrics } from '../../auth/metrics.ts';
 import type { EventOutcome } from '../../billing/cards/events.ts';
 import { poolMetrics } from '../../db/metrics.ts';
-import { reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
+import { ACCOUNT_NAMESPACE_WATCHED, namespaceMetrics, reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -20,6 +20,7 @@ export interface HttpMetrics {
   onRequest: OnRequest;
   onUncounted(): void;
   showReflectors: ReturnType<typeof reflectorMetrics>;
+  showNamespaces: ReturnType<typeof namespaceMetrics>;
   showPools(pools: Parameters<typeof poolMetrics>[1]): void;
   observe(app: FastifyInstance): void;
   /** Metrics of the authorization server. */
@@ -94,6 +95,7 @@ export function createHttpMetrics(): HttpMetrics {
     onRequest: requestMetrics(registry),
     onUncounted: () => uncounted.inc(),
     showReflectors: reflectorMetrics(registry),
+    showNamespaces: namespaceMetrics(registry, ACCOUNT_NAMESPACE_WATCHED),
     showPools: (pools) => poolMetrics(registry, pools),
     graphql(type, ok, ms) {
       seconds.observe({ type, result: ok ? 'ok' : 'error' }, ms / 1000);

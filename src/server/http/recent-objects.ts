@@ -13,9 +13,9 @@ const MOST = 20;
 const ID = /\b([a-z]{3})-([0-7][0-9a-hjkmnp-tv-z]{25})\b/g;
 
 interface ObjectLoader {
-  /** Returns whether the cache contains the object. */
-  isKnown(id: string): boolean;
-  load(id: string): Promise<void>;
+  /** Returns whether the cache contains the object, in the namespace of the account. */
+  isKnown(accountId: string, id: string): boolean;
+  load(accountId: string, id: string): Promise<void>;
 }
 
 /** Services by the prefix of their ids, e.g. `str`. */
@@ -23,6 +23,7 @@ export type ObjectLoaders = Readonly<Record<string, ObjectLoader>>;
 
 /** Returns the ids in `text` that are unknown here and were created a moment before `now`, with their services. */
 export function findRecentObjects(
+  accountId: string,
   text: string,
   loaders: ObjectLoaders,
   now: number,
@@ -33,7 +34,7 @@ export function findRecentObjects(
     const [id, prefix = '', ulid = ''] = match;
     const loader = loaders[prefix];
     // Nearly all ids are known, and decoding the time of one takes several microseconds.
-    if (!loader || loader.isKnown(id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;
+    if (!loader || loader.isKnown(accountId, id) || Math.abs(now - decodeTime(ulid)) >= YOUNG_MS) continue;
     found.set(id, loader);
     if (found.size === MOST) break;
   }
@@ -45,8 +46,9 @@ export function loadRecentObjects(app: FastifyInstance, loaders: ObjectLoaders):
   app.addHook('preHandler', ({ url, body, principal }, _reply, done) => {
     if (!principal) return done();
     const text = body !== null && typeof body === 'object' ? `${url}\n${JSON.stringify(body)}` : url;
-    const young = findRecentObjects(text, loaders, Date.now());
+    const { accountId } = principal;
+    const young = findRecentObjects(accountId, text, loaders, Date.now());
     if (young.size === 0) return done();
-    Promise.all([...young].map(([id, loader]) => loader.load(id))).then(() => done(), done);
+    Promise.all([...young].map(([id, loader]) => loader.load(accountId, id))).then(() => done(), done);
   });
 }

@@ -34,7 +34,10 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
     db,
     auth,
     log,
-    clear: (accountId) => deleteResources(kube, resources, accountId),
+    clear: async (accountId) => {
+      await resources.cells.load(accountId);
+      return deleteResources(kube, resources, accountId);
+    },
     sendMail: (email) => mails?.accountDeleted(email),
   });
   lifecycle.defer('deletions', () => deletions.stop());

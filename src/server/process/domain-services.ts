@@ -4,18 +4,18 @@ import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createHistory } from '../../domain/playlists/history.ts';
 import { createPlaylistService } from '../../domain/playlists/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
-import { createViewTokens } from '../../domain/stats/view-tokens.ts';
+import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
 import { SECRETS } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
-import { openStorage } from '../../media/storage/open.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../resources/common/names.ts';
 import type { Services } from '../services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
+import { openStorages } from './storages.ts';
 
 type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
 
@@ -31,27 +31,53 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   const { kube, auth, resources, limits } = deps;
   const { pods, destinations, uploads, playlists, streams } = resources;
   const { leases, quotas, usage, readLimits } = limits;
-  const { storageUrl, storageCredentials: credentials } = config;
-  const storage = storageUrl === undefined ? undefined : await openStorage(storageUrl, { credentials });
+  const findStorage = await openStorages(config, resources.cells.namespaces);
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
-  const tokens = createViewTokens(async () => {
-    const secret = await kube.get(SECRETS, streams.namespace, VIEW_KEY_SECRET);
-    return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
-  });
   const { previewLimits, allowPrivateDestinations: allowPrivate } = config;
-  const stats = createStatsService({ streams, destinations, pods, tokens, quotas, previewLimits });
+  const stats = createStatsService({
+    streams,
+    destinations,
+    pods,
+    tokens: openViewTokens(kube),
+    quotas,
+    previewLimits,
+  });
   lifecycle.defer('stats', () => stats.close());
-  const history = createHistory(kube, playlists.namespace);
+  const history = createHistory(kube);
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
     streams: createStreamService({ kube, streams, references, quotas, paid: config.billing }),
     destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
-    uploads: createUploadService({ uploads, streams, playlists, pods, storage, limits: config, leases, quotas, usage }),
+    uploads: createUploadService({
+      uploads,
+      streams,
+      playlists,
+      pods,
+      findStorage,
+      limits: config,
+      leases,
+      quotas,
+      usage,
+    }),
     playlists: createPlaylistService({ playlists, uploads, streams, history, quotas }),
+  };
+}
+
+/** Returns the tokens for the pods of a namespace, each of which has a key of its own. */
+function openViewTokens(kube: Kube): (namespace: string) => ViewTokens {
+  const readKey = async (namespace: string) => {
+    const secret = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
+    return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  };
+  const opened = new Map<string, ViewTokens>();
+  return (namespace) => {
+    const tokens = opened.get(namespace) ?? createViewTokens(() => readKey(namespace));
+    opened.set(namespace, tokens);
+    return tokens;
   };
 }

@@ -32,6 +32,7 @@ export async function openHttpServer(context: ProcessContext, deps: HttpServerDe
     leaving: ops.leaving,
     stopping: lifecycle.signal,
     ageMs: resources.ageMs,
+    cells: resources.cells,
     loaders: resources.loaders,
     metrics,
     onWebhook: metrics.webhook,

@@ -1,12 +1,14 @@
-/** Opens the client of Kubernetes, and reads the resources of all accounts into caches. */
+/** Opens the client of Kubernetes, and reads the resources of all accounts into caches: a watch for each namespace of accounts. */
+import type { Db } from '../../db/pool.ts';
+import { createCells } from '../../domain/cells/cells.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
 import { createKube } from '../../kube/client.ts';
 import { PODS } from '../../kube/core.ts';
-import { createReflector, type Reflector } from '../../kube/reflector.ts';
+import { type NamespaceWatch, watchNamespaces } from '../../kube/namespace-watch.ts';
+import type { Reflector } from '../../kube/reflector.ts';
 import type { Kube, KubeObject } from '../../kube/types.ts';
-import type { Logger } from '../../lib/log.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
@@ -14,6 +16,7 @@ import { listNeededUploads } from '../../resources/playlist/spec.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
+import { listNamespaces } from '../../settings/common.ts';
 import type { ProcessContext } from './context.ts';
 
 /** Time limit of a request to Kubernetes, long before clients and proxies give up. */
@@ -26,13 +29,27 @@ export function openKube({ config, lifecycle, metrics }: ProcessContext): Kube {
   return kube;
 }
 
+interface ResourcesDeps {
+  kube: Kube;
+  db: Db;
+}
+
 export type Resources = ReturnType<typeof openResources>;
 
-/** Reads the resources from now on. `isSynced` returns whether all have been read once, and `ready` resolves when they have. */
-export function openResources({ config, lifecycle, metrics, log }: ProcessContext, kube: Kube) {
-  const resources = createResources(kube, config.namespace, lifecycle.signal, log);
-  metrics.showReflectors(resources.byName);
-  const reflectors = Object.values(resources.byName);
+/**
+ * Reads the resources from now on. `isSynced` returns whether all have been read once, and `ready` resolves when they have. A
+ * namespace whose Role is missing holds up none of the others.
+ */
+export function openResources({ config, lifecycle, metrics, log }: ProcessContext, { kube, db }: ResourcesDeps) {
+  const namespaces = listNamespaces(config);
+  const watch = watchNamespaces(kube, namespaces, log);
+  metrics.showNamespaces(watch.states);
+  const byName = createCaches(watch);
+  metrics.showReflectors(byName);
+  const { isFilled } = watch;
+  const countStreams = () => countByNamespace(byName.streams.list());
+  const cells = createCells({ db, namespaces, fullNamespaces: config.fullNamespaces, isFilled, countStreams, log });
+  const reflectors = Object.values(byName);
   for (const reflector of reflectors) reflector.start(lifecycle.signal);
   let isSynced = false;
   const ready = Promise.all(reflectors.map(({ synced }) => synced)).then(() => {
@@ -42,37 +59,52 @@ export function openResources({ config, lifecycle, metrics, log }: ProcessContex
   // Stopping before the first read is no error.
   ready.catch(() => undefined);
   return {
-    ...resources,
+    byName,
+    pods: byName.pods,
+    cells,
+    ...createOwned(byName, { kube, cells, stopping: lifecycle.signal }),
     ready,
     isSynced: () => isSynced,
-    ageMs: () => Math.max(...reflectors.map((reflector) => reflector.ageMs())),
+    /** Returns the age of the caches of an account's namespace. */
+    ageMs: (accountId: string) => {
+      const namespace = cells.isReadable(accountId) ? cells.getNamespace(accountId) : config.namespace;
+      return Math.max(...reflectors.map((reflector) => reflector.ageMs(namespace)));
+    },
   };
 }
 
-/** Creates one reflector for each kind, with the indexes of the services. */
-function createResources(kube: Kube, namespace: string, stopping: AbortSignal, log: Logger) {
-  const destinations = createReflector(kube, DESTINATIONS, { namespace, log });
-  const uploads = createReflector(kube, UPLOADS, { namespace, log });
-  const playlists = createReflector(kube, PLAYLISTS, { namespace, log, indexes: { upload: listNeededUploads } });
-  const streams = createReflector(kube, LOOPSTREAMS, {
-    namespace,
-    log,
+function countByNamespace(objects: readonly KubeObject[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { metadata } of objects) {
+    const { namespace = '' } = metadata;
+    counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Creates one cache for each kind, with the indexes of the services. */
+const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => ({
+  destinations: createCache(DESTINATIONS),
+  uploads: createCache(UPLOADS),
+  playlists: createCache(PLAYLISTS, { indexes: { upload: listNeededUploads } }),
+  streams: createCache(LOOPSTREAMS, {
     indexes: {
       destination: ({ spec }) => spec.destinationNames,
       upload: listUploads,
       playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
     },
-  });
-  const pods = createReflector(kube, PODS, {
-    namespace,
-    log,
-    labelSelector: STREAM_LABEL,
-    indexes: { stream: podStreamIndex },
-  });
+  }),
+  pods: createCache(PODS, { labelSelector: STREAM_LABEL, indexes: { stream: podStreamIndex } }),
+});
+
+function createOwned(
+  { destinations, uploads, playlists, streams }: ReturnType<typeof createCaches>,
+  common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'stopping'>,
+) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
     options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName'>,
-  ) => createOwnedResources({ kube, reflector, namespace, stopping, ...options });
+  ) => createOwnedResources({ ...common, reflector, ...options });
   const owned = {
     destinations: own(destinations, {
       resource: DESTINATIONS,
@@ -97,5 +129,5 @@ function createResources(kube: Kube, namespace: string, stopping: AbortSignal, l
     playlist: owned.playlists,
   };
   const loaders = Object.fromEntries(Object.values(owned).map((kind) => [kind.prefix, kind]));
-  return { byName: { destinations, uploads, playlists, streams, pods }, pods, ...owned, byNoun, loaders };
+  return { ...owned, byNoun, loaders };
 }

@@ -51,8 +51,8 @@ export interface RouteDeps extends MetaServices {
   scopePrefix: string;
   /** Aborts when the server stops: previews and feeds end. */
   stopping: AbortSignal;
-  /** Age of the caches of Kubernetes' resources in milliseconds; 0 while Kubernetes responds. */
-  ageMs: () => number;
+  /** Age of the caches of an account's resources in milliseconds; 0 while Kubernetes responds. */
+  ageMs: (accountId: string) => number;
 }
 
 export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<void> {

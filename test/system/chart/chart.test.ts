@@ -19,6 +19,8 @@ import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubern
 import { until } from '../../kit/wait.ts';
 
 const WATCHED = ['loopstream', 'team-a', 'team-b'];
+/** Namespaces of accounts with an operator of another release. */
+const CELLS = ['cell-2', 'cell-3'];
 const STREAMS = 'loopstream-streams';
 
 let kubernetes: TestKubernetes;
@@ -44,7 +46,8 @@ beforeAll(async () => {
   const applied = await kubectl(['apply', '--server-side', ...definitions]);
   expect(applied.stderr).toBe('');
   const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' };
-  for (const name of [...WATCHED, STREAMS]) await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
+  for (const name of [...WATCHED, ...CELLS, STREAMS])
+    await kube.create(NAMESPACES, '', { metadata: { name, labels }, spec: {} });
   const names = ['httproutes.gateway.networking.k8s.io', 'servicemonitors.monitoring.coreos.com'];
   const wait = ['podmonitors.monitoring.coreos.com', 'prometheusrules.monitoring.coreos.com', ...names].map(
     (n) => `crd/${n}`,
@@ -233,6 +236,7 @@ describe('permissions', () => {
       const listed = (values.watchNamespaces ?? []) as string[];
       const named = listed.filter((one) => one !== '*');
       const watched = named.length > 0 ? named : [name];
+      const { cellNamespaces: cells = [] } = (values.api ?? {}) as { cellNamespaces?: string[] };
       const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
@@ -245,8 +249,9 @@ describe('permissions', () => {
         }
         if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
+        const ofAccounts = /-(api|billing)$/.test(metadata.name) ? cells : [];
         if (metadata.name.endsWith('-lease')) expect(metadata.namespace).toBe('loopstream');
-        else if (!kind.startsWith('Cluster')) expect(watched).toContain(metadata.namespace);
+        else if (!kind.startsWith('Cluster')) expect([...watched, ...ofAccounts]).toContain(metadata.namespace);
         for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
           expect([...resources, ...verbs]).not.toContain('*');
           if (resources.includes('secrets')) for (const verb of ['list', 'watch']) expect(verbs).not.toContain(verb);
@@ -289,6 +294,44 @@ test('several namespaces have one operator, and each its storage and its rights'
   expect(places('Secret', '-storage')).toEqual(WATCHED);
   expect(places('Role', '-operator-lease')).toEqual(['loopstream']);
   expect(places('Role', '-api')).toEqual(['loopstream']);
+});
+
+test('each cell gives the API server and billing their Roles and a way to its pods, and nothing else', async () => {
+  const values = COMBINATIONS['accounts in three namespaces, two with an operator of their own'] ?? {};
+  const objects = await helm('Helm 4').render(values);
+  const inCell = (cell: string) =>
+    objects
+      .filter(({ metadata }) => metadata.namespace === cell)
+      .map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+  for (const cell of CELLS)
+    expect(inCell(cell).sort()).toEqual([
+      'NetworkPolicy loopstream-api-media',
+      'Role loopstream-api',
+      'Role loopstream-billing',
+      'RoleBinding loopstream-api',
+      'RoleBinding loopstream-billing',
+    ]);
+  const readEnv = (component: string) => {
+    const object = objects.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === `loopstream-${component}`,
+    );
+    const [container] = (getTemplate(object as Manifest)?.spec.containers ?? []) as {
+      env: { name: string; value: string }[];
+    }[];
+    return Object.fromEntries(container?.env.map(({ name, value }) => [name, value]) ?? []);
+  };
+  const cells = { LOOPSTREAM_NAMESPACE: STREAMS, LOOPSTREAM_CELL_NAMESPACES: 'cell-2,cell-3' };
+  expect(readEnv('api')).toMatchObject({
+    ...cells,
+    LOOPSTREAM_FULL_NAMESPACES: 'cell-2',
+    LOOPSTREAM_STORAGE_URL: 's3://media/{namespace}',
+  });
+  expect(readEnv('billing')).toMatchObject(cells);
+  expect(readEnv('operator')).toMatchObject({ LOOPSTREAM_METERED_NAMESPACES: `${STREAMS},cell-2,cell-3` });
+  const elsewhere = objects.find(
+    ({ kind, metadata }) => kind === 'ValidatingAdmissionPolicy' && metadata.name.includes('elsewhere'),
+  );
+  expect(JSON.stringify(elsewhere)).toContain('request.namespace in [\\"cell-2\\",\\"cell-3\\"]');
 });
 
 test('of all namespaces, those that are named have all that they need, and else the one for streams', async () => {

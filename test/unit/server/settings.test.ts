@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { billingConfig } from '../../../src/billing/settings.ts';
 import { apiConfig } from '../../../src/server/settings.ts';
+import { listNamespaces } from '../../../src/settings/common.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
 
@@ -115,6 +116,21 @@ describe('the settings of the API server', () => {
     expect(api('BODY_TIMEOUT_SECONDS', '5').timeouts).toEqual({ ...defaults, bodyMs: 5_000 });
     expect(() => api('BODY_TIMEOUT_SECONDS', '0')).toThrow(/LOOPSTREAM_BODY_TIMEOUT_SECONDS/);
   });
+});
+
+test('namespaces of accounts are further ones, and one of all of them takes new accounts', () => {
+  expect(apiConfig(required)).toMatchObject({ namespace: 'loopstream', cellNamespaces: [], fullNamespaces: [] });
+  const cells = {
+    ...required,
+    LOOPSTREAM_CELL_NAMESPACES: 'cell-2,loopstream',
+    LOOPSTREAM_FULL_NAMESPACES: 'loopstream',
+  };
+  expect(listNamespaces(apiConfig(cells))).toEqual(['loopstream', 'cell-2']);
+  expect(() => apiConfig({ ...required, LOOPSTREAM_FULL_NAMESPACES: 'loopstream' })).toThrow(
+    /LOOPSTREAM_FULL_NAMESPACES/,
+  );
+  const billing = billingConfig({ LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_CELL_NAMESPACES: 'cell-2' });
+  expect(listNamespaces(billing)).toEqual(['loopstream', 'cell-2']);
 });
 
 test('billing needs a database, and no secret of sessions', () => {

@@ -167,6 +167,15 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
   enabled: flag('Install it. It needs PostgreSQL.', true),
   replicas: whole('Replicas, if autoscaling is off.', 2, 0, 100),
   namespace: name('The watched namespace in which it creates objects. Defaults to the first one.'),
+  cellNamespaces: list(
+    `${SETTINGS.CELL_NAMESPACES.description} They must exist. See docs/scale.md.`,
+    { type: 'string', pattern: DNS_LABEL, minLength: 1, maxLength: 63 },
+    [],
+    { uniqueItems: true },
+  ),
+  fullNamespaces: list(SETTINGS.FULL_NAMESPACES.description, { type: 'string', minLength: 1 }, [], {
+    uniqueItems: true,
+  }),
   publicUrl: { ...valueFor('PUBLIC_URL'), pattern: '^(https?://[^/]+.*)?$' },
   rateLimit: group('Rate limit of each account, and of each IP address without credentials.', {
     requests: valueFor('RATE_LIMIT_REQUESTS'),

@@ -2,6 +2,7 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../../db/pool.ts';
+import { listNamespaces } from '../../../settings/common.ts';
 import { environment } from '../../../settings/environment.ts';
 import type { SecretSetting } from '../../../settings/settings.ts';
 import { ConfigError } from '../../../settings/settings.ts';
@@ -305,10 +306,11 @@ export async function adminCommand(args: string[]): Promise<number> {
   const env = environment();
   if (command === 'help')
     return runAdmin(args, { ...OUTPUT, open: () => createDb(createPool('', POOL)), currency: '' });
-  const { databaseUrl, currency, seller, prices, kubeconfig, namespace } = billingConfig(env);
+  const config = billingConfig(env);
+  const { databaseUrl, currency, seller, prices, kubeconfig } = config;
   // Not the cluster that somebody happens to have in ~/.kube/config.
   const isTold = kubeconfig !== undefined || env.KUBERNETES_SERVICE_HOST !== undefined;
-  const streams = () => readStreams(kubeconfig, namespace);
+  const streams = () => readStreams(kubeconfig, listNamespaces(config));
   return runAdmin(args, {
     ...OUTPUT,
     open: () => createDb(createPool(databaseUrl, POOL)),

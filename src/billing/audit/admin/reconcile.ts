@@ -32,11 +32,14 @@ export async function checkLedger(
   };
 }
 
-/** All streams of the cluster. Rejects with AdminError when it does not answer. */
-export async function readStreams(kubeconfig: string | undefined, namespace: string): Promise<LoopStream[]> {
+/** All streams of accounts. Rejects with AdminError when one of the namespaces cannot be read: a part of them proves nothing. */
+export async function readStreams(
+  kubeconfig: string | undefined,
+  namespaces: readonly string[],
+): Promise<LoopStream[]> {
   const kube = createKube({ kubeconfig, timeoutMs: 30_000 });
   try {
-    return await kube.list(LOOPSTREAMS, { namespace });
+    return (await Promise.all(namespaces.map((namespace) => kube.list(LOOPSTREAMS, { namespace })))).flat();
   } catch (error) {
     throw new AdminError(`The streams could not be read from Kubernetes: ${(error as Error).message}`);
   } finally {

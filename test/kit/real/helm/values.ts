@@ -117,6 +117,12 @@ export const COMBINATIONS: Record<string, Values> = {
     monitoring: { podMonitor: { enabled: true } },
   },
   'all namespaces of the cluster, and one for the streams of the API server': { ...INLINE, watchNamespaces: ['*'] },
+  'accounts in three namespaces, two with an operator of their own': {
+    ...INLINE,
+    api: { ...INLINE.api, cellNamespaces: ['cell-2', 'cell-3'], fullNamespaces: ['cell-2'] },
+    billing: { enabled: true },
+    storage: { type: 's3', s3: { bucket: 'media' } },
+  },
   'one operator without an election, another volume, no cluster objects': {
     ...OPERATOR_ONLY,
     operator: { replicas: 1, leaderElection: false, sweep: { enabled: false }, pdb: { enabled: false } },
@@ -288,6 +294,29 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     'an API server that writes where nobody looks',
     { database, api: { auth, namespace: 'elsewhere' } },
     /not among the watched namespaces/,
+  ],
+  [
+    'cells whose media the API server cannot reach',
+    {
+      ...INLINE,
+      api: { ...INLINE.api, cellNamespaces: ['cell-2'] },
+      streamsNamespace: { name: 'loopstream' },
+    },
+    /api\.cellNamespaces needs a storage/,
+  ],
+  [
+    'cells that would clear away each other’s media',
+    {
+      ...INLINE,
+      api: { ...INLINE.api, cellNamespaces: ['cell-2'] },
+      storage: { type: 's3', s3: { bucket: 'b', perNamespace: false } },
+    },
+    /share one prefix of the bucket/,
+  ],
+  [
+    'cells that are all full',
+    { ...INLINE, api: { ...INLINE.api, fullNamespaces: ['loopstream-streams'] } },
+    /api\.fullNamespaces names all namespaces of accounts/,
   ],
   [
     'namespaces, and another one for streams',

@@ -45,7 +45,7 @@ test('an incomplete upload vanishes with its bytes when its time is over; one in
   const incoming = createIncoming({
     uploads: { delete: async ({ metadata }: Upload) => void deleted.push(metadata.name) } as never,
     quota: {} as never,
-    storage: place.storage,
+    findStorage: () => place.storage,
     maxSourceBytes: 10,
     expireMs: 72 * HOUR_MS,
     leases: {} as never,
@@ -72,7 +72,7 @@ test('a client whose last bytes were joined before that was recorded has sent al
   const incoming = createIncoming({
     uploads: { get: () => sending, patch: async (_: Upload, patch: unknown) => void recorded.push(patch) } as never,
     quota: {} as never,
-    storage: place.storage,
+    findStorage: () => place.storage,
     maxSourceBytes: 10,
     expireMs: HOUR_MS,
     leases: {} as never,

@@ -1,8 +1,8 @@
 /** Tests which changes of uploads concern playlists. */
 import { expect, test } from 'vitest';
+import { watchNamespaces } from '../../../../src/kube/namespace-watch.ts';
 import type { Kube } from '../../../../src/kube/types.ts';
 import { createCaches, watchCaches } from '../../../../src/operator/caches/caches.ts';
-import { watchNamespaces } from '../../../../src/operator/caches/namespaces.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';

@@ -6,17 +6,17 @@ import { findRecentObjects } from '../../../../src/server/http/recent-objects.ts
 const NOW = Date.parse('2026-01-01T00:00:00Z');
 const getId = (prefix: string, at: number) => `${prefix}-${ulid(at).toLowerCase()}`;
 const loader = (known: string[] = []) => ({
-  isKnown: (id: string) => known.includes(id),
+  isKnown: (_accountId: string, id: string) => known.includes(id),
   load: () => Promise.resolve(),
 });
 const loaders = { str: loader(), upl: loader(), dst: loader(), pls: loader() };
-const idsIn = (text: string, by = loaders) => [...findRecentObjects(text, by, NOW).keys()];
+const idsIn = (text: string, by = loaders) => [...findRecentObjects('ada', text, by, NOW).keys()];
 
 test('an id is young for ten seconds, wherever it is named, and is looked up once', () => {
   const [stream, upload, later] = [getId('str', NOW - 9_000), getId('upl', NOW), getId('dst', NOW + 2_000)];
   const old = getId('str', NOW - 10_000);
   const text = `/v1/streams/${stream}/start?wait=1\n{"a":"${upload}","b":["${old}","${stream}"],"q":"{x(id:\\"${later}\\")}"}`;
-  expect([...findRecentObjects(text, loaders, NOW)]).toEqual([
+  expect([...findRecentObjects('ada', text, loaders, NOW)]).toEqual([
     [stream, loaders.str],
     [upload, loaders.upl],
     [later, loaders.dst],

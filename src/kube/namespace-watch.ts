@@ -3,17 +3,13 @@
  * namespaces cannot be read, and holds back their objects until all kinds of them are known.
  */
 
-import {
-  createReflector,
-  type Reflector,
-  type ReflectorObserver,
-  type ReflectorOptions,
-} from '../../kube/reflector.ts';
-import { type GroupMember, joinReflectors } from '../../kube/reflector-group.ts';
-import type { Kube, KubeError, KubeObject, Resource } from '../../kube/types.ts';
-import type { Logger } from '../../lib/log.ts';
-import { type Reconcile, splitKey } from '../runtime/controller.ts';
-import type { Watched } from '../runtime/settings.ts';
+import type { Logger } from '../lib/log.ts';
+import { createReflector, type Reflector, type ReflectorObserver, type ReflectorOptions } from './reflector.ts';
+import { type GroupMember, joinReflectors } from './reflector-group.ts';
+import type { Kube, KubeError, KubeObject, Resource } from './types.ts';
+
+/** The namespaces that one process watches. */
+export type Watched = readonly string[] | 'all';
 
 type CacheOptions<T extends KubeObject> = Omit<ReflectorOptions<T>, 'namespace' | 'observer' | 'log'>;
 
@@ -35,12 +31,6 @@ interface Access {
   refused: Set<string>;
 }
 
-/** Leaves the objects of a namespace alone until it is filled: the handler of `onFilled` enqueues them again. */
-export const holdBack =
-  ({ isFilled }: Pick<NamespaceWatch, 'isFilled'>, reconcile: Reconcile): Reconcile =>
-  async (key) =>
-    isFilled(splitKey(key)[0]) ? reconcile(key) : undefined;
-
 export function watchNamespaces(kube: Kube, watched: Watched, log: Logger): NamespaceWatch {
   const accesses = new Map<string, Access>();
   if (watched !== 'all')
@@ -56,7 +46,7 @@ export function watchNamespaces(kube: Kube, watched: Watched, log: Logger): Name
     if (refused.size === 0)
       log.warn(
         { namespace, err },
-        'the namespace cannot be watched: it does not exist, or its Role and RoleBinding for the operator do not; it is retried',
+        'the namespace cannot be watched: it does not exist, or the Role and RoleBinding of this process in it do not; it is retried',
       );
     refused.add(kind);
   };

@@ -1,10 +1,11 @@
 /** Tests the caches of several namespaces over an API server that refuses some of them. */
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reflector } from '../../../../src/kube/reflector.ts';
-import { type Kube, KubeError, type Stored } from '../../../../src/kube/types.ts';
-import { holdBack, type NamespaceWatch, watchNamespaces } from '../../../../src/operator/caches/namespaces.ts';
-import { silent, THINGS, type Thing, thing } from '../../../kit/real/kube.ts';
-import { until } from '../../../kit/wait.ts';
+import { type NamespaceWatch, watchNamespaces } from '../../../src/kube/namespace-watch.ts';
+import type { Reflector } from '../../../src/kube/reflector.ts';
+import { type Kube, KubeError, type Stored } from '../../../src/kube/types.ts';
+import { holdBack } from '../../../src/operator/caches/hold-back.ts';
+import { silent, THINGS, type Thing, thing } from '../../kit/real/kube.ts';
+import { until } from '../../kit/wait.ts';
 
 const inNamespace = (namespace: string, name: string, version = 1): Stored<Thing> => {
   const made = thing(name, version, `uid-${namespace}-${name}`, { owner: name });
@@ -98,6 +99,15 @@ describe('caches of several namespaces', () => {
     expect(states(namespaces)).toEqual({ a: true, b: true });
     expect(filled).toEqual(['a', 'b']);
     expect(listNames(cache)).toEqual(['a/one', 'b/one']);
+  });
+
+  it('say of each namespace what has been seen of it', async () => {
+    const { namespaces, cache } = start(['a', 'b'], new Map([['a', [inNamespace('a', 'one')]]]));
+    await cache.synced;
+    await until('the other one is refused again', () => cache.ageMs('b') > 0);
+    expect([namespaces.isFilled('b'), cache.ageMs('a')]).toEqual([false, 0]);
+    expect(cache.ageMs()).toBeGreaterThan(0);
+    expect([cache.hasSeen('1', 'a'), cache.hasSeen('1', 'b'), cache.hasSeen('1')]).toEqual([true, false, false]);
   });
 
   it('forget what was in a namespace that is gone, and nothing else', async () => {
