@@ -19,6 +19,7 @@ import { ItemError, itemError } from './item-error.ts';
 import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind } from './rendition.ts';
 import { loadRendition } from './rendition-index.ts';
 import { TagBlocks } from './tag-blocks.ts';
+import { TagQueue } from './tag-queue.ts';
 
 /** One read: 1.6 s at 2.5 Mbit/s. At most three are held. */
 export const RANGE_BYTES = 512 * 1024;
@@ -53,53 +54,6 @@ interface Decoding {
   videoHeader: Buffer | undefined;
   audioHeader: Buffer | undefined;
   delayFrames: number;
-}
-
-interface QueuedTag {
-  tag: FlvTag;
-  /** Holds the tag's body. */
-  block: Block;
-  decoding: Decoding;
-}
-
-/** A first-in-first-out list that does not move its entries on removal. A tag's block is held until the next one is taken. */
-class Queue {
-  #tags: QueuedTag[] = [];
-  #at = 0;
-  #taken: Block | undefined;
-  bytes = 0;
-  push(queued: QueuedTag): void {
-    queued.block.hold();
-    this.#tags.push(queued);
-    this.bytes += queued.tag.body.length;
-  }
-  take(): QueuedTag | undefined {
-    this.#taken?.release();
-    const queued = this.#tags[this.#at];
-    this.#taken = queued?.block;
-    if (!queued) return undefined;
-    this.bytes -= queued.tag.body.length;
-    if (++this.#at === this.#tags.length) {
-      this.#tags = [];
-      this.#at = 0;
-    }
-    return queued;
-  }
-  get first(): FlvTag | undefined {
-    return this.#tags[this.#at]?.tag;
-  }
-  /** Milliseconds from the first tag to the last one. */
-  get spanMs(): number {
-    return (this.#tags.at(-1)?.tag.timestampMs ?? 0) - (this.first?.timestampMs ?? 0);
-  }
-  clear(): void {
-    this.#taken?.release();
-    this.#taken = undefined;
-    for (const { block } of this.#tags.slice(this.#at)) block.release();
-    this.#tags = [];
-    this.#at = 0;
-    this.bytes = 0;
-  }
 }
 
 /** Decodes a header; chunks with the same one share its bytes. */
@@ -159,8 +113,8 @@ export class ItemReader implements TimelineItem {
   error: ItemError | undefined;
   readonly #options: OpenOptions;
   readonly #abort = new AbortController();
-  readonly #video = new Queue();
-  readonly #audio = new Queue();
+  readonly #video = new TagQueue<Decoding>();
+  readonly #audio = new TagQueue<Decoding>();
   readonly #chunks: ChunkList;
   readonly #startFrame: number;
   readonly #media: TagBlocks;
@@ -265,15 +219,15 @@ export class ItemReader implements TimelineItem {
   }
 
   takeVideo(): FlvTag | 'wait' | 'end' {
-    const queued = this.#video.take();
-    if (queued) this.#videoDecoding = queued.decoding;
-    return this.#taken(this.#video, queued);
+    const taken = this.#video.take();
+    if (taken) this.#videoDecoding = taken.about;
+    return this.#giveOut(this.#video, taken?.tag);
   }
 
   takeAudio(): FlvTag | 'wait' | 'end' {
-    const queued = this.#audio.take();
-    if (queued) this.#audioDecoding = queued.decoding;
-    return this.#taken(this.#audio, queued);
+    const taken = this.#audio.take();
+    if (taken) this.#audioDecoding = taken.about;
+    return this.#giveOut(this.#audio, taken?.tag);
   }
 
   mute(): void {
@@ -290,11 +244,12 @@ export class ItemReader implements TimelineItem {
   }
 
   /** The track whose end is the item's. */
-  get #leading(): Queue {
+  get #leading(): TagQueue<Decoding> {
     return this.#options.kind === 'video' ? this.#video : this.#audio;
   }
 
-  #taken(queue: Queue, queued: QueuedTag | undefined): FlvTag | 'wait' | 'end' {
+  /** Reads on where that is due, and returns the tag that was taken. */
+  #giveOut(queue: TagQueue<Decoding>, tag: FlvTag | undefined): FlvTag | 'wait' | 'end' {
     if (!this.#ended && !this.#reading && this.#wantsMore(queue)) {
       const isLast = queue.bytes === 0 || this.#leading.spanMs < LAST_LOOK_MS;
       this.#reading = this.#readOn(isLast).finally(() => {
@@ -302,14 +257,14 @@ export class ItemReader implements TimelineItem {
         this.#options.onData();
       });
     }
-    return queued?.tag ?? (this.#ended ? 'end' : 'wait');
+    return tag ?? (this.#ended ? 'end' : 'wait');
   }
 
-  #wantsMore(queue: Queue): boolean {
+  #wantsMore(queue: TagQueue<Decoding>): boolean {
     if (queue.bytes === 0) return true;
     if (this.#chunks.get(this.#at)) return this.#video.bytes + this.#audio.bytes < RANGE_BYTES;
-    const { first, spanMs } = this.#leading;
-    return spanMs < LAST_LOOK_MS || (first?.timestampMs ?? 0) >= this.#lookAtMs;
+    const { firstMs, spanMs } = this.#leading;
+    return spanMs < LAST_LOOK_MS || firstMs >= this.#lookAtMs;
   }
 
   /**
@@ -404,7 +359,7 @@ export class ItemReader implements TimelineItem {
   }
 
   #lookLater(): void {
-    this.#lookAtMs = (this.#leading.first?.timestampMs ?? 0) + LOOK_EVERY_MS;
+    this.#lookAtMs = this.#leading.firstMs + LOOK_EVERY_MS;
   }
 
   #add(bytes: Buffer): void {
@@ -421,7 +376,7 @@ export class ItemReader implements TimelineItem {
     if (isCounted(tag)) this.#framesRead++;
     if (isVideoFrame(tag)) this.#acceptPicture(tag, block);
     else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
-      this.#audio.push({ tag, block, decoding: this.#decoding });
+      this.#audio.push(tag, block, this.#decoding);
   };
 
   #acceptPicture(tag: FlvTag, block: Block): void {
@@ -431,6 +386,6 @@ export class ItemReader implements TimelineItem {
       const delayTicks = this.#decoding.delayFrames * this.frameTicks;
       this.#soundFromMs = tag.timestampMs + ticksToMs(delayTicks) - ticksToMs(AUDIO_FRAME_TICKS / 2);
     }
-    this.#video.push({ tag, block, decoding: this.#decoding });
+    this.#video.push(tag, block, this.#decoding);
   }
 }
