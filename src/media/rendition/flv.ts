@@ -14,7 +14,9 @@ export type TagType = typeof TAG_AUDIO | typeof TAG_VIDEO | typeof TAG_SCRIPT;
 export const FLV_HEADER_BYTES = 13;
 /** E.4.1: type 1, body size 3, timestamp 3 + 1, stream id 3. */
 export const TAG_HEADER_BYTES = 11;
-const PREVIOUS_SIZE_BYTES = 4;
+export const PREVIOUS_SIZE_BYTES = 4;
+/** E.4.3.1: frame type and codec 1, packet type 1, composition time 3. */
+export const PICTURE_HEADER_BYTES = 5;
 /** A larger body counts as damage; the largest keyframe at 2160p is a tenth of it. */
 const MAX_BODY_BYTES = 8 * 2 ** 20;
 export const MAX_TAG_BYTES = TAG_HEADER_BYTES + MAX_BODY_BYTES + PREVIOUS_SIZE_BYTES;
@@ -110,6 +112,11 @@ export class FlvParser {
     return at;
   }
 
+  /** Size of the header or tag that the next bytes belong to, as far as it is known. */
+  get neededBytes(): number {
+    return this.#need;
+  }
+
   /** Ends the input. Throws FlvError `truncated` inside a tag. */
   end(): void {
     if (this.#bytes > 0 || this.#inHeader)
@@ -182,14 +189,25 @@ export function encodeHeader(has: { audio: boolean; video: boolean }): Buffer {
 /** Returns the bytes that a tag with this body takes in a file. */
 export const encodedTagBytes = (body: Buffer): number => TAG_HEADER_BYTES + body.length + PREVIOUS_SIZE_BYTES;
 
-/** Writes a tag and its PreviousTagSize into `target` at `at`; the timestamp wraps. Returns the end. */
-export function writeTag(target: Buffer, at: number, type: TagType, timestampMs: number, body: Buffer): number {
+/** Writes the header of a tag into `target` at `at`; the timestamp wraps. */
+export function writeTagHeader(
+  target: Buffer,
+  at: number,
+  type: TagType,
+  timestampMs: number,
+  bodyBytes: number,
+): void {
   const timestamp = timestampMs % TIMESTAMP_WRAP_MS;
   target[at] = type;
-  target.writeUIntBE(body.length, at + 1, 3);
+  target.writeUIntBE(bodyBytes, at + 1, 3);
   target.writeUIntBE(timestamp % 2 ** 24, at + 4, 3);
   target[at + 7] = Math.floor(timestamp / 2 ** 24);
   target.writeUIntBE(0, at + 8, 3);
+}
+
+/** Writes a tag and its PreviousTagSize into `target` at `at`; the timestamp wraps. Returns the end. */
+export function writeTag(target: Buffer, at: number, type: TagType, timestampMs: number, body: Buffer): number {
+  writeTagHeader(target, at, type, timestampMs, body.length);
   body.copy(target, at + TAG_HEADER_BYTES);
   const end = at + TAG_HEADER_BYTES + body.length;
   return target.writeUInt32BE(end - at, end);

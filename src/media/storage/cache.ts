@@ -7,12 +7,13 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
+import { type Block, BlockPool } from '../../lib/block-pool.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Heads, within } from './heads.ts';
 import { StorageHealth } from './health.ts';
 import { keySegments } from './key.ts';
-import { PieceStore } from './piece-store.ts';
+import { PieceStore, pieceMemoryBytes } from './piece-store.ts';
 import { ReadAhead, type ReadObject, type WantedHead, type WantedPiece } from './read-ahead.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
@@ -59,7 +60,13 @@ export interface CacheStats {
   failure: string | undefined;
 }
 
-type Part = Required<ReadRange> & { version: string };
+type Part = Required<Omit<ReadRange, 'into'>> & { version: string; into: Buffer | undefined };
+
+/** A piece in memory, and the block that holds it, if that is pooled. */
+interface Taken {
+  data: Buffer;
+  block?: Block;
+}
 
 const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
 const countPieces = ({ sizeBytes }: StoredObject): number => Math.ceil(sizeBytes / PIECE_BYTES);
@@ -77,6 +84,9 @@ export class CachedStorage implements Storage {
   /** Pieces that their readers have, and that are still being written to the disk. */
   readonly #keeping = new Set<Promise<void>>();
   readonly #abort = new AbortController();
+  readonly #pool = new BlockPool(pieceMemoryBytes(PIECE_BYTES));
+  /** The piece that was last read into pooled memory: its next range comes soon. */
+  #recent: (Required<Taken> & { name: string }) | undefined;
   #hits = 0;
   #misses = 0;
   #fetchedBytes = 0;
@@ -131,11 +141,11 @@ export class CachedStorage implements Storage {
 
   async read(key: string, range: ReadRange = {}, signal?: AbortSignal): Promise<Readable> {
     keySegments(key);
-    const { start = 0, end = Number.POSITIVE_INFINITY, followedBy = [] } = range;
+    const { start = 0, end = Number.POSITIVE_INFINITY, followedBy = [], into } = range;
     const version = range.version ?? (await this.head(key))?.version;
     if (version === undefined) throw new StorageError('not_found', `Object ${key} does not exist.`);
     if (end <= start) return Readable.from([]);
-    const part = { start, end, version, followedBy };
+    const part = { start, end, version, followedBy, into };
     const body = end - start < PEEK_BYTES ? this.#peek(key, part, signal) : this.#pieces(key, part, signal);
     return Readable.from(body, { objectMode: false });
   }
@@ -145,18 +155,26 @@ export class CachedStorage implements Storage {
     const first = Math.floor(start / PIECE_BYTES);
     const whole = Math.floor((end - 1) / PIECE_BYTES) === first && this.#there({ key, version, piece: first });
     if (whole) return yield* this.#pieces(key, part, signal);
-    yield await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
+    yield (await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal)).data;
   }
 
-  async *#pieces(key: string, { start, end, version, followedBy }: Part, signal: AbortSignal | undefined) {
+  async *#pieces(key: string, { start, end, version, followedBy, into }: Part, signal: AbortSignal | undefined) {
     for (let offset = start; offset < end; ) {
       const piece = Math.floor(offset / PIECE_BYTES);
       const from = piece * PIECE_BYTES;
       const range = { start: from, end: from + PIECE_BYTES, version };
-      const data = await this.#take(pieceName({ key, version, piece }), key, range, signal);
+      const { data, block } = await this.#take(
+        pieceName({ key, version, piece }),
+        key,
+        range,
+        signal,
+        into !== undefined,
+      );
       if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece }, followedBy ?? []);
       const part = data.subarray(offset - from, Math.min(data.length, end - from));
-      if (part.length > 0) yield part;
+      const copy = into?.subarray(offset - start, offset - start + part.copy(into, offset - start));
+      block?.release();
+      if (part.length > 0) yield copy ?? part;
       if (data.length < PIECE_BYTES) return;
       offset = from + PIECE_BYTES;
     }
@@ -167,16 +185,48 @@ export class CachedStorage implements Storage {
     return this.#store.has(name) || this.#flights.has(name);
   }
 
-  /** Reads a piece from the disk, or from the storage and then onto the disk. */
-  async #take(name: string, key: string, range: ReadRange, signal: AbortSignal | undefined): Promise<Buffer> {
+  /** Reads a piece from the disk, or from the storage and then onto the disk. The caller releases its block. */
+  async #take(
+    name: string,
+    key: string,
+    range: ReadRange,
+    signal: AbortSignal | undefined,
+    isPooled = false,
+  ): Promise<Taken> {
     signal?.throwIfAborted();
-    const kept = this.#flights.has(name) ? undefined : await this.#store.get(name);
+    const kept = this.#flights.has(name) ? undefined : await (isPooled ? this.#recall(name) : this.#find(name));
     if (kept) {
       this.#hits++;
       return kept;
     }
     this.#misses++;
-    return untilAborted(this.#fetch(name, key, range), signal);
+    return { data: await untilAborted(this.#fetch(name, key, range), signal) };
+  }
+
+  async #find(name: string): Promise<Taken | undefined> {
+    const data = await this.#store.get(name);
+    return data && { data };
+  }
+
+  /** Reads a piece from the disk into pooled memory, once for all ranges that a reader takes of it one after the other. */
+  async #recall(name: string): Promise<Taken | undefined> {
+    if (this.#recent?.name !== name || !this.#store.touch(name)) {
+      const block = this.#pool.take();
+      const data = await this.#store.get(name, block.bytes);
+      if (!data) {
+        block.release();
+        return undefined;
+      }
+      this.#forgetRecent();
+      this.#recent = { name, data, block };
+    }
+    this.#recent.block.hold();
+    return this.#recent;
+  }
+
+  #forgetRecent(): void {
+    this.#recent?.block.release();
+    this.#recent = undefined;
   }
 
   /** Sends one request for each piece, however many readers wait for it; no reader can end it for the others. */
@@ -262,6 +312,7 @@ export class CachedStorage implements Storage {
 
   async discard(key: string): Promise<void> {
     const object = this.#heads.known(key);
+    this.#forgetRecent();
     await this.#heads.forget(key);
     if (!object) return;
     for (let piece = 0; piece < countPieces(object); piece++)

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { settlesWithin } from '../../lib/settle-within.ts';
+import { fill } from './fill.ts';
 import { keySegments } from './key.ts';
 import { type ReadRange, type Storage, StorageError, type StoredObject } from './storage.ts';
 
@@ -24,7 +25,7 @@ const LEFTOVER_AGE_MS = 6 * 3_600_000;
 
 const SYNC_MS = 1000;
 
-/** A part of an object is read in pieces of this size: a stream's range in one (item-reader.ts), not in eight of Node's default. */
+/** A part of an object is read in pieces of this size, not of Node's 64 KiB. */
 const PART_READ_BYTES = 512 * 1024;
 
 const CODES: Record<string, StorageError['code']> = {
@@ -108,7 +109,7 @@ export class DirectoryStorage implements Storage {
 
   async read(
     key: string,
-    { start = 0, end = Number.POSITIVE_INFINITY, version }: ReadRange = {},
+    { start = 0, end = Number.POSITIVE_INFINITY, version, into }: ReadRange = {},
     signal?: AbortSignal,
   ): Promise<Readable> {
     const file = await open(this.#path(key), 'r').catch((error: unknown) => {
@@ -119,17 +120,18 @@ export class DirectoryStorage implements Storage {
       if (!stats.isFile()) throw notFound(key);
       if (version !== undefined && version !== formatVersion(stats))
         throw new StorageError('changed', MESSAGES.changed);
-      if (end > start) {
+      if (end > start && !into) {
         // A file stream's `end` is inclusive, the storage's is not.
         const highWaterMark = Number.isFinite(end) && { highWaterMark: Math.min(end - start, PART_READ_BYTES) };
         return file.createReadStream({ start, end: end - 1, ...highWaterMark, ...(signal && { signal }) });
       }
+      const bytes = into && end > start ? await fill(file, into.subarray(0, end - start), start, signal) : undefined;
+      await file.close();
+      return Readable.from(bytes ? [bytes] : []);
     } catch (error) {
       await file.close();
       throw storageError(error);
     }
-    await file.close();
-    return Readable.from([]);
   }
 
   write(key: string, body: Readable | Buffer, signal?: AbortSignal): Promise<void> {

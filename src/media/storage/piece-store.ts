@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import type { Clock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import { fill } from './fill.ts';
 
 /** Header of a file: a mark with the version of this format, then the CRC-32 of the bytes. */
 const MARK = Buffer.from('LSC1');
@@ -18,6 +19,9 @@ const NAME = /^[0-9a-f]{40}$/;
 const BLOCK_BYTES = 4096;
 /** A disk that took nothing is left alone for this long. */
 const PAUSE_MS = 30_000;
+
+/** Returns the bytes of memory that reading a piece of this size takes. */
+export const pieceMemoryBytes = (bytes: number): number => bytes + HEADER_BYTES;
 
 const room = (bytes: number): number => Math.ceil((bytes + HEADER_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
 
@@ -68,7 +72,7 @@ export class PieceStore {
     return this.#files.has(name);
   }
 
-  /** Reads a piece, which counts as a use. */
+  /** Counts as a use; false when the piece is not there. */
   touch(name: string): boolean {
     const size = this.#files.get(name);
     if (size === undefined) return false;
@@ -77,9 +81,14 @@ export class PieceStore {
     return true;
   }
 
-  async get(name: string): Promise<Buffer | undefined> {
+  /**
+   * Reads a piece, which counts as a use; undefined when it is not there. The piece is read into `memory`, if that is given and has
+   * pieceMemoryBytes() for it.
+   */
+  async get(name: string, memory?: Buffer): Promise<Buffer | undefined> {
     if (!this.touch(name)) return undefined;
-    const file = await readFile(this.#path(name)).catch(() => undefined);
+    const path = this.#path(name);
+    const file = await (memory ? readInto(path, memory) : readFile(path)).catch(() => undefined);
     if (file && isWhole(file)) return file.subarray(HEADER_BYTES);
     await this.#remove(name);
     return undefined;
@@ -148,6 +157,15 @@ export class PieceStore {
     this.#pausedUntilMs = this.#options.clock.monotonicMs() + PAUSE_MS;
     if (!this.#complained) this.#options.log.warn({ err: error }, 'the cache cannot be written; reading without it');
     this.#complained = true;
+  }
+}
+
+async function readInto(path: string, memory: Buffer): Promise<Buffer> {
+  const file = await open(path, 'r');
+  try {
+    return await fill(file, memory, 0);
+  } finally {
+    await file.close();
   }
 }
 

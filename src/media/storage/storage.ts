@@ -15,6 +15,11 @@ export interface ReadRange {
   version?: string | undefined;
   /** Keys of the objects that are read after this one, in order. A cache may fetch them ahead. */
   followedBy?: readonly string[] | undefined;
+  /**
+   * Memory for the bytes, at least `end - start` of them. A storage may read into it, from its beginning on: the chunks that it
+   * returns are views of it then. It writes nothing there once the read has failed or ended.
+   */
+  into?: Buffer | undefined;
 }
 
 /** For S3; a directory needs none. */

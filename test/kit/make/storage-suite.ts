@@ -58,6 +58,22 @@ export function describeKeeper(name: string, { storage, leftovers }: Keeper): vo
       expect(Math.abs(Date.now() - (head?.modifiedAt.getTime() ?? 0))).toBeLessThan(60_000);
     });
 
+    test('a range with memory for it is read there or left beside it, and nothing behind its end', async () => {
+      await storage().write('a', Buffer.from('hello world'));
+      for (const [range, expected] of [
+        [{ start: 2, end: 7 }, 'llo w'],
+        [{ start: 6, end: 100 }, 'world'],
+        [{ start: 3, end: 3 }, ''],
+      ] as const) {
+        const memory = Buffer.alloc(200, '-');
+        const into = memory.subarray(4);
+        expect(await text('a', { ...range, into })).toBe(expected);
+        const there = into.subarray(0, expected.length).toString();
+        expect([expected, '-'.repeat(expected.length)]).toContain(there);
+        expect(memory.toString()).toBe(`----${there}`.padEnd(200, '-'));
+      }
+    });
+
     test('writing again replaces the object, also with nothing', async () => {
       await storage().write('a', Buffer.from('one'));
       expect(await text('a')).toBe('one');

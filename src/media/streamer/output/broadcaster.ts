@@ -2,6 +2,7 @@
  * Runs the splicer at the speed of the clock, makes each segment once, and hands it to every listener. The broadcaster keeps
  * the GOP that is on air, so that a new listener begins at a keyframe without waiting for the next one.
  */
+import type { BlockPool } from '../../../lib/block-pool.ts';
 import type { Clock } from '../../../lib/clock.ts';
 import { TAG_VIDEO } from '../../rendition/flv.ts';
 import { LargestSteps } from '../timeline/largest-steps.ts';
@@ -10,6 +11,7 @@ import type { OutTag, Splicer } from '../timeline/splicer.ts';
 import { ticksToMs } from '../timeline/ticks.ts';
 import { DEFAULT_PACING, Pacer, type PacerOptions } from './pacer.ts';
 
+/** A listener that keeps a segment holds it. */
 export type Listener = (segment: Segment) => void;
 
 /** Rates are averages over this window. */
@@ -37,7 +39,7 @@ export class Broadcaster {
   readonly #splicer: Splicer;
   readonly #clock: Clock;
   readonly #pacer: Pacer;
-  readonly #segmenter = new Segmenter();
+  readonly #segmenter: Segmenter;
   readonly #listeners = new Set<Listener>();
   readonly #watched = new Set<Listener>();
   readonly #checks = new Set<() => void>();
@@ -53,8 +55,9 @@ export class Broadcaster {
   readonly #audioSteps = new LargestSteps();
   #samples: { atMs: number; bytes: number; frames: number }[] = [];
 
-  constructor(options: { splicer: Splicer; clock: Clock; pacing?: PacerOptions }) {
+  constructor(options: { splicer: Splicer; clock: Clock; pacing?: PacerOptions; pool?: BlockPool }) {
     this.#splicer = options.splicer;
+    this.#segmenter = new Segmenter(options.pool);
     this.#clock = options.clock;
     this.#pacer = new Pacer(options.pacing ?? DEFAULT_PACING);
     this.#lastMediaMs = this.#lastRoundMs = options.clock.monotonicMs();
@@ -175,17 +178,19 @@ export class Broadcaster {
 
   #publish(segment: Segment | undefined): void {
     if (!segment) return;
-    this.#bytes += segment.bytes.length;
+    this.#bytes += segment.sizeBytes;
     this.#lastMediaMs = this.#clock.monotonicMs();
-    if (segment.keyframe || this.#keptBytes > MAX_KEPT_BYTES) {
-      this.#kept = [];
-      this.#keptBytes = 0;
-    }
+    if (segment.keyframe || this.#keptBytes > MAX_KEPT_BYTES) this.#forgetKept();
+    for (const listener of this.#listeners) listener(segment);
     if (segment.keyframe || this.#kept.length > 0) {
       this.#kept.push(segment);
-      this.#keptBytes += segment.bytes.length;
-    }
-    for (const listener of this.#listeners) listener(segment);
+      this.#keptBytes += segment.sizeBytes;
+    } else segment.release();
+  }
+
+  #forgetKept(): void {
+    for (const segment of this.#kept.splice(0)) segment.release();
+    this.#keptBytes = 0;
   }
 
   #wait(ms: number): Promise<void> {

@@ -4,7 +4,6 @@
  * decodable and ends where a GOP ends.
  */
 import type { Writable } from 'node:stream';
-import { tagLength } from '../../rendition/flv.ts';
 import { decoderHeaders, preamble, type Segment } from '../timeline/segment.ts';
 
 /** Limit of the whole GOPs that wait behind the one being sent. Two GOPs of an encoded rendition, or the
@@ -21,7 +20,12 @@ export interface OutputQueueOptions {
   onHanded?: (fromBytes: number) => void;
 }
 
-interface Queued extends Segment {
+interface Queued {
+  segment: Segment;
+  /** Headers that a decoder needs before it. */
+  lead: Buffer | undefined;
+  /** Bytes of both. */
+  sizeBytes: number;
   /** Bytes up to the end of its first tag: a receiver with fewer has nothing of the segment. */
   leastBytes: number;
 }
@@ -77,22 +81,22 @@ export class OutputQueue {
 
   close(): void {
     this.#closed = true;
-    this.#queue = [];
+    for (const { segment } of this.#queue.splice(0)) segment.release();
     this.#queuedBytes = 0;
     this.#options.sink.off('drain', this.#drained);
   }
 
   /** Returns the index of the first GOP that was not begun; the queue's length when there is none. */
   #firstWhole(): number {
-    const index = this.#queue.findIndex((segment) => segment.keyframe);
+    const index = this.#queue.findIndex(({ segment }) => segment.keyframe);
     return index < 0 ? this.#queue.length : index;
   }
 
   /** The rest of a GOP that was begun long ago takes no room from the next ones, unless it does not end. */
-  #full({ startMs, bytes, keyframe }: Segment): boolean {
+  #full({ startMs, sizeBytes, keyframe }: Segment): boolean {
     const oldest = this.#queue[this.#firstWhole()] ?? (keyframe ? undefined : this.#queue[0]);
-    const tooLong = oldest !== undefined && startMs - oldest.startMs > MAX_QUEUED_MS;
-    return tooLong || (this.#queue.length > 0 && this.#queuedBytes + bytes.length > MAX_QUEUED_BYTES);
+    const tooLong = oldest !== undefined && startMs - oldest.segment.startMs > MAX_QUEUED_MS;
+    return tooLong || (this.#queue.length > 0 && this.#queuedBytes + sizeBytes > MAX_QUEUED_BYTES);
   }
 
   /** Makes room by dropping every GOP that was not begun; where there is none, the rest of the begun one. */
@@ -101,24 +105,28 @@ export class OutputQueue {
     const whole = this.#firstWhole();
     if (whole === this.#queue.length && keyframe) return;
     const gone = this.#queue.splice(whole < this.#queue.length ? whole : 0);
-    this.dropped += Math.max(1, gone.filter((segment) => segment.keyframe).length);
-    for (const { bytes } of gone) this.#queuedBytes -= bytes.length;
+    this.dropped += Math.max(1, gone.filter(({ segment }) => segment.keyframe).length);
+    for (const { segment, sizeBytes } of gone) {
+      this.#queuedBytes -= sizeBytes;
+      segment.release();
+    }
   }
 
   #push(segment: Segment): void {
     const resumed = this.#waiting && this.#started;
     this.#waiting = false;
-    // The headers that a decoder needs go with the keyframe as one piece.
+    // The headers that a decoder needs are dropped or sent with the keyframe.
     const lead = this.#started
       ? resumed
         ? decoderHeaders(segment)
         : undefined
       : preamble(this.#options.profile, segment);
     this.#started = true;
-    const bytes = lead ? Buffer.concat([lead, segment.bytes]) : segment.bytes;
-    const leastBytes = (lead?.length ?? 0) + tagLength(segment.bytes, 0, 0);
-    this.#queue.push({ ...segment, bytes, leastBytes });
-    this.#queuedBytes += bytes.length;
+    const leadBytes = lead?.length ?? 0;
+    const sizeBytes = leadBytes + segment.sizeBytes;
+    segment.hold();
+    this.#queue.push({ segment, lead, sizeBytes, leastBytes: leadBytes + segment.firstTagBytes });
+    this.#queuedBytes += sizeBytes;
   }
 
   readonly #drained = (): void => {
@@ -129,12 +137,25 @@ export class OutputQueue {
   #flush(): void {
     const { sink } = this.#options;
     while (!this.#blocked && !this.#closed && sink.writable) {
-      const segment = this.#queue.shift();
-      if (!segment) return;
-      this.#queuedBytes -= segment.bytes.length;
-      this.#options.onHanded?.(this.bytes + segment.leastBytes);
-      this.bytes += segment.bytes.length;
-      this.#blocked = !sink.write(segment.bytes);
+      const queued = this.#queue.shift();
+      if (!queued) return;
+      this.#queuedBytes -= queued.sizeBytes;
+      this.#options.onHanded?.(this.bytes + queued.leastBytes);
+      this.bytes += queued.sizeBytes;
+      this.#blocked = !write(sink, queued);
     }
   }
+}
+
+/** Writes a segment, and releases it when the sink is done with its bytes. Returns false when the sink takes no more for now. */
+function write(sink: Writable, { segment, lead }: Queued): boolean {
+  let left = segment.parts.length;
+  const done = () => {
+    left--;
+    if (left === 0) segment.release();
+  };
+  if (lead) sink.write(lead);
+  let takesMore = true;
+  for (const part of segment.parts) takesMore = sink.write(part, done) && takesMore;
+  return takesMore;
 }

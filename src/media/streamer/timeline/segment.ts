@@ -4,23 +4,35 @@
  * Pure: no I/O, no clock.
  */
 
+import { BlockPool } from '../../../lib/block-pool.ts';
 import { DIMENSIONS, parseProfile } from '../../../resources/stream/profile.ts';
 import {
   encodedTagBytes,
   encodeHeader,
   encodeMetaData,
   encodeTag,
+  PICTURE_HEADER_BYTES,
+  PREVIOUS_SIZE_BYTES,
   TAG_AUDIO,
+  TAG_HEADER_BYTES,
   TAG_SCRIPT,
   TAG_VIDEO,
   writeCompositionTime,
-  writeTag,
+  writeTagHeader,
 } from '../../rendition/flv.ts';
 import { AUDIO_SAMPLE_RATE } from '../../rendition/format.ts';
+import { BlockWriter } from './block-writer.ts';
 import type { OutTag } from './splicer.ts';
 
+/** A second of 1 Mbit/s. Neighbours share a block, so little of it stays empty. */
+const BLOCK_BYTES = 128 * 1024;
+
 export interface Segment {
-  bytes: Buffer;
+  /** The bytes, in memory that other segments share. They are valid while the segment is held. */
+  parts: readonly Buffer[];
+  sizeBytes: number;
+  /** Bytes of the first tag: a receiver with fewer has nothing of the segment. */
+  firstTagBytes: number;
   /** True when the first picture is a keyframe and only media that a decoder can use comes before it. */
   keyframe: boolean;
   /** Timeline milliseconds of the first tag. */
@@ -28,29 +40,30 @@ export interface Segment {
   /** Decoder headers in force before the segment, for a receiver that joins here. */
   videoHeader: Buffer | undefined;
   audioHeader: Buffer | undefined;
-}
-
-function encode(tags: readonly OutTag[]): Buffer {
-  const bytes = Buffer.allocUnsafeSlow(tags.reduce((sum, tag) => sum + encodedTagBytes(tag.body), 0));
-  let at = 0;
-  for (const tag of tags) {
-    const end = writeTag(bytes, at, tag.type, tag.timestampMs, tag.body);
-    if (tag.compositionMs !== undefined) writeCompositionTime(bytes, at, tag.compositionMs);
-    at = end;
-  }
-  return bytes;
+  /** Adds a holder; the first one is who got the segment from the Segmenter. */
+  hold(): void;
+  /** Removes a holder. Behind the last one, the memory is used again. */
+  release(): void;
 }
 
 /** Collects tags into segments and remembers the decoder headers in force. */
 export class Segmenter {
-  #tags: OutTag[] = [];
+  readonly #writer: BlockWriter;
+  /** The parts of a tag that are not copied from its body. They need a place of their own: a tag may cross from one block to the next. */
+  readonly #head = Buffer.alloc(TAG_HEADER_BYTES + PICTURE_HEADER_BYTES);
+  readonly #previousSize = Buffer.alloc(PREVIOUS_SIZE_BYTES);
+  #open: Pick<Segment, 'sizeBytes' | 'firstTagBytes' | 'startMs'> | undefined;
   #startsWithKeyframe = false;
   /** Headers since the last frame. They belong to the segment of the next keyframe. */
   #headers: OutTag[] = [];
   #videoHeader: Buffer | undefined;
   #audioHeader: Buffer | undefined;
 
-  /** Returns the segment that a keyframe has just closed. */
+  constructor(pool = new BlockPool(BLOCK_BYTES)) {
+    this.#writer = new BlockWriter(pool);
+  }
+
+  /** Copies the tag; the body of a header must not change afterwards. Returns the segment that a keyframe has just closed. */
   add(tag: OutTag): Segment | undefined {
     if (tag.kind === 'header') {
       this.#headers.push(tag);
@@ -61,10 +74,10 @@ export class Segmenter {
     for (const header of this.#headers) {
       if (header.type === TAG_VIDEO) this.#videoHeader = header.body;
       if (header.type === TAG_AUDIO) this.#audioHeader = header.body;
-      this.#tags.push(header);
+      this.#write(header);
     }
     this.#headers = [];
-    this.#tags.push(tag);
+    this.#write(tag);
     return closed;
   }
 
@@ -73,17 +86,37 @@ export class Segmenter {
     return this.#close();
   }
 
+  #write({ type, timestampMs, body, compositionMs }: OutTag): void {
+    const bytes = encodedTagBytes(body);
+    this.#open ??= { sizeBytes: 0, firstTagBytes: bytes, startMs: timestampMs };
+    this.#open.sizeBytes += bytes;
+    writeTagHeader(this.#head, 0, type, timestampMs, body.length);
+    const replacedBytes = compositionMs === undefined ? 0 : body.copy(this.#head, TAG_HEADER_BYTES);
+    if (compositionMs !== undefined) writeCompositionTime(this.#head, 0, compositionMs);
+    this.#writer.write(this.#head.subarray(0, TAG_HEADER_BYTES + replacedBytes));
+    this.#writer.write(body.subarray(replacedBytes));
+    this.#previousSize.writeUInt32BE(bytes - PREVIOUS_SIZE_BYTES);
+    this.#writer.write(this.#previousSize);
+  }
+
   #close(): Segment | undefined {
-    const first = this.#tags[0];
-    if (!first) return undefined;
+    const open = this.#open;
+    if (!open) return undefined;
+    const { parts, blocks } = this.#writer.cut();
     const segment: Segment = {
-      bytes: encode(this.#tags),
+      ...open,
+      parts,
       keyframe: this.#startsWithKeyframe,
-      startMs: first.timestampMs,
       videoHeader: this.#videoHeader,
       audioHeader: this.#audioHeader,
+      hold: () => {
+        for (const block of blocks) block.hold();
+      },
+      release: () => {
+        for (const block of blocks) block.release();
+      },
     };
-    this.#tags = [];
+    this.#open = undefined;
     this.#startsWithKeyframe = false;
     return segment;
   }

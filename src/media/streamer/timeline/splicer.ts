@@ -34,7 +34,10 @@ export interface TimelineItem {
   readonly videoFrames: number;
   /** Frames between decoding and showing a picture (its B-frame delay), of the picture that was taken last, as the headers. */
   readonly delayFrames: number;
-  /** Returns the next picture or AAC frame; `wait` when it has not been read yet, `end` after the last one. */
+  /**
+   * Returns the next picture or AAC frame; `wait` when it has not been read yet, `end` after the last one. Its body is valid until
+   * the next one of its kind is taken, or the item is closed or muted.
+   */
   takeVideo(): FlvTag | 'wait' | 'end';
   takeAudio(): FlvTag | 'wait' | 'end';
   /** Drops the item's sound, which is not played. */
@@ -49,6 +52,7 @@ export interface OutTag {
   type: TagType;
   /** Milliseconds on the stream's timeline; not wrapped. */
   timestampMs: number;
+  /** A frame's is valid until the next step, a header's for ever. */
   body: Buffer;
   /** Composition time to write into the body, where it differs from the body's own. */
   compositionMs: number | undefined;

@@ -6,18 +6,11 @@
  * the playhead comes near, the item ends early: it ran out.
  */
 import { createHash, type Hash } from 'node:crypto';
+import { type Block, BlockPool } from '../../../lib/block-pool.ts';
 import { sleep } from '../../../lib/clock.ts';
 import { settlesWithin } from '../../../lib/settle-within.ts';
 import type { ProgramItem } from '../../../resources/stream/program.ts';
-import {
-  FLV_HEADER_BYTES,
-  FlvParser,
-  type FlvTag,
-  findTag,
-  isAudioFrame,
-  isKeyframe,
-  isVideoFrame,
-} from '../../rendition/flv.ts';
+import { FLV_HEADER_BYTES, type FlvTag, isAudioFrame, isKeyframe, isVideoFrame } from '../../rendition/flv.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { AUDIO_FRAME_TICKS, ticksToMs } from '../timeline/ticks.ts';
@@ -25,9 +18,11 @@ import { ChunkList, type PlayedChunk } from './chunk-list.ts';
 import { ItemError, itemError } from './item-error.ts';
 import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind } from './rendition.ts';
 import { loadRendition } from './rendition-index.ts';
+import { TagBlocks } from './tag-blocks.ts';
+import { TagQueue } from './tag-queue.ts';
 
-/** One read: 1.6 s at 2.5 Mbit/s. At most two are held. */
-const RANGE_BYTES = 512 * 1024;
+/** One read: 1.6 s at 2.5 Mbit/s. At most three are held. */
+export const RANGE_BYTES = 512 * 1024;
 /** Sound and picture of a rendition lie side by side. A file with a larger distance is damaged. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 /** A storage that returns nothing for this long has failed. */
@@ -50,6 +45,8 @@ export interface OpenOptions {
   offsetTicks: number;
   /** Called when tags have been read, and when reading has ended. */
   onData: () => void;
+  /** Memory for ranges, shared by the items of a track; one of its own by default. */
+  pool?: BlockPool;
 }
 
 /** How tags are decoded. It may change from chunk to chunk. */
@@ -57,44 +54,6 @@ interface Decoding {
   videoHeader: Buffer | undefined;
   audioHeader: Buffer | undefined;
   delayFrames: number;
-}
-
-interface QueuedTag {
-  tag: FlvTag;
-  decoding: Decoding;
-}
-
-/** A first-in-first-out list that does not move its entries on removal. */
-class Queue {
-  #tags: QueuedTag[] = [];
-  #at = 0;
-  bytes = 0;
-  push(queued: QueuedTag): void {
-    this.#tags.push(queued);
-    this.bytes += queued.tag.body.length;
-  }
-  take(): QueuedTag | undefined {
-    const queued = this.#tags[this.#at];
-    if (!queued) return undefined;
-    this.bytes -= queued.tag.body.length;
-    if (++this.#at === this.#tags.length) {
-      this.#tags = [];
-      this.#at = 0;
-    }
-    return queued;
-  }
-  get first(): FlvTag | undefined {
-    return this.#tags[this.#at]?.tag;
-  }
-  /** Milliseconds from the first tag to the last one. */
-  get spanMs(): number {
-    return (this.#tags.at(-1)?.tag.timestampMs ?? 0) - (this.first?.timestampMs ?? 0);
-  }
-  clear(): void {
-    this.#tags = [];
-    this.#at = 0;
-    this.bytes = 0;
-  }
 }
 
 /** Decodes a header; chunks with the same one share its bytes. */
@@ -154,11 +113,11 @@ export class ItemReader implements TimelineItem {
   error: ItemError | undefined;
   readonly #options: OpenOptions;
   readonly #abort = new AbortController();
-  readonly #video = new Queue();
-  readonly #audio = new Queue();
+  readonly #video = new TagQueue<Decoding>();
+  readonly #audio = new TagQueue<Decoding>();
   readonly #chunks: ChunkList;
   readonly #startFrame: number;
-  #parser: FlvParser | undefined;
+  readonly #media: TagBlocks;
   /** Index of the chunk that is being read. */
   #at = 0;
   /** Byte offset of the next read in it. */
@@ -183,7 +142,7 @@ export class ItemReader implements TimelineItem {
   #muted = false;
 
   private constructor(options: OpenOptions, rendition: Rendition) {
-    const { storage, item, kind, offsetTicks } = options;
+    const { storage, item, kind, offsetTicks, pool = new BlockPool(RANGE_BYTES) } = options;
     this.id = item.id;
     this.name = item.name;
     this.rendition = item.rendition;
@@ -197,8 +156,9 @@ export class ItemReader implements TimelineItem {
     this.#offset = place.offset;
     const first = this.#chunks.get(0) as PlayedChunk;
     this.#decoding = this.#videoDecoding = this.#audioDecoding = decodeHeaders(first, kind);
-    // Only the first chunk begins with a file header, which the parser expects at offset 0.
-    if (place.isTag) this.#parser = new FlvParser(place.offset + (first.firstFrame > 0 ? FLV_HEADER_BYTES : 0));
+    // Only the first chunk begins with a file header, which a parser expects at offset 0.
+    const fileOffset = place.offset + (first.firstFrame > 0 ? FLV_HEADER_BYTES : 0);
+    this.#media = new TagBlocks(pool, place.isTag ? fileOffset : undefined);
     if (place.offset === 0) this.#hash = createHash('sha256');
     this.#soundFromMs = kind === 'video' && place.frame > 0 ? Number.POSITIVE_INFINITY : 0;
   }
@@ -259,15 +219,15 @@ export class ItemReader implements TimelineItem {
   }
 
   takeVideo(): FlvTag | 'wait' | 'end' {
-    const queued = this.#video.take();
-    if (queued) this.#videoDecoding = queued.decoding;
-    return this.#taken(this.#video, queued);
+    const taken = this.#video.take();
+    if (taken) this.#videoDecoding = taken.about;
+    return this.#giveOut(this.#video, taken?.tag);
   }
 
   takeAudio(): FlvTag | 'wait' | 'end' {
-    const queued = this.#audio.take();
-    if (queued) this.#audioDecoding = queued.decoding;
-    return this.#taken(this.#audio, queued);
+    const taken = this.#audio.take();
+    if (taken) this.#audioDecoding = taken.about;
+    return this.#giveOut(this.#audio, taken?.tag);
   }
 
   mute(): void {
@@ -280,14 +240,16 @@ export class ItemReader implements TimelineItem {
     this.#abort.abort();
     this.#video.clear();
     this.#audio.clear();
+    this.#media.close();
   }
 
   /** The track whose end is the item's. */
-  get #leading(): Queue {
+  get #leading(): TagQueue<Decoding> {
     return this.#options.kind === 'video' ? this.#video : this.#audio;
   }
 
-  #taken(queue: Queue, queued: QueuedTag | undefined): FlvTag | 'wait' | 'end' {
+  /** Reads on where that is due, and returns the tag that was taken. */
+  #giveOut(queue: TagQueue<Decoding>, tag: FlvTag | undefined): FlvTag | 'wait' | 'end' {
     if (!this.#ended && !this.#reading && this.#wantsMore(queue)) {
       const isLast = queue.bytes === 0 || this.#leading.spanMs < LAST_LOOK_MS;
       this.#reading = this.#readOn(isLast).finally(() => {
@@ -295,14 +257,14 @@ export class ItemReader implements TimelineItem {
         this.#options.onData();
       });
     }
-    return queued?.tag ?? (this.#ended ? 'end' : 'wait');
+    return tag ?? (this.#ended ? 'end' : 'wait');
   }
 
-  #wantsMore(queue: Queue): boolean {
+  #wantsMore(queue: TagQueue<Decoding>): boolean {
     if (queue.bytes === 0) return true;
     if (this.#chunks.get(this.#at)) return this.#video.bytes + this.#audio.bytes < RANGE_BYTES;
-    const { first, spanMs } = this.#leading;
-    return spanMs < LAST_LOOK_MS || (first?.timestampMs ?? 0) >= this.#lookAtMs;
+    const { firstMs, spanMs } = this.#leading;
+    return spanMs < LAST_LOOK_MS || firstMs >= this.#lookAtMs;
   }
 
   /**
@@ -334,14 +296,17 @@ export class ItemReader implements TimelineItem {
     const { storage } = this.#options;
     this.#chunks.lookAhead(this.#at);
     this.#version ??= await this.#beginChunk(chunk);
-    const end = Math.min(this.#offset + RANGE_BYTES, chunk.sizeBytes);
+    this.#abort.signal.throwIfAborted();
+    const { block, room } = this.#media.begin();
+    const end = Math.min(this.#offset + room.length, chunk.sizeBytes);
     const followedBy = this.#chunks.keysBehind(this.#at, CHUNKS_AHEAD);
-    const range = { start: this.#offset, end, version: this.#version, followedBy };
+    const range = { start: this.#offset, end, version: this.#version, followedBy, into: room };
     const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
-    for await (const bytes of await storage.read(chunk.key, range, signal)) {
-      this.#offset += (bytes as Buffer).length;
-      this.#hash?.update(bytes as Buffer);
-      this.#accept(bytes as Buffer);
+    try {
+      for await (const bytes of await storage.read(chunk.key, range, signal)) this.#add(bytes as Buffer);
+    } finally {
+      // Until here the storage may write into it, also after close().
+      block.release();
     }
     if (this.#offset < end) throw await this.#damaged(chunk, 'The rendition is shorter than its index says.');
     if (this.#offset === chunk.sizeBytes) await this.#endChunk(chunk);
@@ -359,7 +324,7 @@ export class ItemReader implements TimelineItem {
   }
 
   async #endChunk(chunk: PlayedChunk): Promise<void> {
-    this.#parser?.end();
+    this.#media.end();
     if (this.#hash && this.#hash.digest('hex') !== chunk.sha256)
       throw await this.#damaged(chunk, 'The content of the rendition differs from its index.');
     if (this.#hash && this.#framesRead !== chunk.frames)
@@ -394,35 +359,33 @@ export class ItemReader implements TimelineItem {
   }
 
   #lookLater(): void {
-    this.#lookAtMs = (this.#leading.first?.timestampMs ?? 0) + LOOK_EVERY_MS;
+    this.#lookAtMs = this.#leading.firstMs + LOOK_EVERY_MS;
   }
 
-  #accept(bytes: Buffer): void {
-    let data = bytes;
-    if (!this.#parser) {
-      const at = findTag(bytes);
-      if (at < 0) return;
-      this.#parser = new FlvParser(this.#offset - bytes.length + at);
-      data = bytes.subarray(at);
-    }
-    const isCounted = this.#chunks.rendition.frameTicks === undefined ? isAudioFrame : isVideoFrame;
-    for (const tag of this.#parser.push(data)) {
-      if (isCounted(tag)) this.#framesRead++;
-      if (isVideoFrame(tag)) this.#acceptPicture(tag);
-      else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
-        this.#audio.push({ tag, decoding: this.#decoding });
-    }
+  #add(bytes: Buffer): void {
+    this.#abort.signal.throwIfAborted();
+    const added = this.#media.add(bytes, this.#offset, this.#accept);
+    this.#offset += added.length;
+    this.#hash?.update(added);
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
       throw new ItemError('item_invalid', 'The audio and the video are too far apart in the rendition.');
   }
 
-  #acceptPicture(tag: FlvTag): void {
+  readonly #accept = (tag: FlvTag, block: Block): void => {
+    const isCounted = this.#chunks.rendition.frameTicks === undefined ? isAudioFrame : isVideoFrame;
+    if (isCounted(tag)) this.#framesRead++;
+    if (isVideoFrame(tag)) this.#acceptPicture(tag, block);
+    else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
+      this.#audio.push(tag, block, this.#decoding);
+  };
+
+  #acceptPicture(tag: FlvTag, block: Block): void {
     if (this.#options.kind === 'audio') return;
     // In a joined item, the sound begins with the AAC frame nearest to the first picture.
     if (this.#soundFromMs === Number.POSITIVE_INFINITY) {
       const delayTicks = this.#decoding.delayFrames * this.frameTicks;
       this.#soundFromMs = tag.timestampMs + ticksToMs(delayTicks) - ticksToMs(AUDIO_FRAME_TICKS / 2);
     }
-    this.#video.push({ tag, decoding: this.#decoding });
+    this.#video.push(tag, block, this.#decoding);
   }
 }

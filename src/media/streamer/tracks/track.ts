@@ -2,6 +2,7 @@
  * Plays the items of a program's list, one after the other for ever; the next item is opened while the current one
  * plays. An item that cannot be played is skipped, counted and tried again on its next turn.
  */
+import { BlockPool } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import {
@@ -29,7 +30,7 @@ import {
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
-import { ItemReader } from './item-reader.ts';
+import { ItemReader, RANGE_BYTES } from './item-reader.ts';
 import { measure } from './measure-list.ts';
 import type { TrackKind } from './rendition.ts';
 
@@ -124,6 +125,8 @@ export interface ItemPosition {
 
 export class TrackPlayer {
   readonly #options: TrackOptions;
+  /** The next item reads what the last one has left. */
+  readonly #pool = new BlockPool(RANGE_BYTES);
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
   #cursor: Playhead | undefined;
@@ -365,7 +368,8 @@ export class TrackPlayer {
       if (!item || !cursor || !listing) return;
       try {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
-        const opened = await ItemReader.open({ storage, item, kind, offsetTicks: cursor.offsetTicks, onData });
+        const { offsetTicks } = cursor;
+        const opened = await ItemReader.open({ storage, item, kind, offsetTicks, onData, pool: this.#pool });
         if (generation === this.#generation) {
           this.#correctDuration(listing, cursor, opened.ticks);
           this.#ready = opened;

@@ -30,7 +30,7 @@ test('a process that was stopped for a minute, again and again, goes on where it
   const splicer = new Splicer({ video: () => buildItem(45) });
   const broadcaster = new Broadcaster({ splicer, clock });
   const parts: Buffer[] = [];
-  broadcaster.listen((segment) => parts.push(segment.bytes), { watched: true });
+  broadcaster.listen((segment) => parts.push(Buffer.concat(segment.parts)), { watched: true });
   const ended = new AbortController();
   const running = broadcaster.run(ended.signal);
   for (const pauses of [1, 2, 3]) {

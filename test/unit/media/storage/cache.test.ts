@@ -154,6 +154,51 @@ test('a discarded object is read from the storage again', async () => {
   await cache.discard('never read');
 });
 
+test('readers who bring memory get the same bytes, each in its own, and a piece is read once for the ranges of one of them', async () => {
+  const keys = ['a', 'b', 'c'];
+  const objects = await Promise.all(
+    keys.map(async (key) => {
+      const data = randomBytes(3 * MB);
+      await origin.write(key, data);
+      return { key, data };
+    }),
+  );
+  const cache = await cached();
+  // Some ranges have bytes of two pieces.
+  const step = (3 * MB) / 8;
+  const play = async ({ key, data }: { key: string; data: Buffer }) => {
+    for (let start = 0; start < data.length; start += step) {
+      const into = Buffer.alloc(step);
+      const end = Math.min(start + step, data.length);
+      const read = await readBytes(cache, key, { start, end, into });
+      expect(read.equals(data.subarray(start, end))).toBe(true);
+    }
+  };
+  for (let time = 0; time < 2; time++) {
+    await Promise.all(objects.map(play));
+    await waitUntilIdle(cache);
+  }
+  expect(cache.stats().fetchedBytes).toBe(9 * MB);
+  // A piece that is read again is checked again.
+  const { misses } = cache.stats();
+  await play(objects[0] as (typeof objects)[0]);
+  for (const name of await readdir(cacheDir())) await truncate(join(cacheDir(), name), 5);
+  await play(objects[0] as (typeof objects)[0]);
+  expect(cache.stats().misses).toBeGreaterThan(misses);
+});
+
+test('a discarded object is read from the storage again, also by a reader who brings memory', async () => {
+  const range = { start: 0, end: MB / 2, into: Buffer.alloc(MB / 2) };
+  await origin.write('a', Buffer.alloc(MB, 'o'));
+  const cache = await cached();
+  for (let time = 0; time < 2; time++) expect((await readBytes(cache, 'a', range)).includes('n')).toBe(false);
+  await waitUntilIdle(cache);
+  await cache.discard('a');
+  await origin.write('a', Buffer.alloc(MB, 'n'));
+  expect((await readBytes(cache, 'a', range)).equals(Buffer.alloc(MB / 2, 'n'))).toBe(true);
+  await waitUntilIdle(cache);
+});
+
 test('a small read of an object fetches that range and no more', async () => {
   await origin.write('a', randomBytes(4 * MB));
   const cache = await cached();

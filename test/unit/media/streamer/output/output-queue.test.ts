@@ -108,7 +108,7 @@ test('the queue is bounded in bytes and time while nothing is taken', () => {
     queue.offer(segment);
     most = Math.max(most, queue.queuedBytes);
   }
-  const perSecond = all.slice(0, 10).reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const perSecond = all.slice(0, 10).reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   // The rest of the current GOP, four seconds behind it, and headers.
   expect(most).toBeLessThan(6 * perSecond);
   expect(queue.dropped).toBeGreaterThan(590);
