@@ -61,6 +61,8 @@ async function startOperator(image: string): Promise<void> {
     sweepGraceHours: 24,
     keepUnusedDays: 30,
     conversion: undefined,
+    reportsHost: '127.0.0.1',
+    reportsPort: 0,
     opsHost: '127.0.0.1',
     opsPort: 0,
     limits: withOverrides(),
