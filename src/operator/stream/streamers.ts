@@ -5,6 +5,7 @@
 import { Agent, request } from 'undici';
 import type { Pod } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import {
   COMPONENT_LABEL,
@@ -177,8 +178,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       const report = parsePodReport(pushed, true);
       if (!report || !following) return false;
       const entry = findState(pod.metadata.uid);
-      // The pod may have sent it before the command, so it is asked at once.
-      const mayBeOld = performance.now() - entry.commandedMs < ON_ITS_WAY_MS;
+      // The pod may have sent it before it was told to publish, or before it skipped. Then it is asked at once.
+      const contradicts = report.held || !isSameJson(report.clock, entry.report?.clock ?? report.clock);
+      const mayBeOld = contradicts && performance.now() - entry.commandedMs < ON_ITS_WAY_MS;
       entry.nextMs = mayBeOld ? 0 : computeNextMs(following.options.silentMs);
       if (!mayBeOld) keep(pod, entry, report);
       return true;
