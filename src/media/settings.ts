@@ -51,6 +51,8 @@ export const streamerConfig = (env: Env) => {
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE'),
     podUid: optional('POD_UID') ?? '',
+    /** Base URL of the operator's Service, for reports; without it the operator asks for them. */
+    reportsUrl: optional('REPORTS_URL'),
     /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
     lingerSeconds: integer('LINGER_SECONDS'),
     /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */

@@ -33,8 +33,11 @@ import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
 import { traceReconcile } from './runtime/reconcile-span.ts';
 import { findMetered, type OperatorConfig } from './runtime/settings.ts';
+import { createControlTokens } from './stream/control-token.ts';
 import { tracePods } from './stream/pod-spans.ts';
+import { createReportReceiver, type ReceiveReport } from './stream/receive-report.ts';
 import { reconcileStream } from './stream/reconcile.ts';
+import { serveReports } from './stream/report-server.ts';
 import { createRollout } from './stream/rollout.ts';
 import { findViewToken, forgetViewKey } from './stream/secret.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
@@ -52,6 +55,8 @@ export interface RunningOperator {
   opsPort: number;
   /** Port of the conversion webhook, where there is one. */
   conversionPort: number | undefined;
+  /** Port for the reports of pods, where they have an address for them. */
+  reportsPort: number | undefined;
 }
 
 /**
@@ -98,9 +103,14 @@ export async function runOperator(
   const deps: ControllerDeps = { kube, caches, settings: config, events, clock, log };
 
   // Streams.
-  const streamers = createStreamers(lifecycle, ({ metadata }) =>
-    findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
-  );
+  const streamers = createStreamers(lifecycle, {
+    findViewToken: ({ metadata }) =>
+      findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
+    expectsPushes: config.reportsUrl !== undefined,
+    count: metrics.countReport,
+  });
+  const controlTokens = createControlTokens(kube, clock);
+  let receive: ReceiveReport | undefined;
   const rollout = createRollout(config.rolloutSeconds, config, () => caches.pods.list());
 
   // Uploads.
@@ -132,6 +142,20 @@ export async function runOperator(
     },
     lifecycle,
   );
+
+  const reportsPort =
+    config.reportsUrl === undefined
+      ? undefined
+      : await serveReports(
+          {
+            host: config.reportsHost,
+            port: config.reportsPort,
+            receive: () => receive,
+            count: metrics.countReport,
+            log,
+          },
+          lifecycle,
+        );
 
   // Controllers.
   const enqueue: Enqueue = {
@@ -176,7 +200,11 @@ export async function runOperator(
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
     tracePods(caches.pods, clock);
-    caches.streams.onChange((key, current) => current ?? forgetViewKey(kube, splitKey(key)[0]));
+    caches.streams.onChange((key, current, previous) => {
+      if (current) return;
+      forgetViewKey(kube, splitKey(key)[0]);
+      if (previous) controlTokens.forget(previous.metadata.uid);
+    });
     namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
@@ -184,6 +212,7 @@ export async function runOperator(
     const listSwept = watched === 'all' ? rememberNamespaces(caches) : () => watched.filter(namespaces.isFilled);
     if (config.sweep) sweepRegularly(sweeper, admission, deps, listSwept, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
+    receive = createReportReceiver(caches, controlTokens, streamers, clock);
     const hasRoom = (key: string) => {
       const upload = caches.uploads.get(...splitKey(key));
       return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);
@@ -191,6 +220,6 @@ export async function runOperator(
     followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
     log.info({ watched }, 'the operator leads and reconciles');
   });
-  log.info({ watched, opsPort, conversionPort }, 'the operator is ready');
-  return { opsPort, conversionPort };
+  log.info({ watched, opsPort, conversionPort, reportsPort }, 'the operator is ready');
+  return { opsPort, conversionPort, reportsPort };
 }

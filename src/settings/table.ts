@@ -862,6 +862,29 @@ export const SETTINGS = {
     max: MAX_PORT,
     description: 'The port that the conversion webhook listens on.',
   },
+  REPORTS_URL: {
+    section: 'operator',
+    roles: ['operator', 'streamer'],
+    type: 'text',
+    description:
+      'The base URL at which the pods of streams report to the operator: a Service in front of `LOOPSTREAM_REPORTS_PORT`. Without it, the operator asks every pod every 15 seconds.',
+  },
+  REPORTS_HOST: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'text',
+    default: '0.0.0.0',
+    description: 'The address of the port for the reports of pods.',
+  },
+  REPORTS_PORT: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'integer',
+    default: 9406,
+    min: 0,
+    max: MAX_PORT,
+    description: 'The port for the reports of pods.',
+  },
   CONFINE: {
     section: 'operator',
     roles: TOOLS,

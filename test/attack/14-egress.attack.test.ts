@@ -120,6 +120,28 @@ describe.each(Object.entries(PODS))('%s', (_, labels) => {
   });
 });
 
+test('a stream reaches the operator, and no other pod of the service, at the port for reports alone', async () => {
+  const rules = (await renderRules(ours('streamer'))) ?? [];
+  const inside = rules.filter(({ to = [] }) => JSON.stringify(to).includes('"loopstream"'));
+  expect(inside).toEqual([
+    {
+      to: [
+        {
+          namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'loopstream' } },
+          podSelector: {
+            matchLabels: {
+              'app.kubernetes.io/name': 'loopstream',
+              'app.kubernetes.io/instance': 'loopstream',
+              'app.kubernetes.io/component': 'operator',
+            },
+          },
+        },
+      ],
+      ports: [{ port: 9406, protocol: 'TCP' }],
+    },
+  ]);
+});
+
 describe('a Job that makes a rendition', () => {
   test('reaches nothing with media in a volume', async () => {
     const rules = await renderRules(RENDITION);
@@ -160,7 +182,7 @@ describe('a Job that makes a rendition', () => {
         to.flatMap(({ namespaceSelector }) => namespaceSelector?.matchLabels['kubernetes.io/metadata.name'] ?? []),
       );
     expect(await names(RENDITION)).toEqual(['kube-system', 'store']);
-    expect(await names(ours('streamer'))).toEqual(['kube-system', 'store']);
+    expect(await names(ours('streamer'))).toEqual(['kube-system', 'store', 'loopstream']);
     expect(await names(ours('probe'))).toEqual(['kube-system']);
   });
 });

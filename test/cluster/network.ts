@@ -172,6 +172,18 @@ export function networkTests(getContext: Those): void {
             JSON.parse(await scene.release.service('exec', `deployment/loopstream-${component}`, ...connect)),
           ).toEqual(['metrics', 'numbers']);
         expect(JSON.parse(await kubectl(['-n', OUTSIDE, 'exec', 'like-nobody', ...connect]))).toEqual(['metrics']);
+        // The pod on air reaches the operator's port for reports, and no other pod does.
+        const operators = await scene.release.service(
+          ...['get', 'pods', '-l', 'app.kubernetes.io/component=operator', '--field-selector=status.phase=Running'],
+          ...['-o', 'jsonpath={.items[0].status.podIP}'],
+        );
+        const report = ['--', 'node', '-e', CONNECT, JSON.stringify({ reports: [operators, 9406] })];
+        expect(JSON.parse(await kubectl(['-n', NAMESPACE, 'exec', metadata.name, ...report]))).toEqual(['reports']);
+        for (const [namespace, name] of [
+          [OUTSIDE, 'like-nobody'],
+          [NAMESPACE, 'like-an-import'],
+        ] as const)
+          expect(JSON.parse(await kubectl(['-n', namespace, 'exec', name, ...report]))).toEqual([]);
         // The lookup of a name works as well.
         const lookup =
           "require('node:dns').promises.lookup('loopstream-api.loopstream.svc.cluster.local').then(console.log)";

@@ -22,6 +22,7 @@ export const LOG_KEYS = {
   code: 'A stable code, of an error of ours or of the system.',
   connectedMs: 'How long a destination had accepted media.',
   conversionPort: 'The port of the conversion webhook.',
+  reportsPort: 'The port for the reports of pods.',
   controller: 'The controller of the operator: `stream`, `upload`, `playlist` or `destination`.',
   deposit: 'The id of a crypto deposit.',
   destination: 'The name of a destination.',

@@ -79,6 +79,7 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
   const { state, progress } = context;
   return progress.step('operator', async () => {
     const opsPort = await claimPort('operator', 0);
+    const reportsPort = await claimPort('operator', 0);
     const kubeconfig = await controlPlane.kubeconfigFor('operator', {
       user: serviceAccountUser('loopstream-operator'),
     });
@@ -95,6 +96,10 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
           LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
           // With --operator-only nobody counts.
           LOOPSTREAM_METERED: String(!context.options.operatorOnly),
+          // Pods are processes of this machine.
+          LOOPSTREAM_REPORTS_URL: `http://127.0.0.1:${reportsPort}`,
+          LOOPSTREAM_REPORTS_HOST: '127.0.0.1',
+          LOOPSTREAM_REPORTS_PORT: String(reportsPort),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
       }),

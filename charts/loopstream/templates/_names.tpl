@@ -87,6 +87,11 @@ yes
 {{ include "loopstream.fullname" . }}-operator{{ if .Values.watchNamespaces }}-shared{{ end }}
 {{- end }}
 
+{{/* Name of the Service at which the pods of streams report to it. */}}
+{{- define "loopstream.reportsName" -}}
+{{ include "loopstream.fullname" . }}-reports
+{{- end }}
+
 {{/* The label that tells its pods by what they watch: a namespace, or `Several`, which none can be called. */}}
 {{- define "loopstream.watches" -}}
 {{- if .Values.watchNamespaces }}Several{{ else }}{{ include "loopstream.streamsNamespace" . }}{{ end -}}

@@ -23,6 +23,24 @@ Every public address. IPv6 is 2000::/3, the global unicast addresses, without th
 {{- concat (.Values.networkPolicy.mediaTo | default $public) .Values.networkPolicy.mediaAlsoTo | toJson -}}
 {{- end }}
 
+{{/* The pods on air, where the operator watches: peers that may report to it. */}}
+{{- define "loopstream.streamerPeers" -}}
+{{- $pods := dict "matchLabels" (dict "app.kubernetes.io/name" "loopstream" "app.kubernetes.io/managed-by" "loopstream" "app.kubernetes.io/component" "streamer") -}}
+{{- $namespaces := dict -}}
+{{- if not (include "loopstream.watchesAll" .) -}}
+{{- $namespaces = dict "matchExpressions" (list (dict "key" "kubernetes.io/metadata.name" "operator" "In" "values" (include "loopstream.namespaces" . | fromJsonArray))) -}}
+{{- end -}}
+{{- list (dict "namespaceSelector" $namespaces "podSelector" $pods) | toJson -}}
+{{- end }}
+
+{{/* Where the pods on air report. */}}
+{{- define "loopstream.reportRules" -}}
+{{- $operators := dict
+  "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .Release.Namespace))
+  "podSelector" (dict "matchLabels" (include "loopstream.selector" (dict "root" . "component" "operator") | fromYaml)) -}}
+{{- list (dict "to" (list $operators) "ports" (list (dict "port" 9406 "protocol" "TCP"))) | toJson -}}
+{{- end }}
+
 {{/* kubelet mounts a volume, so that storage in files needs no rule. A Service's namespace is open at every port: policies
 see the ports of its pods. */}}
 {{- define "loopstream.storageRules" -}}

@@ -9,7 +9,8 @@ import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
-import { type StatsParts, streamerStats } from './control/stats.ts';
+import { Reporter } from './control/reporter.ts';
+import { pickReport, type StatsParts, streamerStats } from './control/stats.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
@@ -64,6 +65,7 @@ export async function startStreamer(
     onConnected: () => (startedAt ??= clock.now()),
     onAirtime: airtime.add,
     onAirtimeLost: airtime.subtract,
+    onChange: () => reporter?.noteChange(),
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
   /** Opens outputs for the destinations of the program while this pod holds the publisher lock. */
@@ -85,11 +87,17 @@ export async function startStreamer(
     now: clock.now(),
     programVersion: engine.program().version,
     held: lock !== undefined && lock.state !== 'acquired',
+    pushes: reporter?.isHeard ?? false,
     cache: cache(),
     runs: airtime.runs(),
   });
+  const reporter = createReporter(config, { parts, clock, log });
   const http = await serve(config, engine, { parts, lock, log });
   lifecycle.defer('http', () => http.close());
+  if (reporter) {
+    broadcaster.onBatch(reporter.check);
+    lifecycle.defer('reports', () => reporter.close());
+  }
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
@@ -128,6 +136,15 @@ function createLock(
     over.abort(new Error('over'));
   };
   return lock;
+}
+
+/** Undefined where the operator gave no address, or no token to show there. */
+function createReporter(
+  { reportsUrl: url, podUid, controlTokenFile: tokenFile }: StreamerConfig,
+  { parts, clock, log }: { parts: () => StatsParts; clock: Clock; log: Logger },
+): Reporter | undefined {
+  if (url === undefined || tokenFile === undefined) return undefined;
+  return new Reporter({ url, podUid, tokenFile, report: () => pickReport(streamerStats(parts())), clock, log });
 }
 
 function serve(

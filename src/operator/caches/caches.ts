@@ -44,6 +44,8 @@ const BY_CONTENT = 'content';
 export const BY_STREAM = 'stream';
 /** Pods by the node that they run on. */
 export const BY_NODE = 'node';
+/** Pods by their own UID. */
+export const BY_UID = 'uid';
 /** Pods by the UID of their controller. */
 export const BY_OWNER = 'owner';
 
@@ -127,6 +129,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
       ...made,
       keep: stripPod,
       indexes: {
+        [BY_UID]: ({ metadata }) => [metadata.uid],
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),
         [BY_NODE]: ({ spec }) => (spec.nodeName === undefined ? [] : [spec.nodeName]),
         [BY_STREAM]: (pod) => listKeys(pod, streamLabel(pod)),

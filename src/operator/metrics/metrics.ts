@@ -19,10 +19,12 @@ import { PHASES, type Phase } from '../../resources/stream/spec.ts';
 import { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import type { Caches } from '../caches/caches.ts';
 import type { Reconcile } from '../runtime/controller.ts';
+import type { ReportResult } from '../stream/report-result.ts';
 import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
 import { type ConversionMetrics, conversionMetrics } from './conversion.ts';
 import { computeLateness } from './lateness.ts';
 import { countObjects } from './objects.ts';
+import { reportMetrics } from './reports.ts';
 import { buildObjectSeries } from './series.ts';
 
 const RECONCILE_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -39,6 +41,7 @@ export interface Metrics {
   onEventDrop: ReturnType<typeof eventMetrics>;
   queues: WorkqueueMetrics;
   conversion: ConversionMetrics;
+  countReport(result: ReportResult): void;
   showReflectors(caches: Caches): void;
   showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
   /** Shows of each listed namespace whether it can be read. */
@@ -68,6 +71,7 @@ export function createMetrics(): Metrics {
     onEventDrop,
     queues,
     conversion,
+    countReport: reportMetrics(registry),
     showReflectors,
     showLeading: leadingMetrics(registry),
     showNamespaces: namespaceMetrics(registry, {

@@ -49,6 +49,8 @@ export interface PodSettings {
   jobPlacement: Placement;
   /** Pods of streams say where their metrics are, for a Prometheus that scrapes by annotations. */
   scrapeAnnotations: boolean;
+  /** Where pods of streams push their reports: the operator's Service. Undefined where the operator asks for them. */
+  reportsUrl: string | undefined;
   mediaLimits: MediaLimits;
   /** For the whole transfer of a link; one that brings less a second is given up. */
   fetchTimeoutSeconds: number;

@@ -143,6 +143,10 @@ export const operatorConfig = (env: Env) => {
     keepUnusedDays: integer('KEEP_UNUSED_DAYS'),
     /** undefined: this process converts nothing. */
     conversion: conversion(env),
+    /** Where pods of streams push their reports; undefined: each is asked. */
+    reportsUrl: optional('REPORTS_URL'),
+    reportsHost: text('REPORTS_HOST'),
+    reportsPort: integer('REPORTS_PORT'),
     opsHost: text('OPS_HOST'),
     opsPort: integer('OPS_PORT', 'operator'),
   });

@@ -294,9 +294,18 @@ function follow({ stream, report, now }: Situation, pod: Pod, current: Program):
   return { ...(address !== undefined && { action: { do: 'skip', address, skip, program: done } }), requeueAt };
 }
 
-function describeOnAir({ wasLive }: Situation, pod: Pod): Omit<PartialDecision, 'action'> {
-  const ready = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
-  if (ready && !isOver(pod))
+/**
+ * Whether a destination takes media. Kubelet says so first, with the write of the pod's status that a start causes anyway. From then on the
+ * pod reports each change sooner than kubelet probes it.
+ */
+function takesMedia({ wasLive, report }: Situation, pod: Pod): boolean {
+  const isReady = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
+  return !isOver(pod) && ((wasLive ? report?.live : undefined) ?? isReady);
+}
+
+function describeOnAir(situation: Situation, pod: Pod): Omit<PartialDecision, 'action'> {
+  const { wasLive } = situation;
+  if (takesMedia(situation, pod))
     return { phase: 'live', live: yes('Live', 'A destination is accepting media.'), progressing: SETTLED };
   const trouble = findPodTrouble(pod);
   const progressing = trouble ? no(trouble.reason, trouble.message) : yes('Starting', 'The pod is starting.');

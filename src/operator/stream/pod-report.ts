@@ -1,6 +1,6 @@
 /**
- * Parses the report of a streamer's pod (GET /stats), as far as the operator needs it: its playhead, its time on air, and what is
- * wrong while it is on air. A pod may be older or newer than this operator, so each part is taken as it is found.
+ * Parses the report of a streamer's pod, which the pod pushes, or answers with when it is asked (GET /stats), as far as the operator needs
+ * it: its playhead, its time on air, and what is wrong while it is on air. A pod may be older or newer than this operator, so each part is taken as it is found.
  * Pure: no I/O, no clock.
  */
 
@@ -20,6 +20,8 @@ export interface StreamClock {
 
 export interface PodReport {
   clock: StreamClock;
+  /** Whether a destination takes media. Only of a pushed report: an answer may be older than what kubelet says by its probes. */
+  live?: boolean;
   /** It does not publish, because it does not know that it may. */
   held?: boolean;
   problems: PodProblem[];
@@ -105,18 +107,22 @@ const parseBroken = (stats: Record<string, unknown>): BrokenItem[] =>
     ...(text(playlistID) !== '' && { playlist: text(playlistID) }),
   }));
 
-/** Undefined when the answer is not a streamer's. */
-export function parsePodReport(answer: unknown): PodReport | undefined {
+/** Undefined when the answer is not a streamer's. `isPushed`: the pod pushes each change, so the report is of this moment. */
+export function parsePodReport(answer: unknown, isPushed = false): PodReport | undefined {
   if (!isRecord(answer) || typeof answer.playable !== 'boolean') return undefined;
   const broken = parseBroken(answer);
   return {
     clock: parseClock(answer.clock),
+    ...(isPushed && typeof answer.live === 'boolean' && { live: answer.live }),
     ...(answer.held === true && { held: true }),
     problems: parseProblems(answer),
     ...(broken.length > 0 && { broken }),
     runs: parseRuns(answer),
   };
 }
+
+/** Whether a pod says that its pushed reports arrive. A pod of an older release pushes none. */
+export const isPushing = (answer: unknown): boolean => isRecord(answer) && answer.pushes === true;
 
 /** Whether two answers say the same, but for time on air that only goes by: that is of interest once an hour. */
 export function isSameReport(a: PodReport, b: PodReport | undefined): boolean {

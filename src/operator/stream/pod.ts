@@ -93,19 +93,21 @@ const programVolume = {
 };
 
 /**
- * Ready means that a destination accepts media, so readiness is probed each second and believed at once. Whether the
- * process is alive is another question, with time for a machine under load.
+ * Ready means that a destination accepts media, which is believed at once. The start is probed each second, and kubelet probes readiness
+ * as soon as it is over: when a destination accepts media, or waiting longer is of no use (media/streamer/control/http.ts). Later
+ * changes are pushed, so they need no frequent probe. Without reports, readiness is probed each second. Whether the process is
+ * alive is another question, with time for a machine under load.
  */
-const probes = {
+const buildProbes = ({ reportsUrl }: PodSettings) => ({
   startupProbe: {
-    httpGet: { path: '/healthz', port: 'http' },
+    httpGet: { path: '/startupz', port: 'http' },
     periodSeconds: 1,
     timeoutSeconds: 2,
     failureThreshold: 60,
   },
   readinessProbe: {
     httpGet: { path: '/readyz', port: 'http' },
-    periodSeconds: 1,
+    periodSeconds: reportsUrl === undefined ? 1 : 5,
     timeoutSeconds: 2,
     failureThreshold: 1,
   },
@@ -115,7 +117,7 @@ const probes = {
     timeoutSeconds: 5,
     failureThreshold: 3,
   },
-};
+});
 
 const container = (
   settings: PodSettings,
@@ -141,6 +143,7 @@ const container = (
     { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
     { name: 'LOOPSTREAM_VIEW_TOKEN_FILE', value: `${STREAM_DIR}/${VIEW_TOKEN_KEY}` },
     { name: 'LOOPSTREAM_PUBLISHER_FILE', value: `${STREAM_DIR}/${PUBLISHER_KEY}` },
+    ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
     { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
     { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
@@ -151,7 +154,7 @@ const container = (
     { name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' },
   ],
   terminationMessagePath: RESULT_FILE,
-  ...probes,
+  ...buildProbes(settings),
   resources: withDisk(template.resources ?? streamResources(profile, destinations.length), volumes),
   ...CONTAINER_SECURITY,
   volumeMounts: [

@@ -1,6 +1,6 @@
 /**
  * Computes a stream's sessions (resources/stream/sessions.ts) from what its pods report: nothing is counted twice, and nothing is
- * lost before it is acknowledged. A pod reports in two ways: it answers the operator (GET /stats), and its container leaves a
+ * lost before it is acknowledged. A pod reports in two ways: to the operator while it runs (streamers.ts), and its container leaves a
  * message when it ends, for whatever reason. A pod's object stays until its last report is written here (POD_FINALIZER), as the
  * Job controller does with the pods of Jobs.
  *
@@ -8,7 +8,7 @@
  * the pod allows it. Times of a pod are compared with those of its kubelet, which reads the same clock; spans of time are
  * compared with the operator's clock, so that a node whose clock is wrong costs nobody anything.
  *
- * Time that is lost: of a pod whose node is lost, what it counted since its last answer (15 s), and where the operator was
+ * Time that is lost: of a pod whose node is lost, what it counted since its last report (five minutes), and where the operator was
  * restarted since and could not ask it, since the last full hour. Pure: no I/O, no clock.
  */
 

@@ -1,10 +1,11 @@
 /**
- * Talks to the pods of streams on air: asks each from time to time for its report, and passes on skips. The
+ * Talks to the pods of streams on air: accepts the reports that they push, asks those that push none, and passes on skips. The
  * reports are kept here for the next reconcile of their stream; a pod that does not answer changes nothing.
  */
 import { Agent, request } from 'undici';
 import type { Pod } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import {
   COMPONENT_LABEL,
@@ -18,8 +19,9 @@ import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
-import { isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
+import { isPushing, isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
+import type { ReportResult } from './report-result.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
 
 const TIMEOUT_MS = 1_000;
@@ -28,19 +30,27 @@ const SKIP_TIMEOUT_MS = 4_000;
 const MAX_BYTES = 256 * 1024;
 /** Questions under way at the same time. */
 const AT_ONCE = 16;
+/** An operator that begins to lead knows no report. It asks all pods one after the other, 200 a second. */
+const SPACING_MS = 5;
+/** A report that a pod pushed before a command reached it arrives within this time, or never. */
+const ON_ITS_WAY_MS = 2_000;
 
 export interface FollowOptions {
-  /** Between two questions to the same pod. */
+  /** Between two questions to the same pod, if it pushes no reports. */
   everyMs: number;
   /** The same while it has a new program that it has not taken up: where it stands then is worth writing down soon. */
   behindMs: number;
+  /** Time after a report until a pod that pushes is asked: it should have pushed another one by then. */
+  silentMs: number;
 }
 
-export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000 };
+export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000, silentMs: 450_000 };
 
 export interface Streamers {
   /** The last report of a pod, by its UID. */
   report(podUid: string): PodReport | undefined;
+  /** Accepts a report that a pod has pushed, as it was parsed from JSON; false when it is none. */
+  accept(pod: Pod, pushed: unknown): boolean;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
   /** Tells a pod that it may publish, so that it need not wait for its files; and that it must not any more. */
@@ -55,24 +65,36 @@ interface PodState {
   nextMs: number;
   /** Rises with each skip: what was asked before it is out of date. */
   skips: number;
+  /** When the pod was last commanded (monotonic). */
+  commandedMs: number;
   /** The spell since its last comparison (sessions.ts). */
   sight?: Sight | undefined;
 }
 
 const withoutHold = ({ held: _, ...rest }: PodReport): PodReport => rest;
+const withoutLive = ({ live: _, ...rest }: PodReport): PodReport => rest;
 
 const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
 
-/** `findViewToken`: the token that a pod wants with each question; a pod of an older release ignores it. */
-export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod) => Promise<string>): Streamers {
+export interface StreamersOptions {
+  /** Returns the token that a pod wants with each question; a pod of an older release ignores it. */
+  findViewToken?: (pod: Pod) => Promise<string>;
+  /** New pods are told where to push their reports. */
+  expectsPushes?: boolean;
+  count?: (result: ReportResult) => void;
+}
+
+export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions = {}): Streamers {
+  const { findViewToken, expectsPushes = false, count } = options;
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, PodState>();
-  const findState = (uid: string): PodState => {
-    const found = pods.get(uid) ?? { report: undefined, nextMs: 0, skips: 0 };
+  const findState = (uid: string, nextMs = 0): PodState => {
+    const found = pods.get(uid) ?? { report: undefined, nextMs, skips: 0, commandedMs: Number.NEGATIVE_INFINITY };
     pods.set(uid, found);
     return found;
   };
+  let following: { enqueue: (streamKey: string) => void; options: FollowOptions } | undefined;
   let running: Promise<void> | undefined;
   lifecycle.defer('streams on air', async () => {
     await agent.destroy();
@@ -102,26 +124,39 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     }
   };
 
-  const visit = async (pod: Pod, address: string, options: FollowOptions, enqueue: (streamKey: string) => void) => {
-    const entry = findState(pod.metadata.uid);
-    const { skips } = entry;
-    const token = await findViewToken?.(pod).catch(() => undefined);
-    const shown = token === undefined ? {} : { token };
-    const report = parsePodReport(await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown));
-    const program = readPodProgram(pod);
-    const soon = report && program && isBehind(program, report);
-    // Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever.
-    entry.nextMs = performance.now() + (soon ? options.behindMs : options.everyMs) * (1 - Math.random() / 5);
-    if (!report || entry.skips !== skips) return;
+  /** Keeps a report, and has its stream reconciled if it says something new. Returns whether it does. */
+  const keep = (pod: Pod, entry: PodState, report: PodReport): boolean => {
     const seconds = report.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
     const seen = { readySince: findReadySince(pod), seconds, atMs: performance.now() };
     const { sight, isTooLittle = entry.report?.reportsTooLittle } = compareWithSight(entry.sight, seen);
     entry.sight = sight;
     if (isTooLittle) report.reportsTooLittle = true;
-    const known = isSameReport(report, entry.report);
+    const isNew = !isSameReport(report, entry.report);
     entry.report = report;
-    if (known) return;
-    enqueue(joinKey(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
+    if (isNew) following?.enqueue(joinKey(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
+    return isNew;
+  };
+
+  /** Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever. */
+  const computeNextMs = (waitMs: number): number => performance.now() + waitMs * (1 - Math.random() / 5);
+
+  const visit = async (pod: Pod, address: string, { everyMs, behindMs, silentMs }: FollowOptions) => {
+    const entry = findState(pod.metadata.uid);
+    const { skips, report: before } = entry;
+    const token = await findViewToken?.(pod).catch(() => undefined);
+    const shown = token === undefined ? {} : { token };
+    const answer = await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown);
+    const report = parsePodReport(answer, isPushing(answer));
+    const program = readPodProgram(pod);
+    const soon = report && program && isBehind(program, report);
+    entry.nextMs = computeNextMs(soon ? behindMs : everyMs);
+    if (!report) return;
+    count?.('asked');
+    // A report that was pushed since the question is newer than the answer.
+    if (entry.skips !== skips || entry.report !== before) return;
+    const isNew = keep(pod, entry, report);
+    // A pod whose pushes are said to arrive, and which says something else when it is asked, is asked again soon.
+    if (isPushing(answer) && !(before && isNew)) entry.nextMs = computeNextMs(silentMs);
   };
 
   const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
@@ -129,14 +164,27 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
     if (address === undefined) return;
     await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
     const entry = pods.get(pod.metadata.uid);
+    if (!entry) return;
     // Its last report is out of date.
-    if (entry) pods.set(pod.metadata.uid, { ...entry, report: entry.report && withoutHold(entry.report), nextMs: 0 });
+    const report = entry.report && withoutHold(entry.report);
+    pods.set(pod.metadata.uid, { ...entry, report, nextMs: 0, commandedMs: performance.now() });
   };
 
   return {
     release: (pod, token) => postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
     stop: (pod, token) => postCommand(pod, STOP_PATH, token, {}),
     report: (podUid) => pods.get(podUid)?.report,
+    accept(pod, pushed) {
+      const report = parsePodReport(pushed, true);
+      if (!report || !following) return false;
+      const entry = findState(pod.metadata.uid);
+      // The pod may have sent it before it was told to publish, or before it skipped. Then it is asked at once.
+      const contradicts = report.held || !isSameJson(report.clock, entry.report?.clock ?? report.clock);
+      const mayBeOld = contradicts && performance.now() - entry.commandedMs < ON_ITS_WAY_MS;
+      entry.nextMs = mayBeOld ? 0 : computeNextMs(following.options.silentMs);
+      if (!mayBeOld) keep(pod, entry, report);
+      return true;
+    },
     async skip(podUid, address, token, { id, track }) {
       const entry = findState(podUid);
       const answer = await ask(`http://${address}:${STREAMER_PORT}${SKIP_PATH}`, SKIP_TIMEOUT_MS, {
@@ -145,24 +193,39 @@ export function createStreamers(lifecycle: Lifecycle, findViewToken?: (pod: Pod)
         body: { id, track },
       });
       entry.skips++;
+      entry.commandedMs = performance.now();
       if (typeof answer !== 'object' || answer === null || !('clock' in answer)) return undefined;
       const clock = parseClock(answer.clock);
       if (entry.report) entry.report = { ...entry.report, clock };
       return clock;
     },
     follow(cache, enqueue, options) {
+      following = { enqueue, options };
+      // Kubelet has seen something since the last report, so that rules. A pod that would have reported it is asked.
+      cache.onChange((_key, pod, previous) => {
+        const entry = pod && pods.get(pod.metadata.uid);
+        const readySince = pod && findReadySince(pod);
+        if (entry?.report?.live === undefined || readySince === (previous && findReadySince(previous))) return;
+        if (entry.report.live !== (readySince !== undefined)) entry.nextMs = 0;
+        entry.report = withoutLive(entry.report);
+      });
+      let isFirst = true;
       const round = async () => {
         const now = performance.now();
         const found = cache.list().filter(isStreamer);
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
+        // A pod that was made since then pushes its first report by itself.
+        const wait = (index: number) => (isFirst ? index * SPACING_MS : expectsPushes ? options.everyMs : 0);
+        for (const [index, { metadata }] of found.entries()) findState(metadata.uid, now + wait(index));
+        isFirst = false;
         const due = found.flatMap((pod) => {
           const address = findAddressToAsk([pod]);
           return address !== undefined && findState(pod.metadata.uid).nextMs <= now ? [{ pod, address }] : [];
         });
         const worker = async () => {
           for (let next = due.shift(); next && !lifecycle.signal.aborted; next = due.shift()) {
-            await visit(next.pod, next.address, options, enqueue);
+            await visit(next.pod, next.address, options);
           }
         };
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, worker));

@@ -108,7 +108,7 @@ export const CONVERSION_PATH = '/convert';
 /** The name of its port in the operator's pods. */
 export const CONVERSION_PORT_NAME = 'conversion';
 
-/** A streamer pod listens here for the operator and the API server: /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
+/** A streamer pod listens here for the operator and the API server: /startupz, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;
 /** And here for Prometheus, which is let in nowhere else: /metrics. */
 export const STREAMER_METRICS_PORT = 9405;
@@ -117,6 +117,8 @@ export const SKIP_PATH = '/control/skip';
 /** The path on which the operator allows a streamer to publish, or forbids it again. */
 export const RELEASE_PATH = '/control/release';
 export const STOP_PATH = '/control/stop';
+/** The operator's Service accepts the reports of a stream's pods at this path and the UID of the pod. */
+export const REPORTS_PATH = '/reports';
 /** The one port that the pod of an Upload's Job listens on: /progress. */
 export const PREPARE_PORT = 9403;
 

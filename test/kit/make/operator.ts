@@ -43,6 +43,7 @@ export const SETTINGS: PodSettings = {
   storageVolume: { persistentVolumeClaim: { claimName: 'media' } },
   storageSecret: undefined,
   storageReadSecret: undefined,
+  reportsUrl: undefined,
   cacheBytes: 2 ** 31,
   scratchVolume: { emptyDir: { sizeLimit: '64Gi' } },
   allowPrivateLinks: false,

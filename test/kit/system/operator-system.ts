@@ -7,7 +7,8 @@ import { createKube } from '../../../src/kube/client.ts';
 import { EVENTS, JOBS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
+import { type RunningOperator, runOperator } from '../../../src/operator/main.ts';
+import type { OperatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { API_VERSION } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
@@ -19,7 +20,7 @@ import { withOverrides } from '../../../src/settings/limits.ts';
 import { MEDIA, SETTINGS } from '../make/operator.ts';
 import { silent } from '../real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
-import { until } from '../wait.ts';
+import { freePort, until } from '../wait.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 
 export const NS = 'tv';
@@ -27,14 +28,21 @@ export const KEY = 'live_s3cr3t-k3y';
 export let cluster: TestKubernetes;
 export let kube: Kube;
 export let kubelet: Kubelet;
-export let operator: { lifecycle: Lifecycle; opsPort: number };
+export let operator: RunningOperator & { lifecycle: Lifecycle };
 
 /** The operator polls pods often: a test need not wait for an interval that is a quarter of a minute in production. */
-const FOLLOW = { everyMs: 250, behindMs: 250 };
+const FOLLOW = { everyMs: 250, behindMs: 250, silentMs: 250 };
+
+/** Pods that push are not asked within a test. */
+const FOLLOW_PUSHES = { everyMs: 600_000, behindMs: 600_000, silentMs: 600_000 };
 
 let isMetered = false;
+/** The port at which pods report; undefined where they are asked. It stays while operators come and go. */
+let reportsPort: number | undefined;
 
-async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
+type Options = Parameters<typeof runOperator>[3];
+
+export async function startOperator(options: Options = {}, changes: Partial<OperatorConfig> = {}) {
   const lifecycle = new Lifecycle();
   const config = {
     ...SETTINGS,
@@ -57,21 +65,26 @@ async function startOperator(options: Parameters<typeof runOperator>[3] = {}) {
     sweepGraceHours: 24,
     keepUnusedDays: 30,
     conversion: undefined,
+    reportsUrl: reportsPort === undefined ? undefined : `http://127.0.0.1:${reportsPort}`,
+    reportsHost: '127.0.0.1',
+    reportsPort: reportsPort ?? 0,
     opsHost: '127.0.0.1',
     opsPort: 0,
     limits: withOverrides(),
+    ...changes,
   };
-  const { opsPort } = await runOperator(config, lifecycle, silent, { follow: FOLLOW, ...options });
-  return { lifecycle, opsPort };
+  const follow = reportsPort === undefined ? FOLLOW : FOLLOW_PUSHES;
+  return { ...(await runOperator(config, lifecycle, silent, { follow, ...options })), lifecycle };
 }
 
 /**
  * Makes one namespace for the file and one operator for each test, and removes all objects between two tests. `metered` starts the metering
- * too.
+ * too; with `pushes`, pods report by themselves and are not asked.
  */
-export function aroundEachTest({ metered = false } = {}): void {
+export function aroundEachTest({ metered = false, pushes = false } = {}): void {
   isMetered = metered;
   beforeAll(async () => {
+    reportsPort = pushes ? await freePort() : undefined;
     cluster = await shareTestKubernetes();
     kube = createKube({ kubeconfig: cluster.kubeconfig });
     await applyCrds(kube);
@@ -231,10 +244,7 @@ export async function waitUntilAtRest(): Promise<Record<string, string>> {
 }
 
 /** Stops the operator, runs `meanwhile`, and starts it again. */
-export async function withoutOperator<T>(
-  meanwhile: () => Promise<T>,
-  options?: Parameters<typeof runOperator>[3],
-): Promise<T> {
+export async function withoutOperator<T>(meanwhile: () => Promise<T>, options?: Options): Promise<T> {
   await operator.lifecycle.stop();
   const result = await meanwhile();
   operator = await startOperator(options);

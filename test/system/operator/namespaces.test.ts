@@ -66,7 +66,9 @@ async function startOperator(watched: string): Promise<void> {
     LOOPSTREAM_WATCH_NAMESPACES: watched,
     KUBECONFIG: await cluster.kubeconfigFor(SERVICE, { user: `system:serviceaccount:${SERVICE}:loopstream-operator` }),
   });
-  const { opsPort } = await runOperator(config, lifecycle, silent, { follow: { everyMs: 250, behindMs: 250 } });
+  const { opsPort } = await runOperator(config, lifecycle, silent, {
+    follow: { everyMs: 250, behindMs: 250, silentMs: 250 },
+  });
   operator = { lifecycle, opsPort };
 }
 

@@ -53,7 +53,9 @@ export async function startStreamerPod(
     written = text;
   };
   await sync();
-  const owner = (await kube.get(PODS, namespace, name)).metadata.ownerReferences?.[0]?.uid ?? '';
+  const { metadata, spec } = await kube.get(PODS, namespace, name);
+  const owner = metadata.ownerReferences?.[0]?.uid ?? '';
+  const { env = [] } = (spec as { containers: { env?: { name: string; value?: string }[] }[] }).containers[0] ?? {};
   // The first pod of a stream may exist a moment before its Secret: kubelet waits for it too.
   const secret = await until('the Secret of the pod', () =>
     kube.get(SECRETS, namespace, streamSecretName(owner)).catch(() => undefined),
@@ -70,6 +72,8 @@ export async function startStreamerPod(
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
     LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
+    LOOPSTREAM_POD_UID: metadata.uid,
+    LOOPSTREAM_REPORTS_URL: env.find((one) => one.name === 'LOOPSTREAM_REPORTS_URL')?.value,
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: ip,
     LOOPSTREAM_PORT: String(STREAMER_PORT),

@@ -38,6 +38,12 @@ export interface StreamerHttp {
 /** A broadcaster whose loop has not turned for this long hangs. The loop turns at least twice a second, with or without media. */
 export const HUNG_MS = 10_000;
 
+/**
+ * A start is over after this time, whatever the destinations do: a probe that fails for too long restarts the container. A stream that
+ * is held waits for another pod, which stops when this one has started.
+ */
+const STARTING_MS = { held: 1_000, publishing: 10_000 };
+
 /** Commands are a few words. */
 const MAX_BODY_BYTES = 4096;
 
@@ -110,7 +116,13 @@ const forViewers =
 
 function routes(options: HttpOptions): Record<string, Handler> {
   const { broadcaster, stats, commands } = options;
+  const sinceMs = performance.now();
   return {
+    '/startupz': (_, response) => {
+      const { live, held } = stats();
+      const isStarted = live || performance.now() - sinceMs > STARTING_MS[held ? 'held' : 'publishing'];
+      json(response, isStarted ? 200 : 503, { status: isStarted ? 'started' : 'starting' });
+    },
     // A restart mends a hung loop. It does not mend media that cannot be played, so `playable` does not count here.
     '/healthz': (_, response) => {
       const { idleMs } = broadcaster.stats();

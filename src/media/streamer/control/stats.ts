@@ -14,6 +14,8 @@ export interface StreamerStats {
   live: boolean;
   /** True while this pod does not hold the publisher lock. */
   held: boolean;
+  /** True while the operator accepts the reports that this pod pushes, and so need not ask. */
+  pushes: boolean;
   /** Time when a destination first took media (RFC 3339); null before. */
   startedAt: string | null;
   uptimeSeconds: number;
@@ -60,6 +62,12 @@ export interface StreamerStats {
   destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
 }
 
+/** The part of the numbers that the operator acts on or shows (operator/stream/pod-report.ts). */
+export type StreamerReport = Pick<
+  StreamerStats,
+  'live' | 'held' | 'playable' | 'clock' | 'brokenItems' | 'preparationBehind' | 'runs' | 'destinations'
+>;
+
 export interface StatsParts {
   splice: SpliceStats;
   broadcaster: BroadcastStats;
@@ -70,6 +78,7 @@ export interface StatsParts {
   now: Date;
   programVersion: number;
   held?: boolean;
+  pushes?: boolean;
   cache?: CacheStats | undefined;
   runs?: readonly StreamerRun[];
 }
@@ -86,6 +95,7 @@ export function streamerStats(parts: StatsParts): StreamerStats {
   return {
     live: outputs.some((t) => t.connected),
     held: parts.held ?? false,
+    pushes: parts.pushes ?? false,
     startedAt: startedAt?.toISOString() ?? null,
     uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
     bitrateKbps: broadcaster.bitrateKbps,
@@ -117,6 +127,11 @@ export function streamerStats(parts: StatsParts): StreamerStats {
     cache: parts.cache ?? null,
     destinations: outputs.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
+}
+
+export function pickReport(stats: StreamerStats): StreamerReport {
+  const { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations } = stats;
+  return { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations };
 }
 
 /** The pictures come first: they are what is on air. */

@@ -44,6 +44,8 @@ export interface OutputOptions {
   onAirtime?: (sinceMs: number, untilMs: number) => void;
   /** Called when that many milliseconds of reported airtime did not reach the destination. */
   onAirtimeLost?: (ms: number) => void;
+  /** Called when an attempt has failed, or the destination takes media or no longer does. */
+  onChange?: () => void;
   timeouts?: Partial<OutputTimeouts>;
 }
 
@@ -161,6 +163,7 @@ export class Output {
     this.#lastError = reason;
     this.#failures[reason.code] = (this.#failures[reason.code] ?? 0) + 1;
     if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
+    this.#options.onChange?.();
   }
 
   /** Runs one attempt to its end; no reason when this streamer ended it. */
@@ -284,14 +287,16 @@ export class Output {
   }
 
   #show(health: ConnectionHealth): void {
-    const { clock, log, name, onConnected } = this.#options;
+    const { clock, log, name, onConnected, onChange } = this.#options;
     const connected = health.isConnected(clock.monotonicMs());
     if (connected === this.#connected || (connected && !this.#queue)) return;
     this.#connected = connected;
-    if (!connected) return;
-    this.#lastError = null;
-    log.info({ destination: name }, 'the destination accepts the stream');
-    onConnected?.();
+    if (connected) {
+      this.#lastError = null;
+      log.info({ destination: name }, 'the destination accepts the stream');
+      onConnected?.();
+    }
+    onChange?.();
   }
 }
 

@@ -12,6 +12,28 @@ const stats = { playable: true, clock: { video: clock(EPOCH), audio: null }, bro
 const leftOut = (message: string) => ({ reason: 'ItemsLeftOut', message });
 const newsWith = (more: object) => parsePodReport({ ...stats, ...more });
 
+describe('whether a stream is live', () => {
+  const pod = (ready: boolean) => makePod(stream(), { ready });
+  const pushed = (live: boolean) => ({ report: parsePodReport({ ...stats, live }, true) });
+  const live = step(stream(), world({ pod: pod(true) })).stream;
+
+  it('follows what its pod pushes, before kubelet sees it', () => {
+    expect(live.status?.phase).toBe('live');
+    const lost = step(live, { ...world({ pod: pod(true) }), ...pushed(false) }).stream;
+    expect(lost.status?.phase).toBe('reconnecting');
+    const back = step(lost, { ...world({ pod: pod(false) }), ...pushed(true) }).stream;
+    expect(back.status?.phase).toBe('live');
+  });
+
+  it('follows kubelet where the pod pushes nothing, at its start, and when it is over', () => {
+    const answered = { report: parsePodReport({ ...stats, live: false }) };
+    expect(step(live, { ...world({ pod: pod(true) }), ...answered }).decision.phase).toBe('live');
+    expect(step(stream(), { ...world({ pod: pod(false) }), ...pushed(true) }).decision.phase).toBe('starting');
+    const over = makePod(stream(), { ready: true, phase: 'Failed' });
+    expect(step(live, { ...world({ pod: over }), ...pushed(true) }).decision.phase).not.toBe('live');
+  });
+});
+
 describe('the report of a pod', () => {
   it.each([[undefined], [null], ['x'], [[]], [{}], [{ playable: 'yes' }]])('%j is no report', (told) => {
     expect(parsePodReport(told)).toBeUndefined();

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Commands } from '../../../../../src/media/streamer/control/commands.ts';
 import { type HttpOptions, serveHttp } from '../../../../../src/media/streamer/control/http.ts';
 import { silent } from '../../../../kit/real/kube.ts';
@@ -17,13 +17,14 @@ afterAll(() => rm(dir, { recursive: true, force: true }));
 
 async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
   const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
+  const state = { live: true, held: false, playable: true, destinations: [] };
   const options = {
     host: '127.0.0.1',
     port: 0,
     metricsPort,
     broadcaster: { stats: () => ({ idleMs: 0 }), listen: () => () => undefined },
     profile: () => '720p30',
-    stats: () => ({ live: true, playable: true, destinations: [] }),
+    stats: () => state,
     metrics: async () => new Registry(),
     commands: new Commands({ ...controlOptions, skipped: undefined, video: undefined as never }),
   } as unknown as HttpOptions;
@@ -36,7 +37,7 @@ async function serve(viewTokenFile: string | undefined, metricsPort: number | un
     gone.abort();
     return status;
   };
-  return { http, getStatus };
+  return { http, getStatus, state };
 }
 
 test('numbers and the preview are for those with a token; health is for all', async () => {
@@ -47,6 +48,23 @@ test('numbers and the preview are for those with a token; health is for all', as
     for (const token of ['view-token', 'control-token']) expect(await getStatus(path, token)).toBe(200);
   }
   expect([await getStatus('/healthz'), await getStatus('/readyz')]).toEqual([200, 200]);
+});
+
+test('a stream has started when a destination takes media, and at the latest after some time', async () => {
+  onTestFinished(() => void vi.restoreAllMocks());
+  const start = performance.now();
+  const { getStatus, state } = await serve(join(dir, 'view'), 0);
+  const started = async (live: boolean, held: boolean, afterMs: number) => {
+    Object.assign(state, { live, held });
+    vi.spyOn(performance, 'now').mockReturnValue(start + afterMs);
+    return (await getStatus('/startupz')) === 200;
+  };
+  expect(await started(true, false, 0)).toBe(true);
+  expect(await started(false, false, 5_000)).toBe(false);
+  expect(await started(false, false, 15_000)).toBe(true);
+  // Another pod waits for this one, which publishes later.
+  expect(await started(false, true, 0)).toBe(false);
+  expect(await started(false, true, 5_000)).toBe(true);
 });
 
 test('a viewer may not control', async () => {

@@ -1,0 +1,53 @@
+/**
+ * Checks the control token with which a stream's pods report. The Secret of a stream is read once; only a digest of its token is kept. A
+ * token that does not fit is compared with the Secret again, since that may have been made anew, but not for each guess.
+ */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Kube } from '../../kube/types.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import { readControlToken } from './secret.ts';
+
+/** Between two reads of one Secret. */
+const REREAD_MS = 10_000;
+
+export interface ControlTokens {
+  /** Whether this is the control token of the stream. Rejects when the API server does not answer. */
+  check(stream: LoopStream, token: string): Promise<boolean>;
+  /** Forgets the token of a stream that is gone. */
+  forget(streamUid: string): void;
+}
+
+interface Known {
+  digest: Promise<Buffer | undefined>;
+  readMs: number;
+}
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+export function createControlTokens(kube: Kube, clock: Clock = systemClock): ControlTokens {
+  const known = new Map<string, Known>();
+  const read = async (stream: LoopStream): Promise<Buffer | undefined> => {
+    const token = await readControlToken({ kube }, stream);
+    return token === undefined ? undefined : digest(token);
+  };
+  const find = async (stream: LoopStream, olderThanMs: number): Promise<Buffer | undefined> => {
+    const { uid } = stream.metadata;
+    const nowMs = clock.monotonicMs();
+    const found = known.get(uid);
+    if (found && nowMs - found.readMs < olderThanMs) return found.digest;
+    const fresh: Known = { digest: read(stream), readMs: nowMs };
+    known.set(uid, fresh);
+    // A failed read is no knowledge.
+    fresh.digest.catch(() => known.get(uid) === fresh && known.delete(uid));
+    return fresh.digest;
+  };
+  return {
+    async check(stream, token) {
+      const fits = (expected: Buffer | undefined) =>
+        expected !== undefined && token !== '' && timingSafeEqual(expected, digest(token));
+      return fits(await find(stream, Number.POSITIVE_INFINITY)) || fits(await find(stream, REREAD_MS));
+    },
+    forget: (streamUid) => void known.delete(streamUid),
+  };
+}
