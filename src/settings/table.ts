@@ -1055,7 +1055,8 @@ export const SETTINGS = {
     roles: ['streamer', 'probe'],
     type: 'text',
     computed: 'as `LOOPSTREAM_FFMPEG`',
-    description: 'The ffmpeg that sends to destinations. The image has a build of ffmpeg that can only send.',
+    description:
+      'The ffmpeg that sends to destinations. The image has a build of ffmpeg that can only send, and takes less memory (`make sender`).',
   },
   FFMPEG: {
     section: 'storage',

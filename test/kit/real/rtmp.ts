@@ -32,7 +32,11 @@ const listens = (port: number, host: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-const configuration = (prefix: string, listen: string, { record, onPublish }: RtmpServerOptions): string => `
+const configuration = (
+  prefix: string,
+  listen: string,
+  { record, onPublish, chunkBytes = 4096 }: RtmpServerOptions,
+): string => `
 load_module ${MODULE};
 daemon off;
 master_process off;
@@ -43,7 +47,7 @@ rtmp {
   access_log ${prefix}/rtmp.log;
   server {
     listen ${listen};
-    chunk_size 4096;
+    chunk_size ${chunkBytes};
     application ${APPLICATION} {
       live on;
       record all;
@@ -62,6 +66,8 @@ export interface RtmpServerOptions {
   port?: number;
   /** An address of loopback; 127.0.0.1 by default. */
   host?: string;
+  /** The size of chunks that it asks for; a server that asks for none leaves it at 128. */
+  chunkBytes?: number;
   /** A URL that authorizes each publisher by POST: any answer but 2xx refuses. */
   onPublish?: string;
 }
