@@ -644,6 +644,13 @@ export const SETTINGS = {
     type: 'text',
     description: 'The image of the pods.',
   },
+  PREPARE_IMAGE: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'text',
+    computed: 'as `LOOPSTREAM_IMAGE`',
+    description: 'The image of the Jobs that import and prepare media. It has ffmpeg and ffprobe.',
+  },
   WATCH_NAMESPACES: {
     section: 'operator',
     roles: ['operator'],
