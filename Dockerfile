@@ -3,10 +3,13 @@
 ARG BUILDER=node:24-bookworm-slim
 
 # Debian's own ffmpeg loads libraries that options name and brings a hundred that nothing here calls. This stage changes with its
-# script alone, so it is built once.
+# scripts alone, so it is built once.
 FROM ${BUILDER} AS ffmpeg
-COPY scripts/build-ffmpeg /tmp/
-RUN /tmp/build-ffmpeg /out && rm -rf /var/lib/apt/lists/*
+COPY scripts/ffmpeg-source scripts/build-ffmpeg /tmp/scripts/
+RUN /tmp/scripts/build-ffmpeg /out && rm -rf /var/lib/apt/lists/*
+COPY native/rtmp-one-send.patch native/gnutls-rnd.c /tmp/native/
+COPY scripts/build-sender /tmp/scripts/
+RUN /tmp/scripts/build-sender /out && rm -rf /var/lib/apt/lists/*
 
 FROM ffmpeg AS build
 WORKDIR /src

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -70,6 +70,10 @@ test-attack: setup ## run attacks by ordinary accounts, which must all fail (doc
 
 ffmpeg: ## build the media programs of the image into dist/ffmpeg (Debian bookworm, root where build packages are missing)
 	@scripts/build-ffmpeg dist/ffmpeg
+	@scripts/build-sender dist/ffmpeg
+
+sender: node_modules/.installed ## build the small ffmpeg that sends into the cache, for make run (Debian bookworm, root as above)
+	@$(NODE) scripts/sender.ts
 
 release: node_modules/.installed ## make the release of this commit into dist/release: image, chart, SBOM, notices, sums (docs/release.md)
 	@exec $(NODE) scripts/release.ts $(ARGS)

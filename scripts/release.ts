@@ -90,9 +90,11 @@ async function buildRoots(work: string, ffmpeg: string, progress: Progress, sign
     const env = { ...environment(), TMPDIR: work };
     await runOrFail(join(PROJECT_ROOT, 'scripts', name), args, { env, timeoutMs: BUILD_TIMEOUT_MS, signal });
   };
-  // The script writes this file last.
+  // The scripts write these files last.
   if (!existsSync(join(ffmpeg, 'COPYING.ffmpeg')))
     await progress.step('compiling ffmpeg, five minutes or more', () => script('build-ffmpeg', ffmpeg));
+  if (!existsSync(join(ffmpeg, 'ffmpeg-send')))
+    await progress.step('compiling ffmpeg-send', () => script('build-sender', ffmpeg));
   await progress.step('building the roles and the dashboard', () => buildProject(project, signal));
   copyFileSync(join(project, 'node_modules/.bin/node'), join(bin, 'node'));
   await progress.step('unpacking the packages of Debian', () =>

@@ -29,6 +29,7 @@ import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
 import { localEnvironment } from '../tools/process/environment.ts';
 import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.ts';
+import { ensureSender, whyNoSender } from '../tools/process/sender.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -84,6 +85,7 @@ async function ensureAll(): Promise<void> {
     ensureSchemathesis(say),
     ensureChartChecks(say),
     hasNodes && ensureSpdxValidator(say),
+    packages.then(() => whyNoSender() === undefined && ensureSender(say)),
     packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
     packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
   ]);

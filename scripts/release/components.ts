@@ -14,6 +14,7 @@ export interface ComponentOptions {
 }
 
 const COPYRIGHT = 'usr/share/doc';
+const SENDER = 'ffmpeg-send';
 
 /** Name → expression of SPDX. */
 export function parseImagePackages(text: string): Map<string, string> {
@@ -56,8 +57,7 @@ function readFfmpeg({ system }: ComponentOptions): Component {
   const text = readFileSync(join(system, COPYRIGHT, 'loopstream/COPYING.ffmpeg'), 'utf8');
   const version = /source package ffmpeg (\S+) of Debian/.exec(text)?.[1];
   if (version === undefined) throw new Error('COPYING.ffmpeg does not say the version of ffmpeg.');
-  const comment =
-    'The programs ffmpeg, ffprobe and ffmpeg-send, made by scripts/build-ffmpeg of this source package of Debian.';
+  const comment = 'The programs ffmpeg and ffprobe, made by scripts/build-ffmpeg of this source package of Debian.';
   return {
     name: 'ffmpeg',
     version,
@@ -66,6 +66,20 @@ function readFfmpeg({ system }: ComponentOptions): Component {
     purl: debianPurl('ffmpeg', version, 'source'),
     comment,
   };
+}
+
+/** ffmpeg-send and the static libraries in it, by Debian's packages: its notices name them. */
+function readSender({ system, architecture }: ComponentOptions): Component[] {
+  const text = readFileSync(join(system, COPYRIGHT, 'loopstream/COPYING.ffmpeg-send'), 'utf8');
+  return readNotices(text).map((notice) =>
+    notice.name === SENDER
+      ? { ...notice, purl: debianPurl('ffmpeg', notice.version, 'source'), comment: 'Made by scripts/build-sender.' }
+      : {
+          ...notice,
+          purl: debianPurl(notice.name, notice.version, architecture),
+          comment: `In ${SENDER}, a static program.`,
+        },
+  );
 }
 
 /** The launcher is linked to the C library of the machine that made it. */
@@ -89,7 +103,13 @@ function readNpm({ project }: ComponentOptions): Component[] {
 }
 
 export async function readComponents(options: ComponentOptions): Promise<Component[]> {
-  return [...readDebian(options), readFfmpeg(options), await readLauncher(options), ...readNpm(options)];
+  return [
+    ...readDebian(options),
+    readFfmpeg(options),
+    ...readSender(options),
+    await readLauncher(options),
+    ...readNpm(options),
+  ];
 }
 
 /** Returns the notices of all, each with the text of its licence, in the order of their names. */

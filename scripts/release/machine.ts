@@ -2,15 +2,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { environment } from '../../src/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
+import { readSystem, SUITE } from '../../tools/process/system.ts';
 
-const SUITE = 'bookworm';
 const CONTAINER = 'docker run --rm --volume "$PWD":/src --workdir /src node:24-bookworm make release';
-
-/** Pure. */
-export function readSystem(osRelease: string): { suite: string; name: string } {
-  const read = (key: string) => new RegExp(`^${key}="?([^"\\n]*)"?$`, 'm').exec(osRelease)?.[1] ?? '';
-  return { suite: read('VERSION_CODENAME'), name: read('PRETTY_NAME') || 'an unknown system' };
-}
 
 /** Returns the reason and the way out in a sentence; undefined when it can. */
 export async function whyNoRelease(file = '/etc/os-release'): Promise<string | undefined> {

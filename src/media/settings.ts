@@ -126,7 +126,6 @@ export const probeConfig = (env: Env) => {
     /** As a streamer's. */
     caFile: optional('CA_FILE'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
-    ffmpeg: text('FFMPEG'),
     sender: text('SENDER', text('FFMPEG')),
     confine: confineMode(env),
   });

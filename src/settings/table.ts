@@ -659,6 +659,13 @@ export const SETTINGS = {
     type: 'text',
     description: 'The image of the pods.',
   },
+  PREPARE_IMAGE: {
+    section: 'operator',
+    roles: ['operator'],
+    type: 'text',
+    computed: 'as `LOOPSTREAM_IMAGE`',
+    description: 'The image of the Jobs that import and prepare media. It has ffmpeg and ffprobe.',
+  },
   WATCH_NAMESPACES: {
     section: 'operator',
     roles: ['operator'],
@@ -1093,7 +1100,8 @@ export const SETTINGS = {
     roles: ['streamer', 'probe'],
     type: 'text',
     computed: 'as `LOOPSTREAM_FFMPEG`',
-    description: 'The ffmpeg that sends to destinations. The image has a build of ffmpeg that can only send.',
+    description:
+      'The ffmpeg that sends to destinations. The image has a build of ffmpeg that can only send, and takes less memory (`make sender`).',
   },
   FFMPEG: {
     section: 'storage',

@@ -85,7 +85,7 @@ describe('a destination whose URL', () => {
     await makeVictim();
     const ffmpeg = await watchedFfmpeg();
     const rtmpUrl = `srt://127.0.0.1:${await listen()}?${query(victimFile)}`;
-    const result = await probe({ rtmpUrl, rtmpKey: 'k' }, { ffmpeg: ffmpeg.path, allowPrivate: true });
+    const result = await probe({ rtmpUrl, rtmpKey: 'k' }, { sender: ffmpeg.path, allowPrivate: true });
     expect(result).toMatchObject({ ok: false, stage: 'resolve', code: 'not_configured' });
     expect(ffmpeg.wasStarted()).toBe(false);
     await expectUntouched();
@@ -114,7 +114,7 @@ test('a preset that names an encoder all the same makes nothing but a copy', asy
   await makeVictim();
   const address = readAddress({ rtmpUrl: `srt://127.0.0.1:${await listen()}`, rtmpKey: 'k' });
   const preset = `${address.preset}vcodec=libx264\nflags=+pass1\nstats=${victimFile}\n`;
-  await publish({ ...address, preset }, '127.0.0.1', { ffmpeg: 'ffmpeg', acceptMs: 10_000, clock: systemClock });
+  await publish({ ...address, preset }, '127.0.0.1', { sender: 'ffmpeg', acceptMs: 10_000, clock: systemClock });
   await expectUntouched();
 });
 
@@ -147,5 +147,5 @@ test('customers’ SRT options still work: every option of the table reaches a l
   });
   for (const name of query.keys()) expect([...SRT_OPTIONS.keys()]).toContain(name);
   const rtmpUrl = `srt://127.0.0.1:${await listen()}?${query}`;
-  expect(await probe({ rtmpUrl, rtmpKey: '' }, { ffmpeg: 'ffmpeg', allowPrivate: true })).toMatchObject({ ok: true });
+  expect(await probe({ rtmpUrl, rtmpKey: '' }, { sender: 'ffmpeg', allowPrivate: true })).toMatchObject({ ok: true });
 });

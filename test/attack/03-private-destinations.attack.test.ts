@@ -47,7 +47,7 @@ afterAll(async () => {
   await studio?.close();
 });
 
-const options = { ffmpeg: 'ffmpeg', allowPrivate: false };
+const options = { sender: 'ffmpeg', allowPrivate: false };
 const test_ = (rtmpUrl: string, lookup?: DnsLookup) =>
   probe({ rtmpUrl, rtmpKey: 'k' }, { ...options, ...(lookup && { lookup }) });
 const answering =

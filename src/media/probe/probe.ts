@@ -13,10 +13,8 @@ import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';
 
 export interface ProbeOptions {
-  /** The ffmpeg that makes the test's media. */
-  ffmpeg: Executable;
-  /** The ffmpeg that sends it; the same by default. */
-  sender?: Executable;
+  /** The ffmpeg that sends. */
+  sender: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** True where destinations at private addresses are allowed. */
@@ -67,7 +65,7 @@ export async function probe(given: GivenDestination, options: ProbeOptions): Pro
 
 async function attempt(
   given: GivenDestination,
-  { ffmpeg, sender = ffmpeg, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
+  { sender, caFile, allowPrivate, lookup, signal, clock = systemClock }: ProbeOptions,
   elapsedMs: () => number,
 ): Promise<Stopped | undefined> {
   let address: Address;
@@ -90,7 +88,7 @@ async function attempt(
     if (refused) return refused;
   }
   const acceptMs = Math.max(ACCEPT_MS.least, Math.min(ACCEPT_MS.most, LIMIT_MS - elapsedMs()));
-  const failed = await publish(address, ip, { ffmpeg, sender, caFile, acceptMs, clock, ...(signal && { signal }) });
+  const failed = await publish(address, ip, { sender, caFile, acceptMs, clock, ...(signal && { signal }) });
   if (!failed) return undefined;
   return { stage: STAGES[failed.code] ?? 'publish', failure: failed };
 }

@@ -1,20 +1,17 @@
 /** Publishes for a moment: black pictures and silence, in real time. */
-import { spawn } from 'node:child_process';
 import type { Clock } from '../../lib/clock.ts';
-import { toolEnvironment } from '../../settings/environment.ts';
-import { commandLine, type Executable } from '../confinement/confine.ts';
+import type { Executable } from '../confinement/confine.ts';
 import { type Address, directTo } from '../streamer/output/address.ts';
 import { ConnectionHealth } from '../streamer/output/connection-health.ts';
 import { type Failure, failure } from '../streamer/output/failure.ts';
 import { logIn } from '../streamer/output/login.ts';
 import { openRelay } from '../streamer/output/relay.ts';
 import { FfmpegTransport } from '../streamer/output/transport.ts';
+import { Film } from './film.ts';
 
 export interface PublishOptions {
-  /** The ffmpeg that makes the test's media. */
-  ffmpeg: Executable;
-  /** The ffmpeg that sends it; the same by default. */
-  sender?: Executable;
+  /** The ffmpeg that sends. */
+  sender: Executable;
   /** PEM file of the authorities to trust for RTMPS, instead of the system's. */
   caFile?: string | undefined;
   /** Limit until the destination accepts the publish. */
@@ -27,19 +24,9 @@ export interface PublishOptions {
 const PUBLISH_MS = 2000;
 const STALL_MS = 5000;
 const WATCH_MS = 250;
+const MEDIA_MS = 50;
 
-/** Media that every ingest takes: H.264 and AAC, a keyframe each second, small and even. */
-const PICTURE = [
-  ...['-v', 'error', '-nostdin', '-re', '-f', 'lavfi', '-i', 'color=black:s=640x360:r=30'],
-  ...['-re', '-f', 'lavfi', '-i', 'anullsrc=r=48000:cl=stereo'],
-  ...['-c:v', 'libx264', '-preset', 'ultrafast', '-tune', 'zerolatency', '-pix_fmt', 'yuv420p', '-g', '30'],
-  ...['-c:a', 'aac', '-b:a', '128k', '-flush_packets', '1'],
-  ...['-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
-];
-
-/**
- * Resolves with undefined when the destination at `ip` took media for a while. Rejects when there was no media to send.
- */
+/** Resolves with undefined when the destination at `ip` took media for a while. */
 export async function publish(address: Address, ip: string, options: PublishOptions): Promise<Failure | undefined> {
   const { caFile, signal } = options;
   const { address: known, failure: stranger } = await logIn(address, { ip, caFile, signal });
@@ -53,7 +40,7 @@ export async function publish(address: Address, ip: string, options: PublishOpti
 
 async function send(
   address: Address,
-  { ffmpeg, sender = ffmpeg, acceptMs, clock, signal }: PublishOptions,
+  { sender, acceptMs, clock, signal }: PublishOptions,
 ): Promise<Failure | undefined> {
   const health = new ConnectionHealth({ connectMs: acceptMs, stallMs: STALL_MS }, clock.monotonicMs());
   const taken = Promise.withResolvers<undefined>();
@@ -62,15 +49,9 @@ async function send(
     if (health.connectedMs(clock.monotonicMs()) >= PUBLISH_MS) taken.resolve(undefined);
   };
   const transport = new FfmpegTransport(sender, address, { onProgress });
-  const [program, ...words] = commandLine(ffmpeg, PICTURE);
-  const picture = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'], env: toolEnvironment() });
-  picture.stdout.on('error', () => undefined).pipe(transport.stdin);
-  const noPicture = new Promise<never>((_resolve, reject) => {
-    picture.once('error', reject);
-    picture.once('exit', (code, by) =>
-      reject(new Error(`ffmpeg could not make the media of the test: ${by ?? `status ${code}`}`)),
-    );
-  });
+  const [film, startedMs] = [new Film(), clock.monotonicMs()];
+  transport.stdin.write(film.start());
+  const play = setInterval(() => transport.stdin.write(film.take(clock.monotonicMs() - startedMs)), MEDIA_MS);
   const watch = setInterval(() => {
     const fault = health.findFault(clock.monotonicMs());
     if (fault) transport.kill(failure(fault));
@@ -79,13 +60,11 @@ async function send(
   signal?.addEventListener('abort', leave);
   if (signal?.aborted) leave();
   try {
-    return await Promise.race([transport.ended, taken.promise, noPicture]);
+    return await Promise.race([transport.ended, taken.promise]);
   } finally {
     signal?.removeEventListener('abort', leave);
     clearInterval(watch);
-    noPicture.catch(() => undefined);
-    picture.stdout.unpipe();
-    picture.kill('SIGKILL');
+    clearInterval(play);
     // An orderly end frees the key at once.
     await transport.finish();
   }

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { SECRET_KEY_KEY, SECRET_LOGIN_KEYS, SECRET_URL_KEY } from '../../resources/common/names.ts';
-import { confine, confineSender } from '../confinement/confine.ts';
+import { confineSender } from '../confinement/confine.ts';
 import type { ProbeConfig } from '../settings.ts';
 import { probe } from './probe.ts';
 
@@ -32,7 +32,6 @@ function missing(error: NodeJS.ErrnoException): string {
 /** Writes a ProbeResult to `config.resultFile`. Resolves with the exit code: 0 whenever there is a result. */
 export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const { destinationDir, resultFile, caFile, allowPrivateDestinations: allowPrivate } = config;
-  const ffmpeg = confine(config.ffmpeg, config.confine, log);
   const sender = confineSender(config, log);
   // The process waits for its ffmpeg to end the publish: the destination would hold the key for longer otherwise.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
@@ -44,10 +43,7 @@ export async function runProbe(config: ProbeConfig, lifecycle: Lifecycle, log: L
       readAll([SECRET_URL_KEY, SECRET_KEY_KEY], read),
       readAll(SECRET_LOGIN_KEYS, (name) => read(name).catch(missing)),
     ]);
-    const result = await probe(
-      { ...address, ...login },
-      { ffmpeg, sender, caFile, allowPrivate, signal: lifecycle.signal },
-    );
+    const result = await probe({ ...address, ...login }, { sender, caFile, allowPrivate, signal: lifecycle.signal });
     if (lifecycle.signal.aborted) return NOT_DONE;
     await writeFile(resultFile, JSON.stringify(result));
     const { ok, stage, code, message, tookMs } = result;

@@ -24,6 +24,8 @@ import { NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 /** The operator's settings for the pods that it makes. */
 export interface PodSettings {
   image: string;
+  /** Of Jobs: the image with the programs that open strangers' files. */
+  prepareImage: string;
   logLevel: string;
   /** May hold `{namespace}`: see `settingsIn`. */
   storageUrl: string;

@@ -96,6 +96,7 @@ export const operatorConfig = (env: Env) => {
     watched,
     leaseNamespace,
     image: text('IMAGE'),
+    prepareImage: text('PREPARE_IMAGE', text('IMAGE')),
     /** Where it runs itself: when that namespace is deleted with it, nobody serves its finalizers any more. */
     operatorNamespace: optional('OPERATOR_NAMESPACE'),
     /** Over how many seconds the streams on air are given another image, so that not all of them are at once. */

@@ -95,7 +95,7 @@ const findStorageUse = (task: PrepareTask): StorageUse =>
 
 const keeper = (task: PrepareTask, settings: PodSettings, priority: Priority, volumes: readonly object[]) => ({
   name: 'prepare',
-  image: settings.image,
+  image: settings.prepareImage,
   args: ['prepare'],
   env: [
     ...commonEnv(settings),
@@ -128,7 +128,7 @@ const sourceMount = (task: PrepareTask, settings: PodSettings) =>
 
 const decoder = (task: PrepareTask, settings: PodSettings, priority: Priority) => ({
   name: DECODER_CONTAINER,
-  image: settings.image,
+  image: settings.prepareImage,
   args: ['decoder'],
   restartPolicy: 'Always',
   env: [{ name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel }, SOCKET, confineEnv(settings)],

@@ -37,6 +37,7 @@ export const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 
 
 export const SETTINGS: PodSettings = {
   image: 'loopstream:1',
+  prepareImage: 'loopstream:1',
   logLevel: 'info',
   storageUrl: 'file:///media',
   storageMountPath: '/media',

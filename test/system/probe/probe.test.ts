@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 const attempt = (rtmpUrl: string, rtmpKey = KEY, options: Partial<ProbeOptions> = {}): Promise<ProbeResult> =>
-  probe({ rtmpUrl, rtmpKey }, { ffmpeg: 'ffmpeg', allowPrivate: true, ...options });
+  probe({ rtmpUrl, rtmpKey }, { sender: 'ffmpeg', allowPrivate: true, ...options });
 
 async function listen(server: Server): Promise<number> {
   server.listen(0, '127.0.0.1');

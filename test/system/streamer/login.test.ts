@@ -95,7 +95,7 @@ test('by RTMPS too, and nothing is said to a server whose certificate is not tru
   studio.cleanups.push(() => stunnel.close());
   const rtmpUrl = `rtmps://localhost:${stunnel.port}/live`;
   const given = { rtmpUrl, rtmpKey: KEY, rtmpUser: LOGIN.user, rtmpPassword: LOGIN.password };
-  const options = { ffmpeg: 'ffmpeg', allowPrivate: true };
+  const options = { sender: 'ffmpeg', allowPrivate: true };
   expect(await probe(given, options)).toMatchObject({ ok: false, code: 'tls_failed' });
   expect(server.connects).toEqual([]);
   expect(await probe(given, { ...options, caFile: authority.caFile })).toMatchObject({ ok: true, stage: 'publish' });

@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import {
@@ -15,6 +14,7 @@ import {
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
+import { freeUdpPort, startListener as listen } from './srt-listener.ts';
 
 const KEY = 'verysecret-key-0815';
 
@@ -25,23 +25,9 @@ beforeAll(async () => {
 afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
-async function freeUdpPort(): Promise<number> {
-  const socket = createSocket('udp4').bind(0, '127.0.0.1');
-  await once(socket, 'listening');
-  const { port } = socket.address();
-  socket.close();
-  await once(socket, 'close');
-  return port;
-}
-
-/** Records the received bytes; resolves when it listens. */
-async function startListener(port: number, file: string, query = ''): Promise<ChildProcess> {
-  const url = `srt://127.0.0.1:${port}?mode=listener${query}`;
-  const input = ['-v', 'quiet', '-nostdin', '-y', '-f', 'data', '-i', url];
-  const child = spawn('ffmpeg', [...input, '-map', '0', '-c', 'copy', '-flush_packets', '1', '-f', 'data', file]);
+async function startListener(...args: Parameters<typeof listen>): Promise<ChildProcess> {
+  const child = await listen(...args);
   studio.cleanups.push(async () => void child.kill('SIGKILL'));
-  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')} `;
-  await until('it listens', async () => (await readFile('/proc/net/udp', 'latin1')).includes(local));
   return child;
 }
 

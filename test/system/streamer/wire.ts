@@ -10,6 +10,9 @@ export interface Wire {
   connections(): number;
   /** The messages of the first connection so far. */
   messages(): Message[];
+  /** The bytes of the first connection so far, and their count. */
+  sent(): Buffer;
+  bytes(): number;
   close(): Promise<void>;
 }
 
@@ -30,12 +33,17 @@ const SET_CHUNK_SIZE = 1;
 export async function tapWire(port: number, application = 'live'): Promise<Wire> {
   const sent: Buffer[] = [];
   const sockets = new Set<Socket>();
-  let connections = 0;
+  let [connections, bytes] = [0, 0];
   const server = createServer((from) => {
     const first = connections++ === 0;
     const to = connect({ port, host: '127.0.0.1' });
     for (const socket of [from, to]) sockets.add(socket.on('error', () => undefined));
-    if (first) from.on('data', (data) => sent.push(data));
+    if (first) {
+      from.on('data', (data) => {
+        sent.push(data);
+        bytes += data.length;
+      });
+    }
     from.pipe(to).pipe(from);
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -45,6 +53,8 @@ export async function tapWire(port: number, application = 'live'): Promise<Wire>
     url: `rtmp://127.0.0.1:${address.port}/${application}`,
     connections: () => connections,
     messages: () => readMessages(Buffer.concat(sent)),
+    sent: () => Buffer.concat(sent),
+    bytes: () => bytes,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();

@@ -9,10 +9,11 @@ import { writeArchive } from '../../../scripts/release/archive.ts';
 import { pinAnnotation, pinImage } from '../../../scripts/release/chart.ts';
 import { parseImagePackages } from '../../../scripts/release/components.ts';
 import { type ImageOptions, writeImage } from '../../../scripts/release/image.ts';
-import { readSystem, whyNoRelease } from '../../../scripts/release/machine.ts';
+import { whyNoRelease } from '../../../scripts/release/machine.ts';
 import { buildSbom, debianPurl, npmPurl } from '../../../scripts/release/sbom.ts';
 import { readLastStage } from '../../../scripts/release/stage.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
+import { readSystem } from '../../../tools/process/system.ts';
 
 const EPOCH = 1_700_000_000;
 const DIGEST = `sha256:${'a'.repeat(64)}`;

@@ -8,16 +8,9 @@ import { type Buildah, buildImage } from './buildah.ts';
 import { runOrThrow } from './command.ts';
 
 /** The libraries come with what ffmpeg is compiled with, in any case. */
-const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2', 'libsrt1.5-gnutls'];
-/** Paths that no program reads at run time. */
-const NEEDLESS = [
-  'var/cache/apt',
-  'var/lib/apt/lists',
-  'usr/share/doc',
-  'usr/share/man',
-  'usr/share/locale',
-  'var/log',
-];
+const PACKAGES = ['ca-certificates', 'libx264-164', 'libdav1d6', 'libzimg2'];
+/** Paths that no program reads. The notices of static libraries are read from usr/share/doc. */
+const NEEDLESS = ['var/cache/apt', 'var/lib/apt/lists', 'usr/share/man', 'usr/share/locale', 'var/log'];
 const NPM = 'npm@11.19.1';
 const NPM_TIMEOUT_MS = 3 * 60_000;
 

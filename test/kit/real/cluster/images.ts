@@ -227,7 +227,7 @@ async function withFiles<T>({ buildah }: Buildah, name: string, work: (root: str
   }
 }
 
-/** Copies the media programs that the last `ensureImageStore` has compiled, as scripts/build-ffmpeg leaves them. */
+/** Copies the media programs that the last `ensureImageStore` has compiled, as build-ffmpeg and build-sender leave them. */
 export const exportFfmpeg = (imagesDir: string, dir: string): Promise<void> =>
   withFiles(buildahIn(imagesDir), FFMPEG_IMAGE, async (root) => {
     cpSync(join(root, 'out'), dir, { recursive: true });

@@ -9,7 +9,7 @@ import type { Cluster } from './cluster.ts';
 import { runOrThrow } from './command.ts';
 import { IMAGE_REPOSITORY, PROJECT_IMAGE } from './images.ts';
 
-/** The commit. ffmpeg and the packages of the system have not changed since. */
+/** The commit. Its roles call the programs of the image by the same names. */
 const LAST_RELEASE = '3de8b068';
 /** The tag that its image has on each node. */
 export const LAST_TAG = 'last';

@@ -54,6 +54,14 @@ describe('several namespaces', () => {
   });
 });
 
+test('Jobs have the image of the other pods unless they are given one of their own', () => {
+  expect(read()).toMatchObject({ image: 'loopstream:1', prepareImage: 'loopstream:1' });
+  expect(read({ LOOPSTREAM_PREPARE_IMAGE: 'loopstream-prepare:1' })).toMatchObject({
+    image: 'loopstream:1',
+    prepareImage: 'loopstream-prepare:1',
+  });
+});
+
 test('usage is counted in the namespaces that somebody meters', () => {
   const find = (env: Record<string, string>) => ['a', 'b'].map(findMetered(read(env)));
   expect(find({})).toEqual([false, false]);

@@ -25,6 +25,7 @@ import {
 
 interface Container {
   name: string;
+  image: string;
   volumeMounts?: { name: string; mountPath: string; subPath?: string; readOnly?: boolean }[];
   resources: { requests: Record<string, string>; limits: Record<string, string> };
 }
@@ -89,6 +90,12 @@ const PLACEMENT = {
 test.each(['test', 'import', 'rendition', 'range', 'sweep'])('the pod of a %s runs where the settings say', (kind) => {
   expect(PODS[kind]?.({ ...SETTINGS, jobPlacement: PLACEMENT })).toMatchObject(PLACEMENT);
   expect(Object.keys(PODS[kind]?.(SETTINGS) ?? {})).not.toContain('runtimeClassName');
+});
+
+test.each(KINDS)('every container of the pod of a %s has the image of its role', (kind, build) => {
+  const { containers, initContainers = [] } = build({ ...SETTINGS, image: 'serves:1', prepareImage: 'prepares:1' });
+  const images = new Set([...containers, ...initContainers].map(({ image }) => image));
+  expect([...images]).toEqual([kind === 'stream' || kind === 'test' ? 'serves:1' : 'prepares:1']);
 });
 
 test('the settings take a placement as a stream’s template has it, and refuse anything else in one sentence', () => {

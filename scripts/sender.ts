@@ -1,0 +1,12 @@
+/** Builds ffmpeg-send into the cache, where `make run` and the tests find it, and prints its path. */
+import { ConfigError } from '../src/settings/settings.ts';
+import { ensureSender } from '../tools/process/sender.ts';
+
+try {
+  const file = await ensureSender((step) => void process.stdout.write(`${step}, a minute or two\n`));
+  process.stdout.write(`${file}\n`);
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error;
+  process.stderr.write(`${error.message}\n`);
+  process.exitCode = 1;
+}
