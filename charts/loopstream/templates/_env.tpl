@@ -14,6 +14,7 @@
 {{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .Release.Namespace -}}
 {{- if include "loopstream.converts" . }}{{ $env = set $env "LOOPSTREAM_CONVERSION_CERT_DIR" "/etc/loopstream/conversion" }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .) -}}
+{{- $env = set $env "LOOPSTREAM_PREPARE_IMAGE" (include "loopstream.prepareImage" .) -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" (dict "root" . "namespace" $place)) -}}
 {{- if eq $storage.type "file" -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_MOUNT_PATH" $storage.file.mountPath -}}
