@@ -1,4 +1,5 @@
-# One image for every role: `loopstream api`, `operator`, `streamer`, `prepare`, `decoder`, `probe`, `migrate`, `keys`.
+# Two images. The last stage, which is built without a target, has what streams and serves: `loopstream api`, `operator`, `billing`,
+# `streamer`, `probe`, `migrate`, `keys`. The target `prepare` has `prepare` and `decoder`, with the ffmpeg that opens strangers' files.
 # BUILDER is a Debian bookworm with Node and npm; any image that has them will do.
 ARG BUILDER=node:24-bookworm-slim
 
@@ -19,14 +20,26 @@ COPY . .
 RUN --mount=type=cache,target=/src/node_modules,sharing=locked \
   scripts/install-dependencies && LOOPSTREAM_LAUNCHER=required make build && cp node_modules/.bin/node /usr/local/bin/node
 
-# What ffmpeg and Node are linked to, and no shell, package manager or other program.
+# What the programs of each image are linked to, and no shell, package manager or other program.
 FROM ffmpeg AS system
 COPY scripts/build-system scripts/image-packages /tmp/
-RUN /tmp/build-system /system /out
+RUN /tmp/build-system prepare /prepare /out && /tmp/build-system loopstream /loopstream /out
 
-# `make release` makes its archive from these lines (scripts/release/stage.ts), so that they are said once.
-FROM scratch
-COPY --from=system /system /
+# `make release` makes its archives from these lines (scripts/release/stage.ts), so that they are said once.
+FROM scratch AS prepare
+COPY --from=system /prepare /
+COPY --from=build /usr/local/bin/node /usr/local/bin/node
+COPY --from=build /src/package.json /app/
+COPY --from=build /src/dist/confine /app/dist/
+COPY --from=build /src/dist/THIRD_PARTY_NOTICES.txt /app/dist/
+COPY --from=build /src/dist/app /app/dist/app
+USER 10001:10001
+ENV PATH=/usr/local/bin NODE_ENV=production
+ENTRYPOINT ["node", "/app/dist/app/main.js"]
+CMD ["--help"]
+
+FROM scratch AS loopstream
+COPY --from=system /loopstream /
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /src/package.json /app/
 COPY --from=build /src/dist /app/dist

@@ -1,6 +1,6 @@
 /**
- * Makes a release of the commit that is checked out: the image as an archive, the chart with the image's digest, the list of what is in
- * the image (SPDX), the notices of all licences, and the sums of these files. The same commit and the same packages of Debian make the
+ * Makes a release of the commit that is checked out: the two images as archives, the chart with their digests, the list of what is in
+ * each (SPDX), the notices of all licences, and the sums of these files. The same commit and the same packages of Debian make the
  * same bytes (docs/release.md).
  *
  *     release.ts [--out DIR] [--ffmpeg DIR]
@@ -23,15 +23,17 @@ import { parseArgs } from 'node:util';
 import { environment } from '../src/settings/environment.ts';
 import { createProgress, type Progress } from '../tools/local/progress.ts';
 import { PROJECT_ROOT } from '../tools/process/root.ts';
-import { packageChart } from './release/chart.ts';
+import { type ImageDigests, packageChart } from './release/chart.ts';
 import { runOrFail } from './release/command.ts';
 import { readComponents, writeAllNotices } from './release/components.ts';
 import { writeImage } from './release/image.ts';
 import { whyNoRelease } from './release/machine.ts';
-import { buildSbom } from './release/sbom.ts';
-import { readLastStage } from './release/stage.ts';
+import { buildSbom, type Component } from './release/sbom.ts';
+import { readStage } from './release/stage.ts';
 
 const NAME = 'loopstream';
+/** Name of an image → the stage of the Dockerfile that it is, whose system has the same name. */
+const IMAGES = { loopstream: 'loopstream', 'loopstream-prepare': 'prepare' } as const;
 /** ffmpeg alone takes five minutes of two processors. */
 const BUILD_TIMEOUT_MS = 60 * 60_000;
 /** Node's name of a processor → that of Go and of images. */
@@ -97,47 +99,78 @@ async function buildRoots(work: string, ffmpeg: string, progress: Progress, sign
     await progress.step('compiling ffmpeg-send', () => script('build-sender', ffmpeg));
   await progress.step('building the roles and the dashboard', () => buildProject(project, signal));
   copyFileSync(join(project, 'node_modules/.bin/node'), join(bin, 'node'));
-  await progress.step('unpacking the packages of Debian', () =>
-    script('build-system', join(roots.system, 'system'), ffmpeg),
-  );
+  await progress.step('unpacking the packages of Debian', async () => {
+    for (const stage of Object.values(IMAGES)) await script('build-system', stage, join(roots.system, stage), ffmpeg);
+  });
   return roots;
 }
 
-/** Returns what to tell of the image. */
-async function writeFiles(dir: string, roots: Roots, workDir: string, signal: AbortSignal): Promise<string> {
+interface Release {
+  /** The directory of the files. */
+  dir: string;
+  roots: Roots;
+  workDir: string;
+  architecture: string;
+  version: string;
+  commit: Commit;
+  signal: AbortSignal;
+}
+
+interface WrittenImage {
+  digest: string;
+  components: Component[];
+  /** A line for people. */
+  summary: string;
+}
+
+/** Writes the archive of an image, and the list of what is in it. */
+async function writeOneImage(name: keyof typeof IMAGES, release: Release): Promise<WrittenImage> {
+  const { dir, roots, workDir, architecture, version, signal } = release;
+  const { revision, epoch } = release.commit;
   const project = join(roots.build, 'src');
-  const architecture = ARCHITECTURES[process.arch] ?? process.arch;
-  const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
-  const { revision, epoch } = await readCommit();
   const { digest, bytes } = await writeImage({
-    stage: readLastStage(readFileSync(join(project, 'Dockerfile'), 'utf8')),
+    stage: readStage(readFileSync(join(project, 'Dockerfile'), 'utf8'), IMAGES[name]),
     roots: { ...roots },
     workDir,
-    file: join(dir, `${NAME}-${version}-linux-${architecture}.oci.tar`),
-    name: `${NAME}:${version}`,
+    file: join(dir, `${name}-${version}-linux-${architecture}.oci.tar`),
+    name: `${name}:${version}`,
     architecture,
     epoch,
     annotations: {
-      'org.opencontainers.image.title': NAME,
+      'org.opencontainers.image.title': name,
       'org.opencontainers.image.version': version,
       'org.opencontainers.image.revision': revision,
       'org.opencontainers.image.licenses': 'Apache-2.0',
     },
     signal,
   });
+  const components = await readComponents({ system: join(roots.system, IMAGES[name]), project, architecture });
+  const sbom = buildSbom({ name, version, digest, architecture, epoch, components });
+  writeFileSync(join(dir, `${name}-${version}.spdx.json`), `${JSON.stringify(sbom, undefined, 2)}\n`);
+  const size = `${Math.round(bytes / 2 ** 20)} MiB unpacked, ${components.length} packages in it`;
+  return { digest, components, summary: `${name} ${digest}, ${size}` };
+}
+
+/** Returns what to tell of the images. */
+async function writeFiles(dir: string, roots: Roots, workDir: string, signal: AbortSignal): Promise<string> {
+  const project = join(roots.build, 'src');
+  const architecture = ARCHITECTURES[process.arch] ?? process.arch;
+  const { version } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as { version: string };
+  const commit = await readCommit();
+  const release = { dir, roots, workDir, architecture, version, commit, signal };
+  const main = await writeOneImage('loopstream', release);
+  const prepare = await writeOneImage('loopstream-prepare', release);
+  const digests: ImageDigests = { loopstream: main.digest, 'loopstream-prepare': prepare.digest };
   const chart = { chart: join(project, 'charts/loopstream'), file: join(dir, `${NAME}-${version}.tgz`) };
-  await packageChart({ ...chart, workDir, digest, epoch, signal });
-  const components = await readComponents({ system: join(roots.system, 'system'), project, architecture });
-  const sbom = buildSbom({ name: NAME, version, digest, architecture, epoch, components });
-  writeFileSync(join(dir, `${NAME}-${version}.spdx.json`), `${JSON.stringify(sbom, undefined, 2)}\n`);
-  writeFileSync(join(dir, 'third-party-notices.txt'), writeAllNotices(components));
+  await packageChart({ ...chart, workDir, digests, epoch: commit.epoch, signal });
+  writeFileSync(join(dir, 'third-party-notices.txt'), writeAllNotices([...main.components, ...prepare.components]));
   const sums = readdirSync(dir)
     .sort()
     .map((name) => `${hashFile(join(dir, name))}  ${name}\n`);
   writeFileSync(join(dir, 'SHA256SUMS'), sums.join(''));
-  const size = `${Math.round(bytes / 2 ** 20)} MiB unpacked, ${components.length} packages in it`;
-  return `image ${digest}, ${size}
-The image is for linux/${architecture}: ffmpeg is compiled for the machine's own processor. For another one, run make release on such a machine.`;
+  return `${main.summary}
+${prepare.summary}
+The images are for linux/${architecture}: ffmpeg is compiled for the machine's own processor. For another one, run make release on such a machine.`;
 }
 
 const hashFile = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
@@ -150,12 +183,12 @@ async function makeRelease(out: string, ffmpeg: string, signal: AbortSignal): Pr
     const [layers, files] = [join(work, 'layers'), join(work, 'files')];
     for (const dir of [layers, files]) mkdirSync(dir);
     const roots = await buildRoots(work, ffmpeg, progress, signal);
-    const told = await progress.step('writing the image, the chart and the lists', () =>
+    const told = await progress.step('writing the images, the chart and the lists', () =>
       writeFiles(files, roots, layers, signal),
     );
     rmSync(out, { recursive: true, force: true });
     renameSync(files, out);
-    progress.say(`${out}: ${told}`);
+    progress.say(`${out}:\n${told}`);
   } finally {
     rmSync(work, { recursive: true, force: true, maxRetries: 5 });
   }

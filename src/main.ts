@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /**
- * The role switch: one package, one image, one role per process. Each role is loaded only when it is asked for, so that
+ * The role switch: one package, one role per process. Each role is loaded only when it is asked for, so that
  * the streamer, of which there is one per stream, carries nothing of the API server's weight.
  */
 import { enableCompileCache } from 'node:module';

@@ -1,12 +1,12 @@
-/** Reads what the image is made of: Debian's packages, ffmpeg, Node, the C library of the launcher, and npm's packages. */
-import { readdirSync, readFileSync } from 'node:fs';
+/** Reads what an image is made of: Debian's packages, the programs of ffmpeg, Node, the C library of the launcher, and npm's packages. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Notice, readNotices, writeSections } from '../notices.ts';
 import { runOrFail } from './command.ts';
 import { type Component, debianPurl, npmPurl } from './sbom.ts';
 
 export interface ComponentOptions {
-  /** The directory that build-system made. */
+  /** The directory that build-system made for the image. */
   system: string;
   /** The project's directory, with what `make build` made in it. */
   project: string;
@@ -21,7 +21,7 @@ export function parseImagePackages(text: string): Map<string, string> {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(
     lines.map((line) => {
-      const [name = '', ...licence] = line.split(/\s+/);
+      const [name = '', , ...licence] = line.split(/\s+/);
       return [name, licence.join(' ')];
     }),
   );
@@ -53,25 +53,25 @@ function readDebian({ system, project }: ComponentOptions): Component[] {
     });
 }
 
-function readFfmpeg({ system }: ComponentOptions): Component {
-  const text = readFileSync(join(system, COPYRIGHT, 'loopstream/COPYING.ffmpeg'), 'utf8');
+/** Returns the notices of programs in the image; undefined where it has none of them. */
+function readCopying(system: string, name: string): string | undefined {
+  const file = join(system, COPYRIGHT, 'loopstream', name);
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+function readFfmpeg({ system }: ComponentOptions): Component[] {
+  const text = readCopying(system, 'COPYING.ffmpeg');
+  if (text === undefined) return [];
   const version = /source package ffmpeg (\S+) of Debian/.exec(text)?.[1];
   if (version === undefined) throw new Error('COPYING.ffmpeg does not say the version of ffmpeg.');
   const comment = 'The programs ffmpeg and ffprobe, made by scripts/build-ffmpeg of this source package of Debian.';
-  return {
-    name: 'ffmpeg',
-    version,
-    licence: 'GPL-2.0-or-later',
-    text,
-    purl: debianPurl('ffmpeg', version, 'source'),
-    comment,
-  };
+  const purl = debianPurl('ffmpeg', version, 'source');
+  return [{ name: 'ffmpeg', version, licence: 'GPL-2.0-or-later', text, purl, comment }];
 }
 
 /** ffmpeg-send and the static libraries in it, by Debian's packages: its notices name them. */
 function readSender({ system, architecture }: ComponentOptions): Component[] {
-  const text = readFileSync(join(system, COPYRIGHT, 'loopstream/COPYING.ffmpeg-send'), 'utf8');
-  return readNotices(text).map((notice) =>
+  return readNotices(readCopying(system, 'COPYING.ffmpeg-send') ?? '').map((notice) =>
     notice.name === SENDER
       ? { ...notice, purl: debianPurl('ffmpeg', notice.version, 'source'), comment: 'Made by scripts/build-sender.' }
       : {
@@ -105,7 +105,7 @@ function readNpm({ project }: ComponentOptions): Component[] {
 export async function readComponents(options: ComponentOptions): Promise<Component[]> {
   return [
     ...readDebian(options),
-    readFfmpeg(options),
+    ...readFfmpeg(options),
     ...readSender(options),
     await readLauncher(options),
     ...readNpm(options),

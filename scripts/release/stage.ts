@@ -1,4 +1,4 @@
-/** Reads the last stage of the Dockerfile, which says what the image is made of and how it starts. Pure: no I/O, no clock. */
+/** Reads the stages of the Dockerfile that are images: what they are made of and how they start. Pure: no I/O, no clock. */
 
 /** `COPY --from=stage source target`: files of another stage, which are a layer of their own. */
 export interface Copy {
@@ -29,16 +29,18 @@ function readWords(words: string): string[] {
  * Throws for a base other than `scratch`, and for an instruction that is none of COPY --from, USER, ENV, ENTRYPOINT and CMD: the
  * archive of a release would differ from the image that the Dockerfile makes.
  */
-export function readLastStage(dockerfile: string): Stage {
+export function readStage(dockerfile: string, name: string): Stage {
   const lines = dockerfile
     .replaceAll(/\\\n\s*/g, '')
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const begin = lines.findLastIndex((line) => line.startsWith('FROM '));
-  if (lines[begin] !== 'FROM scratch') throw new Error('The last stage of the Dockerfile is not FROM scratch.');
+  const begin = lines.indexOf(`FROM scratch AS ${name}`);
+  if (begin < 0) throw new Error(`The Dockerfile has no line "FROM scratch AS ${name}".`);
+  const rest = lines.slice(begin + 1);
+  const end = rest.findIndex((line) => line.startsWith('FROM '));
   const stage: Stage = { copies: [], config: { Env: [] } };
-  for (const line of lines.slice(begin + 1)) {
+  for (const line of end < 0 ? rest : rest.slice(0, end)) {
     const [, instruction, words = ''] = /^(\S+)\s+(.*)$/.exec(line) ?? [];
     const [, from, source, target] = COPY.exec(words) ?? [];
     if (instruction === 'COPY' && from && source && target) stage.copies.push({ stage: from, source, target });

@@ -98,30 +98,14 @@ describe('the main job', () => {
     expect(told).not.toContain(KEY);
   });
 
-  test('the media programs of the image have no network to decode with, no device, and nothing that loads a library', async () => {
+  test('the image of a stream has nothing that reads media but the program that sends it, which knows few protocols', async () => {
     const { metadata } = await stream.pod();
-    const runInPod = async (...words: string[]) =>
-      (await release.inside('exec', metadata.name, '--', ...words)).split('\n').map((line) => line.trim());
-    const lastWords = (lines: string[]) => lines.map((line) => line.split(/\s+/).at(-1));
-    expect(lastWords(await runInPod('ffmpeg', '-hide_banner', '-protocols'))).toEqual([
-      'protocols:',
-      'Input:',
-      'file',
-      'pipe',
-      'Output:',
-      'file',
-      'pipe',
-      '',
-    ]);
-    const devices = await runInPod('ffmpeg', '-hide_banner', '-devices');
-    expect(devices.slice(devices.indexOf('--') + 1).filter(Boolean)).toEqual([expect.stringMatching(/^D +lavfi /)]);
-    const named = (
-      await Promise.all(['-filters', '-encoders', '-decoders'].map((list) => runInPod('ffmpeg', '-v', 'quiet', list)))
-    ).flat();
-    expect(named.length).toBeGreaterThan(500);
-    expect(named.filter((line) => /\b(\w*_omx|ladspa|frei0r\w*|lv2|a?movie|a?zmq)\b/.test(line))).toEqual([]);
-    const sent = new Set(lastWords(await runInPod('ffmpeg-send', '-hide_banner', '-protocols')));
-    expect([...sent].sort()).toEqual(['', 'Input:', 'Output:', 'file', 'pipe', 'protocols:', 'rtmp', 'srt', 'tcp']);
+    const runInPod = (...words: string[]) => release.inside('exec', metadata.name, '--', ...words);
+    const programs = `console.log(require('node:fs').readdirSync('/usr/local/bin').sort().join(' '))`;
+    expect(await runInPod('node', '-e', programs)).toBe('ffmpeg-send node\n');
+    const words = (await runInPod('ffmpeg-send', '-hide_banner', '-protocols')).split(/\s+/);
+    const sent = [...new Set(words)].filter((word) => /^[a-z]+$/.test(word)).sort();
+    expect(sent).toEqual(['file', 'pipe', 'rtmp', 'srt', 'tcp']);
   });
 });
 

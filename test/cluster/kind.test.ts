@@ -11,7 +11,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { environment } from '../../src/settings/environment.ts';
 import { createCommands } from '../../tools/local/kind/commands.ts';
-import { ensureImage } from '../../tools/local/kind/image.ts';
+import { ensureImages } from '../../tools/local/kind/image.ts';
 import { localEnvironment } from '../../tools/process/environment.ts';
 import { withFileLock } from '../../tools/process/filelock.ts';
 import { run } from '../../tools/process/run.ts';
@@ -19,7 +19,7 @@ import { readTrackPackets } from '../kit/make/media.ts';
 import { importImages } from '../kit/real/cluster/cluster.ts';
 import { runOrThrow } from '../kit/real/cluster/command.ts';
 import { takeDown } from '../kit/real/cluster/down.ts';
-import { ensureImageStore, exportProjectImage } from '../kit/real/cluster/images.ts';
+import { ensureImageStore, exportImage, PREPARE_IMAGE, PROJECT_IMAGE } from '../kit/real/cluster/images.ts';
 import { clusterLayout } from '../kit/real/cluster/layout.ts';
 import { whatIsMissing, whyNoEngine } from '../kit/real/engine/programs.ts';
 import { ensureKind } from '../kit/real/go-programs.ts';
@@ -31,6 +31,11 @@ import { startSystem } from '../kit/system/system.ts';
 import { until } from '../kit/wait.ts';
 
 const IMAGE = 'loopstream:under-test';
+/** Archive → the image in it, under the name that the engine gets. */
+const ARCHIVES = {
+  'image.tar': [PROJECT_IMAGE, IMAGE],
+  'prepare-image.tar': [PREPARE_IMAGE, 'loopstream-prepare:under-test'],
+} as const;
 const FRAMES_OF_THREE_SECONDS = 90;
 
 const why = (await whyNoEngine()) ?? (await whatIsMissing());
@@ -66,12 +71,13 @@ async function linkPrograms(): Promise<string> {
   return path;
 }
 
-async function exportImage(file: string): Promise<void> {
+async function exportImages(): Promise<void> {
   const layout = clusterLayout(cacheDir);
   await withFileLock(layout.lockFile, async () => {
     try {
       await ensureImageStore(layout.imagesDir, (root, archives) => importImages(layout, root, archives), say);
-      await exportProjectImage(layout.imagesDir, file, IMAGE);
+      for (const [file, [image, name]] of Object.entries(ARCHIVES))
+        await exportImage(layout.imagesDir, image, join(dir, file), name);
     } finally {
       await takeDown(layout);
     }
@@ -81,12 +87,7 @@ async function exportImage(file: string): Promise<void> {
 beforeAll(async () => {
   if (why !== undefined) return;
   dir = await mkdtemp(join(tmpdir(), 'loopstream-kind-'));
-  const [path] = await Promise.all([
-    linkPrograms(),
-    ensureApp(),
-    ensureNodeArchive(cacheDir, say),
-    exportImage(join(dir, 'image.tar')),
-  ]);
+  const [path] = await Promise.all([linkPrograms(), ensureApp(), ensureNodeArchive(cacheDir, say), exportImages()]);
   const socket = Promise.withResolvers<string>();
   engine = withKindEngine(cacheDir, (address) => {
     socket.resolve(address);
@@ -98,7 +99,7 @@ beforeAll(async () => {
     PATH: `${path}:${process.env.PATH}`,
     DOCKER_HOST: `unix://${await socket.promise}`,
   };
-  await docker('load', '--quiet', '--input', join(dir, 'image.tar'));
+  for (const file of Object.keys(ARCHIVES)) await docker('load', '--quiet', '--input', join(dir, file));
 });
 
 afterAll(async () => {
@@ -167,16 +168,20 @@ describe('a start on kind', { skip: why !== undefined }, () => {
     expect(await readdir(join(stateDir, 'pids'))).toEqual([]);
   });
 
-  test('builds its image from a Dockerfile, and names it by its content', async () => {
+  test('builds its images from a Dockerfile, and names them by their content', async () => {
     const context = join(dir, 'context');
     mkdirSync(context);
-    writeFileSync(join(context, 'Dockerfile'), 'FROM scratch\nCOPY Dockerfile /\n');
+    const stages = ['prepare', 'loopstream'].map((name) => `FROM scratch AS ${name}\nCOPY Dockerfile /${name}\n`);
+    writeFileSync(join(context, 'Dockerfile'), stages.join(''));
     const commands = createCommands({ all: env });
-    const build = () => ensureImage(commands, { image: undefined, context, signal: new AbortController().signal });
-    const tag = await build();
-    onTestFinished(async () => void (await docker('rmi', `loopstream:${tag}`, 'loopstream:local')));
-    expect(await docker('image', 'inspect', '--format', '{{.Id}}', `loopstream:${tag}`)).toContain(tag);
-    expect(await build()).toBe(tag);
+    const build = () => ensureImages(commands, { image: undefined, context, signal: new AbortController().signal });
+    const tags = await build();
+    const made = { loopstream: tags.image, 'loopstream-prepare': tags.prepareImage };
+    const names = Object.entries(made).flatMap(([name, tag]) => [`${name}:${tag}`, `${name}:local`]);
+    onTestFinished(async () => void (await docker('rmi', ...names)));
+    for (const [name, tag] of Object.entries(made))
+      expect(await docker('image', 'inspect', '--format', '{{.Id}}', `${name}:${tag}`)).toContain(tag);
+    expect(await build()).toEqual(tags);
   });
 
   test.each([

@@ -15,8 +15,8 @@ Usage: make run ARGS="[options]"
   --to URL              send the stream to rtmp://host/app/key instead of the local receiver
   --no-demo             start everything, but no stream
   --operator-only       start no API server and no PostgreSQL; create LoopStreams with kubectl
-  --kind                run on a cluster of kind, from the chart and the Dockerfile's image (needs Docker, kind, Helm)
-  --image NAME          with --kind: use this image of the Docker engine and build none
+  --kind                run on a cluster of kind, from the chart and the Dockerfile's images (needs Docker, kind, Helm)
+  --image NAME          with --kind: use this image of the Docker engine, and the one with -prepare behind its repository; build none
   --node-image NAME     with --kind: the image of the cluster's node (default: the one of kind)
   --keep                with --kind: keep the cluster when the system stops, for the next start
   --crypto              also start a local Ethereum chain, to pay deposits with worthless coins

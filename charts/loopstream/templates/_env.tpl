@@ -15,6 +15,7 @@
 {{- if include "loopstream.converts" . }}{{ $env = set $env "LOOPSTREAM_CONVERSION_CERT_DIR" "/etc/loopstream/conversion" }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_REPORTS_URL" (printf "http://%s.%s.svc:9406" (include "loopstream.reportsName" .) .Release.Namespace) -}}
 {{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .) -}}
+{{- $env = set $env "LOOPSTREAM_PREPARE_IMAGE" (include "loopstream.prepareImage" .) -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_URL" (include "loopstream.storageUrl" (dict "root" . "namespace" $place)) -}}
 {{- if eq $storage.type "file" -}}
 {{- $env = set $env "LOOPSTREAM_STORAGE_MOUNT_PATH" $storage.file.mountPath -}}

@@ -110,10 +110,33 @@ yes
 {{- $settings.serviceAccount.name | default (printf "%s-%s" (include "loopstream.fullname" .root) .component) -}}
 {{- end }}
 
+{{/* The repository of an image, with its registry: `dict "registry" … "repository" …`. */}}
+{{- define "loopstream.repository" -}}
+{{- with .registry }}{{ trimSuffix "/" . }}/{{ end }}{{ .repository -}}
+{{- end }}
+
 {{- define "loopstream.image" -}}
-{{- with .Values.image -}}
-{{- if .registry }}{{ trimSuffix "/" .registry }}/{{ end }}{{ .repository -}}
-{{- if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end -}}
+{{- include "loopstream.repository" .Values.image -}}
+{{- with .Values.image }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ .tag | default $.Chart.AppVersion }}{{ end }}{{ end -}}
+{{- end }}
+
+{{- define "loopstream.prepareRepository" -}}
+{{- $main := .Values.image -}}
+{{- with .Values.prepareImage -}}
+{{- $repository := .repository | default (printf "%s-prepare" $main.repository) -}}
+{{- include "loopstream.repository" (dict "registry" (.registry | default $main.registry) "repository" $repository) -}}
+{{- end -}}
+{{- end }}
+
+{{/* The image of Jobs. In the repository of the other image it is that image, unless it has a tag or a digest of its own. */}}
+{{- define "loopstream.prepareImage" -}}
+{{- $repository := include "loopstream.prepareRepository" . -}}
+{{- $main := .Values.image -}}
+{{- with .Values.prepareImage -}}
+{{- if .digest }}{{ $repository }}@{{ .digest -}}
+{{- else if or .tag (ne $repository (include "loopstream.repository" $main)) }}{{ $repository }}:{{ .tag | default $main.tag | default $.Chart.AppVersion -}}
+{{- else }}{{ include "loopstream.image" $ -}}
+{{- end -}}
 {{- end -}}
 {{- end }}
 

@@ -34,13 +34,8 @@ system:serviceaccount:{{ .root.Release.Namespace }}:{{ include "loopstream.servi
 
 {{/* Repositories of the images that pods may have, as JSON: an upgrade changes the tag while the operator before it still works. */}}
 {{- define "loopstream.podImages" -}}
-{{- $own := list -}}
-{{- with .Values.image -}}
-{{- $registry := "" -}}
-{{- if .registry }}{{ $registry = printf "%s/" (trimSuffix "/" .registry) }}{{ end -}}
-{{- $own = list (printf "%s%s" $registry .repository) -}}
-{{- end -}}
-{{- concat $own .Values.policies.images | toJson -}}
+{{- $own := list (include "loopstream.repository" .Values.image) (include "loopstream.prepareRepository" .) -}}
+{{- concat $own .Values.policies.images | uniq | toJson -}}
 {{- end }}
 
 {{/* CEL: whether a volume `v` is of a kind that the operator makes. A path of the host is allowed where the values name it. */}}

@@ -22,6 +22,7 @@ const WATCHED = ['loopstream', 'team-a', 'team-b'];
 /** Namespaces of accounts with an operator of another release. */
 const CELLS = ['cell-2', 'cell-3'];
 const STREAMS = 'loopstream-streams';
+const DIGEST = `sha256:${'a'.repeat(64)}`;
 
 let kubernetes: TestKubernetes;
 let kube: Kube;
@@ -266,6 +267,38 @@ describe('permissions', () => {
         expect(object.automountServiceAccountToken).toBe(false);
     }
   });
+});
+
+test.each([
+  [{}, 'loopstream:0.1.0', 'loopstream-prepare:0.1.0'],
+  [{ image: { registry: 'a.example/', tag: '2' } }, 'a.example/loopstream:2', 'a.example/loopstream-prepare:2'],
+  [
+    { image: { registry: 'a.example' }, prepareImage: { registry: 'b.example/x', tag: '3' } },
+    'a.example/loopstream:0.1.0',
+    'b.example/x/loopstream-prepare:3',
+  ],
+  [{ prepareImage: { repository: 'films', digest: DIGEST } }, 'loopstream:0.1.0', `films@${DIGEST}`],
+  // An image of one's own with every program.
+  [
+    { image: { repository: 'own', digest: DIGEST }, prepareImage: { repository: 'own' } },
+    `own@${DIGEST}`,
+    `own@${DIGEST}`,
+  ],
+  [{ image: { repository: 'own', tag: '2' }, prepareImage: { repository: 'own', tag: '3' } }, 'own:2', 'own:3'],
+])('with %j, streams have the image %s, Jobs have %s, and the policies allow both', async (values, image, prepare) => {
+  const objects = await helm('Helm 4').render({ ...OPERATOR_ONLY, ...values });
+  const [operator] = objects.filter(({ kind }) => kind === 'Deployment');
+  const text = JSON.stringify(operator);
+  expect(text).toContain(`{"name":"LOOPSTREAM_IMAGE","value":"${image}"}`);
+  expect(text).toContain(`{"name":"LOOPSTREAM_PREPARE_IMAGE","value":"${prepare}"}`);
+  const allowed = [...new Set([image, prepare].map((name) => name.replace(/(@sha256)?:[^:/]*$/, '')))];
+  const policies = objects.filter(
+    ({ kind, metadata }) => kind.endsWith('Policy') && /^loopstream-(pods|jobs)-/.test(metadata.name),
+  );
+  const lists = policies.map(({ spec }) =>
+    (spec as { variables: { name: string; expression: string }[] }).variables.find(({ name }) => name === 'images'),
+  );
+  expect(lists.map((list) => JSON.parse(list?.expression ?? ''))).toEqual([allowed, allowed]);
 });
 
 test('several namespaces have one operator, and each its storage and its rights', async () => {

@@ -6,17 +6,19 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { writeArchive } from '../../../scripts/release/archive.ts';
-import { pinAnnotation, pinImage } from '../../../scripts/release/chart.ts';
+import { pinAnnotations, pinImages } from '../../../scripts/release/chart.ts';
 import { parseImagePackages } from '../../../scripts/release/components.ts';
 import { type ImageOptions, writeImage } from '../../../scripts/release/image.ts';
 import { whyNoRelease } from '../../../scripts/release/machine.ts';
 import { buildSbom, debianPurl, npmPurl } from '../../../scripts/release/sbom.ts';
-import { readLastStage } from '../../../scripts/release/stage.ts';
+import { readStage } from '../../../scripts/release/stage.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
 import { readSystem } from '../../../tools/process/system.ts';
 
 const EPOCH = 1_700_000_000;
 const DIGEST = `sha256:${'a'.repeat(64)}`;
+const DIGESTS = { loopstream: DIGEST, 'loopstream-prepare': `sha256:${'b'.repeat(64)}` };
+const DOCKERFILE = readFileSync(join(PROJECT_ROOT, 'Dockerfile'), 'utf8');
 
 function makeDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'loopstream-release-'));
@@ -37,7 +39,7 @@ function makeFiles(names: string[], { mode, time }: { mode: number; time: number
 }
 
 test('the image starts as the Dockerfile says, and holds what it copies', () => {
-  const { copies, config } = readLastStage(readFileSync(join(PROJECT_ROOT, 'Dockerfile'), 'utf8'));
+  const { copies, config } = readStage(DOCKERFILE, 'loopstream');
   expect(copies.map(({ stage, target }) => [stage, target])).toEqual([
     ['system', '/'],
     ['build', '/usr/local/bin/node'],
@@ -57,13 +59,27 @@ test('the image starts as the Dockerfile says, and holds what it copies', () => 
   });
 });
 
+test('the image of Jobs has the roles, their launcher and their notices, and no sender', () => {
+  const { copies, config } = readStage(DOCKERFILE, 'prepare');
+  expect(copies.map(({ source, target }) => [source, target])).toEqual([
+    ['/prepare', '/'],
+    ['/usr/local/bin/node', '/usr/local/bin/node'],
+    ['/src/package.json', '/app/'],
+    ['/src/dist/confine', '/app/dist/'],
+    ['/src/dist/THIRD_PARTY_NOTICES.txt', '/app/dist/'],
+    ['/src/dist/app', '/app/dist/app'],
+  ]);
+  const { config: main } = readStage(DOCKERFILE, 'loopstream');
+  expect(config).toEqual({ ...main, Env: ['PATH=/usr/local/bin', 'NODE_ENV=production'] });
+});
+
 test.each([
-  ['another base', 'FROM debian\nUSER 1', /not FROM scratch/],
-  ['a command', 'FROM scratch\nRUN true', /does not know this line.*RUN true/],
-  ['files of the context', 'FROM scratch\nCOPY a /b', /does not know this line/],
-  ['a command that a shell reads', 'FROM scratch\nCMD node', /Write it as a list/],
+  ['another base', 'FROM debian AS it\nUSER 1', /no line "FROM scratch AS it"/],
+  ['a command', 'FROM scratch AS it\nRUN true', /does not know this line.*RUN true/],
+  ['files of the context', 'FROM scratch AS it\nCOPY a /b', /does not know this line/],
+  ['a command that a shell reads', 'FROM scratch AS it\nCMD node', /Write it as a list/],
 ])('a Dockerfile whose image a release could not repeat is refused: %s', (_, text, says) => {
-  expect(() => readLastStage(text)).toThrow(says);
+  expect(() => readStage(text, 'it')).toThrow(says);
 });
 
 test('an archive has the same bytes whatever times, umask and order its files were made with', async () => {
@@ -90,7 +106,10 @@ test('an image is the same whenever it is written, and its digests are those of 
     const root = makeFiles(['a/b/program', 'a/text'], { mode: 0o755, time });
     const workDir = makeDir();
     const options: ImageOptions = {
-      stage: readLastStage('FROM scratch\nCOPY --from=it /a /in/\nCOPY --from=it /a/text /in/b/\nUSER 7\nCMD ["x"]'),
+      stage: readStage(
+        'FROM scratch AS it\nCOPY --from=it /a /in/\nCOPY --from=it /a/text /in/b/\nUSER 7\nCMD ["x"]',
+        'it',
+      ),
       roots: { it: root },
       workDir,
       file: join(workDir, 'image.tar'),
@@ -133,20 +152,27 @@ test('an image is the same whenever it is written, and its digests are those of 
   ]);
 });
 
-test('the packaged values name the image by its digest, and a chart without a place for it is refused', () => {
+test('the packaged values name both images by their digests, and a chart without a place for one is refused', () => {
   const values = readFileSync(join(PROJECT_ROOT, 'charts/loopstream/values.yaml'), 'utf8');
-  const pinned = pinImage(values, DIGEST);
-  expect(pinned.split('\n').filter((line) => !values.split('\n').includes(line))).toEqual([`  digest: ${DIGEST}`]);
-  expect(() => pinImage('other:\n  digest: ""\n', DIGEST)).toThrow(/no empty image\.digest/);
+  const { image, prepareImage, ...others } = parse(pinImages(values, DIGESTS));
+  const { image: before, prepareImage: prepareBefore, ...othersBefore } = parse(values);
+  expect(image).toEqual({ ...before, digest: DIGESTS.loopstream });
+  expect(prepareImage).toEqual({ ...prepareBefore, digest: DIGESTS['loopstream-prepare'] });
+  expect(others).toEqual(othersBefore);
+  for (const wrong of ['other:\n  digest: ""\n', 'image:\n  digest: ""\n'])
+    expect(() => pinImages(wrong, DIGESTS)).toThrow(/no empty image\.digest and prepareImage\.digest/);
 });
 
-test('the annotation of the image gets the digest, and a chart without it is refused', () => {
+test('the annotations of the images get the digests, and a chart without one is refused', () => {
   const chart = readFileSync(join(PROJECT_ROOT, 'charts/loopstream/Chart.yaml'), 'utf8');
-  const { annotations } = parse(pinAnnotation(chart, DIGEST));
-  expect(parse(annotations['artifacthub.io/images'])).toMatchObject([
-    { name: 'loopstream', image: expect.stringMatching(new RegExp(`^loopstream:\\S+@${DIGEST}$`)) },
-  ]);
-  expect(() => pinAnnotation('name: loops\n', DIGEST)).toThrow(/names no image/);
+  const { annotations } = parse(pinAnnotations(chart, DIGESTS));
+  expect(parse(annotations['artifacthub.io/images'])).toMatchObject(
+    Object.entries(DIGESTS).map(([name, digest]) => ({
+      name,
+      image: expect.stringMatching(new RegExp(`^${name}:\\S+@${digest}$`)),
+    })),
+  );
+  expect(() => pinAnnotations('name: loops\n', DIGESTS)).toThrow(/does not name the image loopstream /);
 });
 
 test('every package of the list has a licence, and the list is in order', () => {

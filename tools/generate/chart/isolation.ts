@@ -59,7 +59,7 @@ const QUANTITY = '^[0-9]+(\\.[0-9]+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$';
 
 export const policies = group('ValidatingAdmissionPolicies, for limits that RBAC cannot express.', {
   enabled: flag(
-    'Restrict the writes of the service accounts of loopstream: Secrets only with names of loopstream; pods and Jobs only with its image, and without privileges, host volumes or a token.',
+    'Restrict the writes of the service accounts of loopstream: Secrets only with names of loopstream; pods and Jobs only with its images, and without privileges, host volumes or a token.',
     true,
   ),
   images: list(

@@ -44,12 +44,26 @@ const deployment = (who: string, resources: unknown) => ({
   priorityClassName: text('PriorityClass of the pods.'),
 });
 
-const image = group('The image of all roles. Build it from the Dockerfile and push it to your registry.', {
-  registry: text('Registry host, e.g. `registry.example.com`.'),
-  repository: text('Repository, with its path.', 'loopstream', { minLength: 1 }),
-  tag: text('Tag. Defaults to the appVersion of the chart.'),
-  digest: text('Digest. It takes precedence over the tag.', '', { pattern: '^(sha256:[0-9a-f]{64})?$' }),
-  pullPolicy: choice('Pull policy.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+const DIGEST = { pattern: '^(sha256:[0-9a-f]{64})?$' };
+
+const image = group(
+  'The image of all roles but those of Jobs. Build it from the Dockerfile and push it to your registry.',
+  {
+    registry: text('Registry host, e.g. `registry.example.com`.'),
+    repository: text('Repository, with its path.', 'loopstream', { minLength: 1 }),
+    tag: text('Tag. Defaults to the appVersion of the chart.'),
+    digest: text('Digest. It takes precedence over the tag.', '', DIGEST),
+    pullPolicy: choice('Pull policy.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+  },
+);
+
+const prepareImage = group('The image of Jobs, the target `prepare` of the Dockerfile. It has ffmpeg and ffprobe.', {
+  registry: text('Registry host. Defaults to that of `image`.'),
+  repository: text(
+    'Repository. Defaults to that of `image` with `-prepare` at its end. To run Jobs with an image of your own that has every program, name the repository of `image`.',
+  ),
+  tag: text('Tag. Defaults to that of `image`.'),
+  digest: text('Digest. It takes precedence over the tag.', '', DIGEST),
 });
 
 const storage = group('The storage of media.', {
@@ -285,6 +299,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   commonLabels: strings('Labels of every object.'),
   commonAnnotations: strings('Annotations of every object.'),
   image,
+  prepareImage,
   imagePullSecrets: list(
     'Image pull Secrets of the API server and the operator. Streams and Jobs use those of the ServiceAccount `default` in their namespace.',
     { type: 'object', required: ['name'], additionalProperties: false, properties: { name: { type: 'string' } } },

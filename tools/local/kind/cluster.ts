@@ -132,10 +132,10 @@ export function openCluster(context: Context, commands: Commands, engine: Engine
   });
 }
 
-/** Gives the node an image of the engine. */
-export const loadImage = ({ progress, lifecycle }: Context, { kind }: Commands, image: string): Promise<void> =>
-  progress.step('image on the node', async () => {
-    await kind(['load', 'docker-image', image, '--name', CLUSTER], {
+/** Gives the node images of the engine. */
+export const loadImages = ({ progress, lifecycle }: Context, { kind }: Commands, images: string[]): Promise<void> =>
+  progress.step('images on the node', async () => {
+    await kind(['load', 'docker-image', ...images, '--name', CLUSTER], {
       timeoutMs: LOAD_TIMEOUT_MS,
       signal: lifecycle.signal,
     });

@@ -6,7 +6,7 @@ import { NAMESPACE } from '../rights.ts';
 import { SELLER } from '../servers.ts';
 import { type KindCluster, makeNodeDirectory } from './cluster.ts';
 import type { Commands } from './commands.ts';
-import { REPOSITORY } from './image.ts';
+import { type ImageTags, REPOSITORIES } from './image.ts';
 
 const RELEASE = 'loopstream';
 const INSTALL_TIMEOUT_MS = 6 * 60_000;
@@ -25,8 +25,8 @@ const VOLUMES: Resource = {
 };
 
 export interface ReleaseOptions {
-  /** The tag of the image on the node. */
-  tag: string;
+  /** The tags of the images on the node. */
+  tags: ImageTags;
   authSecret: string;
   /** Addresses as pods reach them. */
   databaseUrl: string;
@@ -42,7 +42,8 @@ export interface ReleaseOptions {
 /** The values of the chart. */
 const buildValues = (options: ReleaseOptions) => ({
   logLevel: options.logLevel,
-  image: { repository: REPOSITORY, tag: options.tag },
+  image: { repository: REPOSITORIES.image, tag: options.tags.image },
+  prepareImage: { repository: REPOSITORIES.prepareImage, tag: options.tags.prepareImage },
   // One namespace, since a volume of a node has one claim.
   streamsNamespace: { name: NAMESPACE },
   storage: { type: 'file', file: { storageClass: MEDIA, size: MEDIA_SIZE } },

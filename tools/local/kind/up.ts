@@ -10,13 +10,18 @@ import type { Context } from '../context.ts';
 import { describeSystem } from '../facts.ts';
 import { startServices } from '../infrastructure.ts';
 import type { LocalFacts } from '../state.ts';
-import { loadImage, openCluster } from './cluster.ts';
+import { loadImages, openCluster } from './cluster.ts';
 import { createCommands, requireKind } from './commands.ts';
 import { forward } from './forward.ts';
-import { ensureImage, REPOSITORY } from './image.ts';
+import { ensureImages, type ImageTags, REPOSITORIES } from './image.ts';
 import { installRelease } from './release.ts';
 
 const HERE = '127.0.0.1';
+
+const nameImages = ({ image, prepareImage }: ImageTags): string[] => [
+  `${REPOSITORIES.image}:${image}`,
+  `${REPOSITORIES.prepareImage}:${prepareImage}`,
+];
 
 /** Resolves when the API serves. */
 export async function startOnKind(context: Context): Promise<LocalFacts> {
@@ -27,13 +32,13 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
   const ignored = Object.keys(env.settings).filter((name) => name !== 'LOOPSTREAM_LOG_LEVEL');
   if (ignored.length > 0) progress.say(`  With --kind, these have no effect: ${ignored.join(', ')}.`);
 
-  const [cluster, tag, { database, account }] = await Promise.all([
+  const [cluster, tags, { database, account }] = await Promise.all([
     openCluster(context, commands, engine),
-    progress.step('image', async () => {
-      const tag = await ensureImage(commands, { image: options.image, context: PROJECT_ROOT, signal });
-      // The node has it by then, also one that is kept.
-      lifecycle.defer('image', () => commands.docker(['rmi', `${REPOSITORY}:${tag}`]).then(() => {}));
-      return tag;
+    progress.step('images', async () => {
+      const made = await ensureImages(commands, { image: options.image, context: PROJECT_ROOT, signal });
+      // The node has them by then, also one that is kept.
+      lifecycle.defer('images', () => commands.docker(['rmi', ...nameImages(made)]).then(() => {}));
+      return made;
     }),
     startServices(context).then(async (database) => {
       if (!database) throw new Error('--kind needs PostgreSQL.');
@@ -49,12 +54,12 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
     await expose(`port ${port}`, { host: gateway, port }, { host: HERE, port });
   databaseUrl.hostname = gateway;
 
-  await loadImage(context, commands, `${REPOSITORY}:${tag}`);
+  await loadImages(context, commands, nameImages(tags));
   const kube = createKube({ kubeconfig: cluster.kubeconfig });
   lifecycle.defer('kube client', () => kube.close());
   await progress.step('chart', async () => {
     const port = await installRelease(cluster, kube, commands, {
-      tag,
+      tags,
       authSecret: state.readMemory().authSecret,
       databaseUrl: databaseUrl.href,
       smtpUrl: `smtp://${gateway}:${ports.smtp}`,

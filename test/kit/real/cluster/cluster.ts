@@ -158,9 +158,20 @@ export async function startCluster({ audited, onProgress = () => {}, onAddress }
       });
     const nodes = await startNodes({ layout, plane, binaries, enforcer }, images, kubectl);
     await installAddons(kubectl, plane, layout);
-    const { imageBytes } = await images;
+    const { imageBytes, prepareImageBytes } = await images;
     const kubectlPath = binaries.kubectl;
-    return { layout, plane, kube, kubectl, kubectlPath, nodes, imageBytes, audit, stop: () => kube.close().then(stop) };
+    return {
+      layout,
+      plane,
+      kube,
+      kubectl,
+      kubectlPath,
+      nodes,
+      imageBytes,
+      prepareImageBytes,
+      audit,
+      stop: () => kube.close().then(stop),
+    };
   } catch (error) {
     await stop().catch((failure: unknown) => log(failure));
     throw error;

@@ -28,27 +28,21 @@ import { DNS_IMAGE, PAUSE_IMAGE } from './config.ts';
 import type { ClusterLayout } from './layout.ts';
 import { ensureClusterPrograms } from './programs.ts';
 
-/** Every node has the chart's image under these names: an upgrade goes from one to the other. */
+/** Every node has the chart's images under these names: an upgrade goes from one to the other. */
 export const IMAGE_REPOSITORY = 'loopstream';
 export const IMAGE_TAGS = ['1', '2'];
 const MAX_LAYERS = 60;
 export const PROJECT_IMAGE = 'localhost/loopstream:latest';
+export const PREPARE_IMAGE = 'localhost/loopstream-prepare:latest';
 const FFMPEG_IMAGE = 'localhost/loopstream-ffmpeg:latest';
 
 type Progress = (step: string) => void;
 
-/** Writes the project's image of the last `ensureImageStore` to an archive of Docker's, under a name. */
-export async function exportProjectImage(imagesDir: string, file: string, name: string): Promise<void> {
-  const tool = buildahIn(imagesDir);
+/** Writes an image of the last `ensureImageStore` to an archive of Docker's, under a name. */
+export async function exportImage(imagesDir: string, image: string, file: string, name: string): Promise<void> {
+  const { buildah, policy } = buildahIn(imagesDir);
   rmSync(file, { force: true });
-  await tool.buildah([
-    'push',
-    '--quiet',
-    '--signature-policy',
-    tool.policy,
-    PROJECT_IMAGE,
-    `docker-archive:${file}:${name}`,
-  ]);
+  await buildah(['push', '--quiet', '--signature-policy', policy, image, `docker-archive:${file}:${name}`]);
 }
 
 /** Makes images of a single static program; their names contain the program's hash. */
@@ -96,8 +90,8 @@ function buildContext(dir: string): string {
   return context;
 }
 
-async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progress): Promise<string> {
-  onProgress('building the image from the Dockerfile');
+async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progress): Promise<void> {
+  onProgress('building the images from the Dockerfile');
   const how = ['--layers', '--isolation', 'chroot', '--network', 'host', '--quiet', ...(await buildMounts(dir))];
   // Each change leaves unused layers behind; now and then all but the images themselves are removed.
   const layers = (await buildah(['images', '--all', '--quiet'])).trim().split('\n').length;
@@ -106,8 +100,8 @@ async function buildProject({ buildah }: Buildah, dir: string, onProgress: Progr
   const context = buildContext(dir);
   // ffmpeg takes a quarter of an hour to build. With a name, it is not removed with the unused layers.
   await buildah(['bud', ...how, ...from, '--target', 'ffmpeg', '--tag', FFMPEG_IMAGE, context]);
+  await buildah(['bud', ...how, ...from, '--target', 'prepare', '--tag', PREPARE_IMAGE, context]);
   await buildah(['bud', ...how, ...from, '--tag', PROJECT_IMAGE, context]);
-  return PROJECT_IMAGE;
 }
 
 /** Makes the base images, which takes a minute the first time and needs the network, so that it runs beside builds. */
@@ -119,7 +113,9 @@ export async function ensureImageBases({ imagesDir, lockFile }: ClusterLayout, o
 
 interface ImageStore {
   store: string;
+  /** Unpacked sizes of the chart's images. */
   imageBytes: number;
+  prepareImageBytes: number;
 }
 
 /** Hashes all sources of the images, whatever times their files have. */
@@ -170,13 +166,13 @@ async function makeImageStore(
 ): Promise<ImageStore> {
   const tool = buildahIn(imagesDir);
   await ensureBases(tool, imagesDir, onProgress);
+  await buildProject(tool, imagesDir, onProgress);
+  const tagged = (repository: string) => IMAGE_TAGS.map((tag) => `docker.io/library/${repository}:${tag}`);
   const images = [
     { from: await ensureSmall(tool, imagesDir, programs.pause, 'pause'), names: [PAUSE_IMAGE] },
     { from: await ensureSmall(tool, imagesDir, programs.kubernetes.coreDns, 'coredns'), names: [DNS_IMAGE] },
-    {
-      from: await buildProject(tool, imagesDir, onProgress),
-      names: IMAGE_TAGS.map((tag) => `docker.io/library/${IMAGE_REPOSITORY}:${tag}`),
-    },
+    { from: PROJECT_IMAGE, names: tagged(IMAGE_REPOSITORY) },
+    { from: PREPARE_IMAGE, names: tagged(`${IMAGE_REPOSITORY}-prepare`) },
   ];
   const listed = JSON.parse(await tool.buildah(['images', '--json', '--no-trunc'])) as {
     id: string;
@@ -211,7 +207,8 @@ async function makeImageStore(
     for (const { file } of archives) rmSync(file);
     renameSync(root, store);
   }
-  return { store, imageBytes: await measureImage(tool, PROJECT_IMAGE) };
+  const imageBytes = await measureImage(tool, PROJECT_IMAGE);
+  return { store, imageBytes, prepareImageBytes: await measureImage(tool, PREPARE_IMAGE) };
 }
 
 const measureImage = (tool: Buildah, name: string): Promise<number> =>
@@ -229,6 +226,10 @@ async function withFiles<T>({ buildah }: Buildah, name: string, work: (root: str
 
 /** Copies the media programs that the last `ensureImageStore` has compiled, as build-ffmpeg and build-sender leave them. */
 export const exportFfmpeg = (imagesDir: string, dir: string): Promise<void> =>
-  withFiles(buildahIn(imagesDir), FFMPEG_IMAGE, async (root) => {
-    cpSync(join(root, 'out'), dir, { recursive: true });
+  copyFromImage(imagesDir, FFMPEG_IMAGE, 'out', dir);
+
+/** Copies a directory of an image of the last `ensureImageStore`. */
+export const copyFromImage = (imagesDir: string, image: string, path: string, dir: string): Promise<void> =>
+  withFiles(buildahIn(imagesDir), image, async (root) => {
+    cpSync(join(root, path), dir, { recursive: true, verbatimSymlinks: true });
   });

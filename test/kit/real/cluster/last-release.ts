@@ -1,4 +1,7 @@
-/** Makes the last release that knew only v1alpha1, for tests that upgrade from it: its chart, and its roles on the image of this checkout. */
+/**
+ * Makes the last release that knew only v1alpha1, for tests that upgrade from it: its chart, and its roles on the images of this checkout.
+ * It had one image, with all programs.
+ */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +10,7 @@ import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
 import { buildahIn, buildImage } from './buildah.ts';
 import type { Cluster } from './cluster.ts';
 import { runOrThrow } from './command.ts';
-import { IMAGE_REPOSITORY, PROJECT_IMAGE } from './images.ts';
+import { copyFromImage, IMAGE_REPOSITORY, PREPARE_IMAGE, PROJECT_IMAGE } from './images.ts';
 
 /** The commit. Its roles call the programs of the image by the same names. */
 const LAST_RELEASE = '3de8b068';
@@ -42,6 +45,7 @@ export async function provideLastRelease({ layout, nodes }: Cluster, dir: string
   await runOrThrow(process.execPath, ['scripts/build-app.ts'], { cwd: source, env: environment(), timeoutMs: 300_000 });
   await cp(join(source, 'dist/app'), join(image, 'app/dist/app'), { recursive: true });
 
+  await copyFromImage(layout.imagesDir, PREPARE_IMAGE, 'usr', join(image, 'usr'));
   const tool = buildahIn(layout.imagesDir);
   const name = `docker.io/library/${IMAGE_REPOSITORY}:${LAST_TAG}`;
   await buildImage(tool, image, name, { on: PROJECT_IMAGE });

@@ -46,12 +46,13 @@ export async function openScene(
       onProgress: (step) => process.stdout.write(`  … ${step}\n`),
       onAddress: address.resolve,
     });
-    results.add('cluster up, the image built anew where something had changed', seconds(performance.now() - from), '');
+    results.add('cluster up, the images built anew where something had changed', seconds(performance.now() - from), '');
     const outside = await starting;
     const before = performance.now();
     release = await installRelease(cluster, outside, await prepare(cluster));
     results.add('helm install until the API answers', seconds(performance.now() - before), '');
     results.add('image, unpacked', `${Math.round(cluster.imageBytes / 2 ** 20)} MiB`, '');
+    results.add('image of Jobs, unpacked', `${Math.round(cluster.prepareImageBytes / 2 ** 20)} MiB`, '');
     return { cluster, outside, release, results, close };
   } catch (error) {
     // Without an address no part has started there.

@@ -45,7 +45,10 @@ test('Artifact Hub is told of the definitions, the image and the icon as they ar
       .map(({ metadata, spec }) => ({ kind: spec.names.kind, version: spec.versions[0].name, name: metadata.name }))
       .sort(byName),
   );
-  expect(list('images')).toMatchObject([{ image: `loopstream:${version}` }]);
+  expect(list('images')).toMatchObject([
+    { image: `loopstream:${version}` },
+    { image: `loopstream-prepare:${version}` },
+  ]);
   for (const { kind, description } of list('changes')) {
     expect(['added', 'changed', 'deprecated', 'removed', 'fixed', 'security']).toContain(kind);
     expect(description).toMatch(/\.$/);
