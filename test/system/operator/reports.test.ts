@@ -50,7 +50,9 @@ beforeEach(async () => {
   await prepareUpload();
   await waitForPod();
   await kubelet.bind('bunny-onair');
-  streamer = await startStreamerPod(kube, NS, 'bunny-onair', studio.root, { tv: [studio.rtmp.url, 'bunny'] });
+  const destinations: Parameters<typeof startStreamerPod>[4] = { tv: [studio.rtmp.url, 'bunny'] };
+  const url = `http://127.0.0.1:${operator.reportsPort}`;
+  streamer = await startStreamerPod(kube, NS, 'bunny-onair', studio.root, destinations, url);
   await until('the destination takes it', async () => (await streamer.stats()).live);
   await kubelet.run('bunny-onair', true, 0, streamer.ip);
   await waitForPhase('live');

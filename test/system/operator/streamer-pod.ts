@@ -35,13 +35,16 @@ export interface StreamerPod {
   stop(): Promise<void>;
 }
 
-/** Runs the operator's pod `name`. `root` holds the media in `storage`; `destinations` are its Secrets. */
+/**
+ * Runs the operator's pod `name`. `root` holds the media in `storage`; `destinations` are its Secrets. It pushes its reports to `reportsUrl`.
+ */
 export async function startStreamerPod(
   kube: Kube,
   namespace: string,
   name: string,
   root: string,
   destinations: Record<string, [url: string, key: string]>,
+  reportsUrl?: string,
 ): Promise<StreamerPod> {
   const dir = await mkdtemp(join(root, 'pod-'));
   const ip = `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
@@ -53,9 +56,8 @@ export async function startStreamerPod(
     written = text;
   };
   await sync();
-  const { metadata, spec } = await kube.get(PODS, namespace, name);
+  const { metadata } = await kube.get(PODS, namespace, name);
   const owner = metadata.ownerReferences?.[0]?.uid ?? '';
-  const { env = [] } = (spec as { containers: { env?: { name: string; value?: string }[] }[] }).containers[0] ?? {};
   // The first pod of a stream may exist a moment before its Secret: kubelet waits for it too.
   const secret = await until('the Secret of the pod', () =>
     kube.get(SECRETS, namespace, streamSecretName(owner)).catch(() => undefined),
@@ -73,7 +75,7 @@ export async function startStreamerPod(
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
     LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
     LOOPSTREAM_POD_UID: metadata.uid,
-    LOOPSTREAM_REPORTS_URL: env.find((one) => one.name === 'LOOPSTREAM_REPORTS_URL')?.value,
+    LOOPSTREAM_REPORTS_URL: reportsUrl,
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: ip,
     LOOPSTREAM_PORT: String(STREAMER_PORT),
