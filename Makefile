@@ -116,7 +116,7 @@ bench-operator: node_modules/.installed ## measure the operator at scale, half a
 bench-auth: node_modules/.installed ## measure the cost of authentication, three minutes
 	@$(NODE) test/bench/auth.ts $(ARGS)
 
-bench-pages: setup ## measure the delay until pages show a change, and the first page after sign-in; three minutes
+bench-pages: setup ## measure the delay until pages show a change, the first page after sign-in, and 10,000 streams; ten minutes
 	@$(NODE) test/bench/pages.ts $(ARGS)
 
 bench-money: node_modules/.installed ## measure the meter at 10,000 live streams, a minute

@@ -10,25 +10,29 @@ import { launchBrowser } from '../kit/real/page.ts';
 import { ROOT, startSystem } from '../kit/system/system.ts';
 import { feedRows } from './pages/feed.ts';
 import { firstPageRows } from './pages/first.ts';
+import { manyRows } from './pages/many.ts';
 import { scheduledStream } from './pages/stream.ts';
-import { circumstances, collect, type Row, report, whole } from './report.ts';
+import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['feed', 'first'];
+const PARTS = ['feed', 'first', 'many'];
 const HELP = `Usage: node test/bench/pages.ts [options]
 
   --changes N    changes of each kind, which take turns (30)
   --visits N     visits of each profile, which take turns (5)
+  --streams N    streams of the account with many (10000)
   --only PARTS   some of ${PARTS.join(',')}
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
 
-Needs the built dashboard (make setup) and Chromium. Takes about three minutes.
+Needs the built dashboard (make setup) and Chromium. Takes about three minutes, and six more for
+the account with many streams.
 `;
 
 const { values } = parseArgs({
   options: {
     changes: { type: 'string', default: '30' },
     visits: { type: 'string', default: '5' },
+    streams: { type: 'string', default: '10000' },
     only: { type: 'string', default: PARTS.join(',') },
     'no-record': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -36,11 +40,15 @@ const { values } = parseArgs({
 });
 
 async function measure(browser: Browser): Promise<Row[]> {
+  const parts = selectParts(values.only, PARTS);
+  const { rows, take } = collect(parts, (text) => void process.stderr.write(`${text}\n`));
+  // It has a system of its own.
+  await take('many', () => manyRows(browser, whole(values.streams)));
+  if (parts.every((part) => part === 'many')) return rows;
   await using started = new AsyncDisposableStack();
   const system = await startSystem(['--no-demo']);
   started.defer(() => system.close());
   await scheduledStream(system);
-  const { rows, take } = collect(values.only.split(','), (text) => void process.stderr.write(`${text}\n`));
   await take('feed', () => feedRows(system, browser, whole(values.changes)));
   await take('first', () => firstPageRows(system, browser, whole(values.visits)));
   return rows;

@@ -9,10 +9,10 @@ import { sleep } from '../../lib/clock.ts';
 import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.tsx';
 import { setFollows } from '../api/feed.ts';
+import { createStreamFollower } from './followStreams.ts';
+import { createSpacer, findSpacing } from './spacer.ts';
 import { staleAfter } from './staleQueries.ts';
 
-/** Between two looks at the same thing: a stream that changes ten times a second is read twice. */
-const SPACING_MS = 500;
 const FIRST_PAUSE_MS = 300;
 const LONGEST_PAUSE_MS = 5_000;
 /** A feed that lasted this long was a good one: the next pause begins with the shortest again. */
@@ -21,31 +21,6 @@ const GOOD_MS = 10_000;
 const HIDDEN_MS = 60_000;
 /** Events are written a moment after the change that they tell of. */
 const LATE_MS = 1_500;
-
-/** Reads the stale queries anew, each at most once in SPACING_MS, and once more when it changed meanwhile. */
-export function createRefresher(queries: Pick<QueryClient, 'invalidateQueries'>, signal: AbortSignal) {
-  const atWork = new Set<string>();
-  const again = new Set<string>();
-
-  async function run(name: string, queryKey: QueryKey): Promise<void> {
-    atWork.add(name);
-    try {
-      do {
-        again.delete(name);
-        await Promise.all([queries.invalidateQueries({ queryKey }), sleep(SPACING_MS, signal)]);
-      } while (again.has(name));
-    } catch {
-      // The page is left; errors of reading are shown where the reading is.
-    } finally {
-      atWork.delete(name);
-    }
-  }
-  return (queryKey: QueryKey): void => {
-    const name = JSON.stringify(queryKey);
-    if (atWork.has(name)) again.add(name);
-    else void run(name, queryKey);
-  };
-}
 
 /** Resolves when somebody looks at the page. */
 const seen = (signal: AbortSignal): Promise<void> =>
@@ -92,8 +67,15 @@ async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSig
 }
 
 async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal): Promise<void> {
-  const refresh = createRefresher(queries, signal);
+  const space = createSpacer(signal);
+  const refresh = (queryKey: QueryKey): void => {
+    const spacings = queries.getQueryCache().findAll({ queryKey }).map(findSpacing);
+    const longest = Math.max(0, ...spacings.filter((ms) => ms !== undefined));
+    space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey }), longest || undefined);
+  };
+  const showStream = createStreamFollower({ queries, api, space, findSpacing, signal });
   const hear = (news: FeedNews) => {
+    if (news !== 'reset' && news.noun === 'stream') showStream(news);
     const stale = staleAfter(news);
     if (!stale) return refresh([]);
     for (const key of stale) refresh(key);

@@ -16,7 +16,10 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   const { noun, id } = news;
   if (noun === 'stream')
     return [
-      ['streams'],
+      // The lists of streams are kept current stream by stream (followStreams.ts).
+      ['streams', 'overview'],
+      ['streams', 'name', id],
+      ['streams', 'of playlist'],
       ['stream', id],
       ['readiness', id],
       ['schedule', id],

@@ -27,8 +27,11 @@ export interface BenchSystem {
   kube: Kube;
   plane: TestKubernetes;
   account(name: string): Promise<Account>;
-  /** Resolves when its caches are filled. `options` are Node's. */
-  startApi(options?: readonly string[]): Promise<{ url: string; opsUrl: string; pid: number; readyMs: number }>;
+  /** Resolves when its caches are filled. `options` are Node's, `settings` the server's. */
+  startApi(
+    options?: readonly string[],
+    settings?: Record<string, string>,
+  ): Promise<{ url: string; opsUrl: string; pid: number; readyMs: number }>;
   /** Takes everything down, and leaves nothing behind. */
   stop(): Promise<void>;
 }
@@ -49,7 +52,7 @@ export async function startSystem(): Promise<BenchSystem> {
   started.defer(() => auth.close());
   const kubeconfig = await plane.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') });
 
-  const startApi: BenchSystem['startApi'] = async (options = []) => {
+  const startApi: BenchSystem['startApi'] = async (options = [], settings = {}) => {
     const [port, opsPort] = [await freePort(), await freePort()];
     const since = performance.now();
     const child = await spawnChild({
@@ -71,6 +74,7 @@ export async function startSystem(): Promise<BenchSystem> {
         LOOPSTREAM_LOG_LEVEL: 'warn',
         // Every request is counted, and none refused.
         LOOPSTREAM_RATE_LIMIT_REQUESTS: '1000000000',
+        ...settings,
       },
       logFile: join(dir, 'api.log'),
       stateDir: dir,

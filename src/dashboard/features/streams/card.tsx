@@ -1,6 +1,7 @@
 import { Skeleton } from '@mantine/core';
 import { IconAlertCircle, IconCircleCheck, IconSend } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
@@ -73,7 +74,13 @@ function Headline({ stream, phase }: { stream: Stream; phase: string }) {
   return <span className={classes.resting}>{resting ?? restingLine(stream, phase)}</span>;
 }
 
-export function StreamCard({ stream, destinations }: { stream: Stream; destinations: ReadonlyMap<string, string> }) {
+interface StreamCardProps {
+  stream: Stream;
+  destinations: ReadonlyMap<string, string>;
+}
+
+/** Memoized: a page of thousands changes one of them at a time. */
+export const StreamCard = memo(function StreamCard({ stream, destinations }: StreamCardProps) {
   const phase = useShownPhase(stream);
   const { tone, word } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name}: ${word}`);
@@ -106,7 +113,7 @@ export function StreamCard({ stream, destinations }: { stream: Stream; destinati
       </div>
     </article>
   );
-}
+});
 
 export function CardSkeleton() {
   return (

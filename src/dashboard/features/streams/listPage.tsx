@@ -6,9 +6,10 @@ import { useEffect, useRef, useState } from 'react';
 import type { Phase } from '../../../resources/stream/spec.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead } from '../../ui/page.tsx';
-import { CardSkeleton, StreamCard } from './card.tsx';
+import { CardSkeleton } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
 import { parseSearch, type StreamSearch } from './filter.ts';
+import { StreamGrid } from './grid.tsx';
 import classes from './listPage.module.css';
 import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
@@ -126,13 +127,7 @@ export function StreamsPage() {
           {status ? 'None of your streams with this name is in this state now.' : 'None of your streams has this name.'}
         </Empty>
       )}
-      <ul className={classes.grid} aria-label="Streams">
-        {streams.map((stream) => (
-          <li key={stream.id}>
-            <StreamCard stream={stream} destinations={destinations} />
-          </li>
-        ))}
-      </ul>
+      <StreamGrid streams={streams} destinations={destinations} />
       {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
     </>
   );

@@ -50,7 +50,8 @@ export function useStreams(filter: StreamListFilter = {}) {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
-    refetchInterval: unlessFollowed(LIST_MS),
+    // Each page is a request.
+    refetchInterval: ({ state }) => unlessFollowed(LIST_MS * Math.max(1, state.data?.pages.length ?? 0))(),
   });
 }
 
@@ -70,6 +71,8 @@ export function useStream(id: string) {
   });
 }
 
+const NO_NAMES: ReadonlyMap<string, string> = new Map();
+
 /** Names of the account's destinations by id; empty until they are known. */
 export function useDestinationNames(): ReadonlyMap<string, string> {
   const api = useApi();
@@ -79,7 +82,7 @@ export function useDestinationNames(): ReadonlyMap<string, string> {
     select: (page) => new Map(page.data.map((d) => [d.id, d.name])),
     refetchInterval: unlessFollowed(DESTINATIONS_MS),
   });
-  return data ?? new Map();
+  return data ?? NO_NAMES;
 }
 
 export function useReadiness(id: string, enabled = true) {

@@ -1,0 +1,163 @@
+/// <reference lib="dom" />
+/**
+ * Measures the page of streams for an account with many: how long it takes to answer a person who scrolls and filters while ten streams
+ * a second change, and how many lists it reads meanwhile.
+ */
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Browser, Page } from 'playwright-core';
+import type { Kube } from '../../../src/kube/types.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { DESK } from '../../kit/real/page.ts';
+import { ROOT } from '../../kit/system/system.ts';
+import { makeMedia, makeStreams, observe } from '../api/objects.ts';
+import { startSystem } from '../api/system.ts';
+import { inParallel } from '../operator/objects.ts';
+import { median, type Row } from '../report.ts';
+
+const DASHBOARD = join(ROOT, 'dist/dashboard');
+
+const SHOWN = 2_000;
+const CHANGES_A_SECOND = 10;
+const REST_MS = 20_000;
+const WORDS = ['Channel 12', 'Channel 123', 'Channel 9', 'nothing at all', 'Channel 4567'];
+
+/** Makes the streams of an account, oldest first. The newest ones could start, as a page of them mostly can. */
+async function makeAll(kube: Kube, accountId: string, count: number): Promise<string[]> {
+  const ids = await makeStreams(kube, accountId, await makeMedia(kube, accountId), count);
+  const newest = ids.toSorted().slice(-SHOWN - 100);
+  await inParallel(newest.length, (n) => observe(kube, newest[n] ?? '', new Date()));
+  return ids;
+}
+
+/** Renames one stream after the other until it is stopped. Rejects with the first error of Kubernetes. */
+function keepChanging(kube: Kube, ids: readonly string[]): { stop(): Promise<number> } {
+  const stopping = new AbortController();
+  let changes = 0;
+  const run = async () => {
+    for (const since = performance.now(); !stopping.signal.aborted; changes++) {
+      // All over the list, in an order that a run repeats.
+      const id = ids[(changes * 7_919) % ids.length] ?? '';
+      await kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { spec: { displayName: `Channel ${changes} renamed` } });
+      await sleep(Math.max(0, ((changes + 1) * 1000) / CHANGES_A_SECOND - (performance.now() - since)));
+    }
+  };
+  const running = run();
+  return {
+    async stop() {
+      stopping.abort();
+      await running;
+      return changes;
+    },
+  };
+}
+
+/** Collects the duration of each interaction in the page, as INP counts it. */
+const observeInteractions = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    const took = new Map<number, number>();
+    Object.assign(window, { took });
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) {
+        const { interactionId = 0, duration } = entry as PerformanceEntry & { interactionId?: number };
+        if (interactionId) took.set(interactionId, Math.max(took.get(interactionId) ?? 0, duration));
+      }
+    }).observe({ type: 'event', durationThreshold: 16, buffered: true } as PerformanceObserverInit);
+  });
+
+/** Returns the durations since the last call. */
+const takeInteractions = (page: Page): Promise<number[]> =>
+  page.evaluate(() => {
+    const { took } = window as unknown as { took: Map<number, number> };
+    const all = [...took.values()];
+    took.clear();
+    return all;
+  });
+
+/** INP leaves out one interaction of fifty (https://web.dev/articles/inp). */
+function computeInp(durations: readonly number[]): number {
+  const sorted = durations.toSorted((a, b) => b - a);
+  return sorted[Math.floor(sorted.length / 50)] ?? 0;
+}
+
+const isList = (url: string): boolean => new URL(url).pathname === '/v1/streams';
+
+/** Shows more and scrolls there until so many streams are loaded. */
+async function scroll(page: Page, shown: number): Promise<void> {
+  const more = page.getByRole('button', { name: 'Show more' });
+  for (let loaded = 48; loaded < shown; loaded += 48) {
+    const answer = page.waitForResponse((response) => isList(response.url()) && response.url().includes('cursor='));
+    await more.click();
+    await (await answer).finished();
+    await page.mouse.wheel(0, 20_000);
+  }
+}
+
+/** Returns how long the API took for each search that the page made. */
+async function filter(page: Page): Promise<number[]> {
+  const field = page.getByRole('searchbox', { name: 'Find streams by name' });
+  const took: number[] = [];
+  for (const words of WORDS) {
+    const answer = page.waitForResponse(({ url }) => isList(url()) && new URL(url()).searchParams.get('q') === words);
+    await field.fill('');
+    await field.pressSequentially(words, { delay: 40 });
+    const response = await answer;
+    await response.finished();
+    const { requestStart, responseEnd } = response.request().timing();
+    took.push(responseEnd - requestStart);
+  }
+  return took;
+}
+
+/** Without an operator: no stream is on air, and each change is one write. */
+export async function manyRows(browser: Browser, count: number): Promise<Row[]> {
+  await using stack = new AsyncDisposableStack();
+  const system = await startSystem();
+  stack.defer(() => system.stop());
+  const { kube } = system;
+  const { accountId, key } = await system.account('many');
+  const ids = await makeAll(kube, accountId, count);
+  const { url } = await system.startApi([], { LOOPSTREAM_DASHBOARD_DIR: DASHBOARD });
+  const context = await browser.newContext({ viewport: DESK, reducedMotion: 'reduce' });
+  stack.defer(() => context.close());
+  context.setDefaultTimeout(90_000);
+  const page = await context.newPage();
+  await page.goto(`${url}/streams#key=${key}`);
+  await page.getByTestId('stream-card').first().waitFor();
+  await observeInteractions(page);
+  const changing = keepChanging(kube, ids);
+  const shown = Math.min(SHOWN, count);
+  await scroll(page, shown);
+  const scrolling = computeInp(await takeInteractions(page));
+  let lists = 0;
+  page.on('request', (request) => {
+    if (isList(request.url())) lists++;
+  });
+  await sleep(REST_MS);
+  const perSecond = lists / (REST_MS / 1000);
+  const searches = await filter(page);
+  const filtering = computeInp(await takeInteractions(page));
+  const changes = await changing.stop();
+  const row = (what: string, ours: string, holds: boolean, bar: string): Row => ({
+    what: `${count} streams, ${CHANGES_A_SECOND} changes a second: ${what}`,
+    ours,
+    peer: '–',
+    beside: '–',
+    result: holds ? 'holds' : 'misses',
+    bar,
+  });
+  const ms = (value: number) => `${Math.round(value)} ms`;
+  const worst = Math.max(...searches);
+  return [
+    row(`INP while a person scrolls to ${shown}`, ms(scrolling), scrolling <= 200, '≤ 200 ms'),
+    row(
+      `lists read by the page at rest (${changes} changes in all)`,
+      `${perSecond.toFixed(2)}/s`,
+      perSecond <= 1,
+      '≤ 1/s',
+    ),
+    row('INP while a person types a filter', ms(filtering), filtering <= 200, '≤ 200 ms'),
+    row('answer to a filter', `median ${ms(median(searches))}, longest ${ms(worst)}`, worst <= 50, '≤ 50 ms'),
+  ];
+}
