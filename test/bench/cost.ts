@@ -1,7 +1,14 @@
-/** Measures the cost of N streams beside N bare ffmpeg at the same time, so that both meet the same machine. */
+/**
+ * Measures the cost of streams beside bare ffmpeg with the same media. All rows are measured at the same time, so that all of them meet the
+ * same machine: streams of several bitrates, streams with further outputs, and streams to a receiver that leaves RTMP's chunk size at 128.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RtmpServer } from '../kit/real/rtmp.ts';
-import { sumCpuSeconds, sumPssMib } from './processes.ts';
+import type { Profile } from '../../src/resources/stream/profile.ts';
+import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { prepareMedia } from './media.ts';
+import { countSwitches, sumCpuSeconds, sumPssMib } from './processes.ts';
 import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
@@ -9,47 +16,158 @@ import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.t
 /** The result is the median of this many windows. */
 const WINDOWS = 5;
 const WARM_UP_MS = 15_000;
+/** Enough for a receiver to show that media has come; a minute of all streams would fill a gigabyte. */
+const RECORDED_BYTES = 2 ** 18;
+/** Outputs of a stream with further ones: at most five (resources/stream/spec.ts). */
+const OUTPUTS = 5;
+
+/** The product's own profiles send 4 Mbit/s (720p30) and 6 (1080p30). A quiet picture needs 1.6. */
+const RATES: { profile: Profile; kbps: number; pssBar: number }[] = [
+  { profile: '720p30', kbps: 1600, pssBar: 1.7 },
+  { profile: '720p30', kbps: 4000, pssBar: 1.8 },
+  { profile: '1080p30', kbps: 6000, pssBar: 1.9 },
+];
+const CPU_BAR = 0.7;
+const SMALL_CHUNKS_BAR = 0.5;
+const FURTHER_OUTPUT_BAR_MIB = 4;
 
 export interface CostOptions {
+  /** Streams of each side and row. */
   streams: number;
   seconds: number;
 }
 
-export async function measureCost(rtmp: RtmpServer, media: Media, { streams, seconds }: CostOptions): Promise<Row[]> {
-  const ours: Sender[] = [];
-  const bare: Sender[] = [];
-  const file = media.files[0] ?? '';
-  try {
-    for (let i = 0; i < streams; i++) {
-      ours.push(await startStreamer(media, rtmp.url, `ours${i}`));
-      bare.push(startFfmpeg(file, rtmp.url, `bare${i}`));
-      await Promise.all([firstMedia(rtmp, `ours${i}`), firstMedia(rtmp, `bare${i}`)]);
-    }
-    await sleep(WARM_UP_MS);
-    const sides = [ours, bare].map((side) => side.map(({ pid }) => pid));
-    const windows: { cpu: number[]; pss: number[] }[] = [];
-    for (let i = 0; i < WINDOWS; i++) {
-      const before = sides.map(sumCpuSeconds);
-      const from = performance.now();
-      await sleep((seconds * 1000) / WINDOWS);
-      const took = (performance.now() - from) / 1000;
-      const cpu = sides.map((side, s) => (sumCpuSeconds(side) - (before[s] ?? 0)) / took / streams);
-      windows.push({ cpu, pss: sides.map((side) => sumPssMib(side) / streams) });
-    }
-    return (['cpu', 'pss'] as const).map((kind) => {
-      const side = (s: number) => median(windows.map((w) => w[kind][s] ?? Number.NaN));
-      const ratios = windows.map((w) => (w[kind][0] ?? 0) / (w[kind][1] ?? 1));
-      const format = (s: number) => (kind === 'cpu' ? `${(side(s) * 100).toFixed(2)} %` : `${side(s).toFixed(1)} MiB`);
-      return {
-        what: kind === 'cpu' ? 'CPU of a stream, of one core' : 'PSS of a stream',
-        ours: format(0),
-        peer: format(1),
-        beside: `ffmpeg -stream_loop, ${streams} of each`,
-        result: `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`,
-        bar: kind === 'cpu' ? '≤ 0.85×' : '≤ 1.8×',
-      };
-    });
-  } finally {
-    await Promise.all([...ours, ...bare].map((sender) => sender.stop()));
+/** Processes whose cost is one figure. */
+class Side {
+  readonly #senders: Sender[] = [];
+  /** One value for each window, for one stream: of a core, MiB, voluntary context switches a second. */
+  readonly cpu: number[] = [];
+  readonly pss: number[] = [];
+  readonly switches: number[] = [];
+
+  add(sender: Sender): void {
+    this.#senders.push(sender);
   }
+
+  /** Starts a window; the returned function ends it. */
+  begin(): () => void {
+    const pids = this.#senders.map(({ pid }) => pid);
+    const [cpu, switches, fromMs] = [sumCpuSeconds(pids), countSwitches(pids), performance.now()];
+    return () => {
+      const unit = ((performance.now() - fromMs) / 1000) * pids.length;
+      this.cpu.push((sumCpuSeconds(pids) - cpu) / unit);
+      this.switches.push((countSwitches(pids) - switches) / unit);
+      this.pss.push(sumPssMib(pids) / pids.length);
+    };
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#senders.map((sender) => sender.stop()));
+  }
+}
+
+interface Pair {
+  what: string;
+  ours: Side;
+  bare: Side;
+}
+
+/** Starts `streams` of each side with the same media, and waits until the receiver has media of all. */
+async function startPair(
+  what: string,
+  media: Media,
+  { rtmp, streams, outputs = 1 }: { rtmp: RtmpServer; streams: number; outputs?: number },
+): Promise<Pair> {
+  const pair = { what, ours: new Side(), bare: new Side() };
+  const [file = ''] = media.files;
+  const name = what.replaceAll(/\W+/g, '');
+  for (let i = 0; i < streams; i++) {
+    const keys = Array.from({ length: outputs }, (_, output) => `${name}ours${i}o${output}`);
+    const bareKey = `${name}bare${i}`;
+    pair.ours.add(await startStreamer(media, rtmp.url, ...keys));
+    pair.bare.add(startFfmpeg(file, rtmp.url, bareKey));
+    await Promise.all([...keys, bareKey].map((key) => firstMedia(rtmp, key)));
+  }
+  return pair;
+}
+
+const ratio = (ours: readonly number[], bare: readonly number[]): string => {
+  const ratios = ours.map((value, i) => value / (bare[i] ?? Number.NaN));
+  return `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`;
+};
+const percent = (values: readonly number[]): string => `${(median(values) * 100).toFixed(2)} %`;
+const mib = (values: readonly number[]): string => `${median(values).toFixed(1)} MiB`;
+
+export async function measureCost(root: string, { streams, seconds }: CostOptions): Promise<Row[]> {
+  const beside = `ffmpeg -stream_loop, ${streams} of each`;
+  const media: Media[] = [];
+  for (const rate of RATES) media.push(await prepareMedia(root, rate));
+  const records = join(root, 'cost');
+  await mkdir(records);
+  const receive = (name: string, chunkBytes?: number) =>
+    startRtmpServer({
+      record: join(records, name),
+      recordMaxBytes: RECORDED_BYTES,
+      ...(chunkBytes !== undefined && { chunkBytes }),
+    });
+  const servers: RtmpServer[] = [];
+  const pairs: Pair[] = [];
+  try {
+    const [rtmp, small] = [await receive('usual'), await receive('small', 128)];
+    servers.push(rtmp, small);
+    for (const [i, { kbps, profile }] of RATES.entries())
+      pairs.push(await startPair(`${kbps / 1000} Mbit/s, ${profile}`, media[i] as Media, { rtmp, streams }));
+    const [, middle] = media as [Media, Media];
+    pairs.push(await startPair('chunks of 128 bytes', middle, { rtmp: small, streams }));
+    pairs.push(await startPair(`${OUTPUTS} outputs`, middle, { rtmp, streams, outputs: OUTPUTS }));
+    await sleep(WARM_UP_MS);
+    for (let i = 0; i < WINDOWS; i++) {
+      const ends = pairs.flatMap(({ ours, bare }) => [ours.begin(), bare.begin()]);
+      await sleep((seconds * 1000) / WINDOWS);
+      for (const end of ends) end();
+    }
+  } finally {
+    await Promise.all(pairs.flatMap(({ ours, bare }) => [ours.stop(), bare.stop()]));
+    await Promise.all(servers.map((server) => server.close()));
+  }
+  const rates = pairs.slice(0, RATES.length);
+  const [chunks, several] = pairs.slice(RATES.length) as [Pair, Pair];
+  const one = rates[1] as Pair;
+  const cpuRow = ({ what, ours, bare }: Pair, bar: number): Row => ({
+    what: `CPU of a stream, of one core: ${what}`,
+    ours: `${percent(ours.cpu)}, ${median(ours.switches).toFixed(1)} switches/s`,
+    peer: `${percent(bare.cpu)}, ${median(bare.switches).toFixed(1)} switches/s`,
+    beside,
+    result: ratio(ours.cpu, bare.cpu),
+    bar: `≤ ${bar}×`,
+  });
+  const further = several.ours.pss.map((value, i) => (value - (one.ours.pss[i] ?? Number.NaN)) / (OUTPUTS - 1));
+  return [
+    ...rates.map(({ what, ours, bare }, i) => ({
+      what: `PSS of a stream: ${what}`,
+      ours: mib(ours.pss),
+      peer: mib(bare.pss),
+      beside,
+      result: ratio(ours.pss, bare.pss),
+      bar: `≤ ${RATES[i]?.pssBar}×`,
+    })),
+    {
+      what: `PSS of each further output: ${one.what}`,
+      ours: mib(further),
+      peer: mib(several.bare.pss),
+      beside: 'one more ffmpeg -stream_loop',
+      result: `+${mib(further)}`,
+      bar: `≤ +${FURTHER_OUTPUT_BAR_MIB} MiB`,
+    },
+    ...rates.map((pair) => cpuRow(pair, CPU_BAR)),
+    cpuRow({ ...chunks, what: `${one.what}, to a receiver with ${chunks.what}` }, SMALL_CHUNKS_BAR),
+    {
+      what: `CPU of each further output: ${one.what}`,
+      ours: percent(several.ours.cpu.map((value, i) => (value - (one.ours.cpu[i] ?? Number.NaN)) / (OUTPUTS - 1))),
+      peer: percent(several.bare.cpu),
+      beside: 'one more ffmpeg -stream_loop',
+      result: 'stated',
+      bar: '–',
+    },
+  ];
 }

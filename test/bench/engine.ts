@@ -15,13 +15,14 @@ import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
 import { circumstances, type Row, readVersion, report, selectParts, whole } from './report.ts';
 import { measureSeams } from './seams.ts';
+import { SENDER } from './senders.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
 
 const PARTS = ['cost', 'start', 'return', 'soak', 'seams', 'remux'];
 const HELP = `Usage: node test/bench/engine.ts [options]
 
-  --streams N    streams of each side whose cost is measured (10)
+  --streams N    streams of each side and row whose cost is measured (4)
   --seconds S    for how long their cost is measured (60)
   --seams S      for how many seconds the seams are watched (300)
   --hours H      hours of media that are sent while memory is watched (24)
@@ -29,13 +30,15 @@ const HELP = `Usage: node test/bench/engine.ts [options]
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
 
+LOOPSTREAM_SENDER names the ffmpeg that sends (make sender); the machine's own by default.
+
 Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within ten minutes unless told
 otherwise.
 `;
 
 const { values } = parseArgs({
   options: {
-    streams: { type: 'string', default: '10' },
+    streams: { type: 'string', default: '4' },
     seconds: { type: 'string', default: '60' },
     seams: { type: 'string', default: '300' },
     hours: { type: 'string', default: '24' },
@@ -61,7 +64,7 @@ async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonl
     const long = await makeMedia(root, 'long', LONG_CLIP);
     const short = await makeMedia(root, 'short', SHORT_CLIPS);
     const steps: Record<string, () => Promise<Row[]>> = {
-      cost: () => measureCost(rtmp, long, { streams, seconds }),
+      cost: () => measureCost(root, { streams, seconds }),
       seams: () => measureSeams(rtmp, short, seams),
       start: () => measureStart(rtmp, long, 5),
       return: () => measureReturn(rtmp, long, 4),
@@ -97,7 +100,7 @@ async function main(): Promise<void> {
     ],
     { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
   );
-  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap()]);
+  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap(), `sender ${SENDER}`]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),

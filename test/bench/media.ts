@@ -1,8 +1,12 @@
 /** Makes the clips of the benchmark: renditions for the streamer, and MP4 files with the same packets for its peers. */
 import { execFile } from 'node:child_process';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { DIMENSIONS, type Profile, parseProfile } from '../../src/resources/stream/profile.ts';
+import { makeMedia as makeSource } from '../kit/make/made-media.ts';
 import { type ClipOptions, makeRendition } from '../kit/make/streamer.ts';
+import { prepareOnce } from './remux.ts';
 import type { Media } from './senders.ts';
 
 /** One clip of 30 s, as platforms recommend for 720p30. */
@@ -14,7 +18,7 @@ export const SMALL_CLIPS: ClipOptions[] = SHORT_CLIPS.map((clip) => ({ ...clip, 
 
 export async function makeMedia(root: string, name: string, clips: readonly ClipOptions[]): Promise<Media> {
   const storage = join(root, 'storage');
-  const media: Media = { root, storage, items: [], files: [] };
+  const media: Media = { root, storage, profile: '720p30', items: [], files: [] };
   for (const [i, clip] of clips.entries()) {
     const item = await makeRendition(storage, `${name}${i}`, clip);
     const file = join(root, `${name}${i}.mp4`);
@@ -24,4 +28,38 @@ export async function makeMedia(root: string, name: string, clips: readonly Clip
     media.files.push(file);
   }
   return media;
+}
+
+/** Two chunks of a rendition. */
+const PREPARED_SECONDS = 60;
+const AUDIO_KBPS = 128;
+
+/**
+ * Makes a clip of this many kbit/s, pictures and sound, and has the product prepare it. The source fits the profile, so its packets are
+ * copied: both sides send the same ones.
+ */
+export async function prepareMedia(
+  root: string,
+  { profile, kbps }: { profile: Profile; kbps: number },
+): Promise<Media> {
+  const { quality = '720p', framerate = 30 } = parseProfile(profile) ?? {};
+  const { width, height } = DIMENSIONS[quality];
+  const dir = join(root, `${profile}-${kbps}`);
+  const videoKbps = `${kbps - AUDIO_KBPS}k`;
+  const gop = String(2 * framerate);
+  await mkdir(dir);
+  // Noise takes all the bits that an encoder is given.
+  const picture = `testsrc2=s=${width}x${height}:r=${framerate}:d=${PREPARED_SECONDS},noise=alls=20:allf=t`;
+  const source = await makeSource(
+    join(dir, 'source.mp4'),
+    ...['-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', `sine=440:r=48000:d=${PREPARED_SECONDS}`],
+    ...['-c:v', 'libx264', '-preset', 'ultrafast', '-profile:v', 'main', '-pix_fmt', 'yuv420p', '-bf', '0'],
+    ...['-g', gop, '-keyint_min', gop, '-sc_threshold', '0', '-b:v', videoKbps, '-maxrate', videoKbps],
+    ...['-bufsize', `${2 * kbps}k`, '-c:a', 'aac', '-ac', '2', '-b:a', `${AUDIO_KBPS}k`],
+  );
+  const log = await prepareOnce(dir, source, { profile });
+  if (!log.includes('"video":"copy"')) throw new Error(`the source of ${kbps} kbit/s was not copied:\n${log}`);
+  const rendition = `renditions/x/video-${profile}.flv`;
+  const items = [{ id: 'x', name: profile, rendition }];
+  return { root: dir, storage: join(dir, 'media'), profile, items, files: [source] };
 }

@@ -51,6 +51,21 @@ export function sumPssMib(roots: readonly number[]): number {
   return kib.reduce((sum, n) => sum + n, 0) / 1024;
 }
 
+/** Returns the voluntary context switches so far, of all threads: how often they have waited for something, and were woken. */
+export function countSwitches(roots: readonly number[]): number {
+  const counts = listFamilies(roots).flatMap(({ pid }) => {
+    try {
+      return readdirSync(`/proc/${pid}/task`).map((task) => {
+        const status = readFileSync(`/proc/${pid}/task/${task}/status`, 'latin1');
+        return Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(status)?.[1] ?? 0);
+      });
+    } catch {
+      return [];
+    }
+  });
+  return counts.reduce((sum, n) => sum + n, 0);
+}
+
 /** Returns the user and system seconds of the children of this process that have ended, with their own children. */
 export function readEndedChildrenSeconds(): number {
   const text = readFileSync('/proc/self/stat', 'latin1');

@@ -3,8 +3,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
+import { NODE_FLAGS, STREAMER_ENV } from '../../src/operator/stream/command-line.ts';
+import { buildPod } from '../../src/operator/stream/pod.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
+import { ContainerProber } from '../../tools/node-agent/prober.ts';
+import type { Container } from '../../tools/node-agent/types.ts';
+import { makeProgram, NOW, SETTINGS, stream, world } from '../kit/make/operator.ts';
 import { buildProgram, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
+import { freePort } from '../kit/wait.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
 
@@ -38,6 +44,7 @@ export interface Media {
   /** The folder of this run. */
   root: string;
   storage: string;
+  profile: string;
   /** The clip in the streamer's program, and as an MP4 file with the same packets. */
   items: ProgramItem[];
   files: string[];
@@ -48,16 +55,37 @@ export interface Streamer extends Sender {
   publish(items: ProgramItem[], version: number): Promise<void>;
 }
 
-/** Starts the role `streamer` from the bundle, with the files and the variables of a pod. */
-export async function startStreamer(media: Media, url: string, key: string): Promise<Streamer> {
+/** The streamer's container, as the operator makes it for a stream: its command, its variables and its probes. */
+const readContainer = (): Container => {
+  const { spec } = buildPod(stream(), makeProgram(stream(), world(), NOW.toISOString()), SETTINGS);
+  const [container] = (spec as { containers: Container[] }).containers;
+  if (!container) throw new Error('the pod of a stream has no container');
+  return container;
+};
+
+/** The ffmpeg that sends, of the environment's choice; the machine's own by default. */
+export const SENDER = process.env.LOOPSTREAM_SENDER || 'ffmpeg';
+
+/**
+ * Starts the role `streamer` from the bundle with the command line, the files and the variables of a pod, and sends it the probes of one as
+ * a kubelet does. It sends to `url` once for each key.
+ */
+export async function startStreamer(media: Media, url: string, ...keys: readonly string[]): Promise<Streamer> {
   const dir = await mkdtemp(join(media.root, 'pod-'));
   const programFile = join(dir, 'program.json');
   const destinationsFile = join(dir, 'destinations.json');
+  const destinations = keys.map((_, i) => `main${i}`);
   const publish = (items: ProgramItem[], version: number) =>
-    writeAtomically(programFile, JSON.stringify(buildProgram(items, { version })));
+    writeAtomically(
+      programFile,
+      JSON.stringify(buildProgram(items, { version, destinations, profile: media.profile })),
+    );
   await publish(media.items, 1);
-  await writeDestination(destinationsFile, 'main', [url, key]);
+  for (const [i, name] of destinations.entries()) await writeDestination(destinationsFile, name, [url, keys[i] ?? '']);
+  const port = await freePort();
+  const container = readContainer();
   const env = {
+    ...Object.fromEntries(STREAMER_ENV.map(({ name, value }) => [name, value])),
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     TMPDIR: dir,
@@ -65,13 +93,26 @@ export async function startStreamer(media: Media, url: string, key: string): Pro
     LOOPSTREAM_DESTINATIONS_FILE: destinationsFile,
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_STORAGE_URL: `file://${media.storage}`,
+    LOOPSTREAM_SENDER: SENDER,
     LOOPSTREAM_HOST: '127.0.0.1',
-    LOOPSTREAM_PORT: '0',
-    // Matches operator/stream/pod.ts.
-    NODE_OPTIONS: '--max-semi-space-size=1',
-    MALLOC_ARENA_MAX: '1',
+    LOOPSTREAM_PORT: String(port),
+    LOOPSTREAM_RESULT_FILE: join(dir, 'termination-log'),
+    LOOPSTREAM_SESSIONS_FILE: join(dir, 'sessions.json'),
   };
-  return { ...started(spawn(process.execPath, [BUNDLE, 'streamer'], { ...options, env })), publish };
+  const sender = started(spawn(process.execPath, [...NODE_FLAGS, BUNDLE, 'streamer'], { ...options, env }));
+  const asked = {
+    container: { ...container, ports: [{ name: 'http', containerPort: port }] },
+    podIP: '127.0.0.1',
+    env: {},
+    cwd: dir,
+    rewrite: (text: string) => text,
+  };
+  const prober = new ContainerProber(asked, { verdict: () => undefined, unhealthy: () => undefined });
+  const stop = () => {
+    prober.stop();
+    return sender.stop();
+  };
+  return { pid: sender.pid, stop, publish };
 }
 
 const LOOP = ['-v', 'error', '-nostdin', '-re', '-stream_loop', '-1'];

@@ -32,7 +32,7 @@ const listens = (port: number, host: string): Promise<boolean> =>
     socket.once('connect', () => socket.destroy());
   });
 
-const configuration = (prefix: string, listen: string, { record, onPublish }: RtmpServerOptions): string => `
+const configuration = (prefix: string, listen: string, options: RtmpServerOptions): string => `
 load_module ${MODULE};
 daemon off;
 master_process off;
@@ -43,12 +43,13 @@ rtmp {
   access_log ${prefix}/rtmp.log;
   server {
     listen ${listen};
-    chunk_size 4096;
+    chunk_size ${options.chunkBytes ?? 4096};
     application ${APPLICATION} {
       live on;
       record all;
-      record_path ${record};
-      ${onPublish ? `on_publish ${onPublish};` : ''}
+      record_path ${options.record};
+      ${options.recordMaxBytes ? `record_max_size ${options.recordMaxBytes}; record_interval 1d;` : ''}
+      ${options.onPublish ? `on_publish ${options.onPublish};` : ''}
       record_unique on;
       record_append off;
     }
@@ -64,6 +65,10 @@ export interface RtmpServerOptions {
   host?: string;
   /** A URL that authorizes each publisher by POST: any answer but 2xx refuses. */
   onPublish?: string;
+  /** The size of chunks that it announces, and that ffmpeg takes up for what it sends; 4096 by default. */
+  chunkBytes?: number;
+  /** A recording ends when it has so many bytes, and is the only one of its publish for a day. */
+  recordMaxBytes?: number;
 }
 
 /** Starts nginx on loopback. */
