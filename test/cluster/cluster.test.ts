@@ -26,6 +26,7 @@ import { until } from '../kit/wait.ts';
 import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
 import { networkTests } from './network.ts';
+import { nodeCostTests } from './node-cost.ts';
 import { powerTests } from './power.ts';
 import { rightsTests, usageTests } from './rights.ts';
 import { toolsTests } from './tools.ts';
@@ -146,6 +147,8 @@ describeConcurrent('the main job, as it goes on', () => {
 describeConcurrent('a stream that ends', () => endingTests(those));
 describeConcurrent('what pods may connect to', () => networkTests(those));
 describeConcurrent('what the release may do is what it did', () => usageTests(those));
+// Alone: other work on the nodes would be taken for that of streams.
+nodeCostTests(those);
 // Alone: what it prepares would take the places that the tests above give to their own films.
 toolsTests(those);
 

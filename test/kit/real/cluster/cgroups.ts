@@ -42,7 +42,8 @@ const folders = (dir: string): string[] => {
   return [...inner.flatMap(({ name }) => folders(join(dir, name))), dir];
 };
 
-function members(id: string): number[] {
+/** Returns the ids of the processes of a node: containerd, kubelet, shims and containers. */
+export function listMembers(id: string): number[] {
   return folders(join(register(), id)).flatMap((dir) => {
     try {
       return readFileSync(join(dir, 'cgroup.procs'), 'utf8').split('\n').filter(Boolean).map(Number);
@@ -56,12 +57,12 @@ function members(id: string): number[] {
 /** Kills all its processes and waits until none is left. */
 export async function endCgroup(id: string): Promise<void> {
   for (let round = 0; round < 200; round += 1) {
-    const pids = members(id);
+    const pids = listMembers(id);
     if (pids.length === 0) return;
     for (const pid of pids) signal(pid, 'SIGKILL');
     await sleep(50);
   }
-  throw new Error(`processes of ${id} do not end: ${members(id).join(', ')}`);
+  throw new Error(`processes of ${id} do not end: ${listMembers(id).join(', ')}`);
 }
 
 export function removeCgroup(id: string): void {
