@@ -13,6 +13,7 @@ import { type StatsParts, streamerStats } from './control/stats.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
+import { sleepOnBeat } from './output/beat.ts';
 import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
 import type { DnsLookup } from './output/resolve.ts';
@@ -104,7 +105,9 @@ export async function startStreamer(
     onDestinations: (secrets) => outputs.configure(secrets),
     onPoll: () => lock?.refresh(),
   };
-  const watching = watchFiles(config, first, events, log, lifecycle.signal);
+  const { signal } = lifecycle;
+  const rhythm = { signal, sleep: (ms: number) => sleepOnBeat(broadcaster, clock, ms, signal) };
+  const watching = watchFiles(config, first, events, log, rhythm);
   lifecycle.defer('files', () => watching);
   log.info({ port: http.port, destinations: first.destinations }, 'on air');
   return { port: http.port };

@@ -1,11 +1,10 @@
 /**
  * Reads the mounted files of a pod: its program and the secrets of its destinations. Kubernetes replaces them by
- * swapping a symbolic link. Every two seconds their inodes are looked at, and a new one is read. A watch would take one of
+ * swapping a symbolic link. About every two seconds their inodes are looked at, and a new one is read. A watch would take one of
  * a node's few inotify instances for every stream, and would miss a swap before it is set up.
  */
 import { readFile } from 'node:fs/promises';
 import { ChangedFile } from '../../lib/changed-file.ts';
-import { sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { FIELDS } from '../../resources/destination/read.ts';
 import type { Program } from '../../resources/stream/program.ts';
@@ -58,13 +57,14 @@ export interface FileEvents {
   onPoll: () => void | Promise<void>;
 }
 
-/** Polls the files until `signal` is aborted. A file that cannot be read changes nothing. */
+/** Polls the files until the signal is aborted. A file that cannot be read changes nothing. */
 export async function watchFiles(
   paths: { programFile: string; destinationsFile: string },
   first: Program,
   events: FileEvents,
   log: Logger,
-  signal: AbortSignal,
+  /** `sleep` resolves after about so many milliseconds, or when the signal is aborted. */
+  { signal, sleep }: { signal: AbortSignal; sleep: (ms: number) => Promise<void> },
 ): Promise<void> {
   const programFile = new ChangedFile(paths.programFile);
   const destinationsFile = new ChangedFile(paths.destinationsFile);
@@ -91,7 +91,7 @@ export async function watchFiles(
     return destinations !== undefined;
   };
   while (!signal.aborted) {
-    await sleep(POLL_MS, signal).catch(() => undefined);
+    await sleep(POLL_MS);
     if (signal.aborted) return;
     await programFile.poll(takeProgram);
     await events.onPoll();
