@@ -48,7 +48,7 @@ rtmp {
       live on;
       record all;
       record_path ${options.record};
-      ${options.recordMaxBytes ? `record_max_size ${options.recordMaxBytes};` : ''}
+      ${options.recordMaxBytes ? `record_max_size ${options.recordMaxBytes}; record_interval 1d;` : ''}
       ${options.onPublish ? `on_publish ${options.onPublish};` : ''}
       record_unique on;
       record_append off;
@@ -67,7 +67,7 @@ export interface RtmpServerOptions {
   onPublish?: string;
   /** The size of chunks that it announces, and that ffmpeg takes up for what it sends; 4096 by default. */
   chunkBytes?: number;
-  /** A recording ends when it has so many bytes. */
+  /** A recording ends when it has so many bytes, and is the only one of its publish for a day. */
   recordMaxBytes?: number;
 }
 
