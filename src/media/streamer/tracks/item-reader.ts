@@ -37,6 +37,8 @@ const LOOK_EVERY_MS = 1000;
 const LAST_LOOK_MS = 3000;
 const LOOK_TIMEOUT_MS = 800;
 
+const UNANSWERED = 'The storage did not respond in time.';
+
 export interface OpenOptions {
   storage: Storage;
   item: ProgramItem;
@@ -301,10 +303,14 @@ export class ItemReader implements TimelineItem {
     const end = Math.min(this.#offset + room.length, chunk.sizeBytes);
     const followedBy = this.#chunks.keysBehind(this.#at, CHUNKS_AHEAD);
     const range = { start: this.#offset, end, version: this.#version, followedBy, into: room };
-    const signal = AbortSignal.any([this.#abort.signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
+    // AbortSignal.timeout would wake the process and keep what the read refers to until its time, long after the read.
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(new StorageError('unavailable', UNANSWERED)), READ_TIMEOUT_MS);
+    const signal = AbortSignal.any([this.#abort.signal, late.signal]);
     try {
       for await (const bytes of await storage.read(chunk.key, range, signal)) this.#add(bytes as Buffer);
     } finally {
+      clearTimeout(timer);
       // Until here the storage may write into it, also after close().
       block.release();
     }
@@ -347,7 +353,7 @@ export class ItemReader implements TimelineItem {
   async #look(isLastLook: boolean): Promise<void> {
     const found = this.#chunks.find();
     if (!(await settlesWithin(found, LOOK_TIMEOUT_MS, this.#abort.signal)))
-      throw new StorageError('unavailable', 'The storage did not respond in time.');
+      throw new StorageError('unavailable', UNANSWERED);
     if (await found) {
       if (!this.#chunks.get(this.#at)) this.#ended = true;
     } else if (isLastLook) {

@@ -187,6 +187,6 @@ test('each receiver gets the bytes that were read, however slow it is and whenev
         for (const { data } of outputs) expectWhole(data());
       },
     ),
-    { numRuns: 25 },
+    { numRuns: 25, endOnFailure: true },
   );
 });
