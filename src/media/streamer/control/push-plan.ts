@@ -10,7 +10,7 @@ import type { StreamerReport } from './stats.ts';
 
 const HEARTBEAT_MS = 300_000;
 /** Changes of one moment, such as those of two destinations, go in one report. */
-const GAP_MS = 500;
+const GAP_MS = 200;
 const BACKOFF: Backoff = { baseMs: 1_000, maxMs: HEARTBEAT_MS };
 /** The operator writes a session that is on air once an hour. */
 const HOUR_SECONDS = 3600;
@@ -21,7 +21,7 @@ export interface Rate {
   burst: number;
 }
 
-export const REPORT_RATE: Rate = { everyMs: 15_000, burst: 10 };
+export const REPORT_RATE: Rate = { everyMs: 15_000, burst: 20 };
 
 /**
  * Returns the new value of `paidUntilMs` where one more event is within the rate, and undefined where it is not. The value starts at

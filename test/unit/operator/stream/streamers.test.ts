@@ -1,0 +1,72 @@
+import { expect, onTestFinished, test } from 'vitest';
+import type { Pod } from '../../../../src/kube/core.ts';
+import type { ChangeHandler } from '../../../../src/kube/reflector.ts';
+import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
+import type { Caches } from '../../../../src/operator/caches/caches.ts';
+import { createStreamers, FOLLOW } from '../../../../src/operator/stream/streamers.ts';
+import { makePod, NOW, stream } from '../../../kit/make/operator.ts';
+
+const pod = (ready: boolean): Pod => makePod(stream(), { ready });
+const { uid } = pod(true).metadata;
+const at = (epoch: string) => ({ video: { version: 1, epoch }, audio: null });
+const pushed = (more: object = {}) => ({ playable: true, live: true, clock: at(NOW.toISOString()), ...more });
+
+/** Follows one pod, which nobody serves. */
+function startStreamers() {
+  const lifecycle = new Lifecycle();
+  onTestFinished(() => lifecycle.stop());
+  let change: ChangeHandler<Pod> = () => undefined;
+  const pods = {
+    list: () => [],
+    onChange: (handler: ChangeHandler<Pod>) => {
+      change = handler;
+      return () => undefined;
+    },
+  } as unknown as Caches['pods'];
+  const enqueued: string[] = [];
+  const streamers = createStreamers(lifecycle);
+  const notLeading = streamers.accept(pod(true), pushed());
+  streamers.follow(pods, (key) => enqueued.push(key), FOLLOW);
+  const see = (current: Pod, previous: Pod) => change('tv/bunny-onair', current as never, previous as never);
+  return { streamers, enqueued, see, notLeading };
+}
+
+test('a report has its stream reconciled if it says something new', () => {
+  const { streamers, enqueued, notLeading } = startStreamers();
+  expect(notLeading).toBe(false);
+  for (const nothing of [undefined, null, [], {}, 'x']) expect(streamers.accept(pod(true), nothing)).toBe(false);
+  expect(streamers.accept(pod(true), pushed())).toBe(true);
+  expect(streamers.accept(pod(true), pushed())).toBe(true);
+  expect(enqueued).toHaveLength(1);
+  streamers.accept(pod(true), pushed({ playable: false }));
+  expect(enqueued).toHaveLength(2);
+  expect(streamers.report(uid)?.problems).toMatchObject([{ reason: 'NothingPlayable' }]);
+});
+
+test('kubelet’s word that comes after a report rules until the next one', () => {
+  const { streamers, see } = startStreamers();
+  streamers.accept(pod(true), pushed());
+  expect(streamers.report(uid)?.live).toBe(true);
+  // Other changes of the pod say nothing of this.
+  see(pod(true), pod(true));
+  expect(streamers.report(uid)?.live).toBe(true);
+  see(pod(false), pod(true));
+  expect(streamers.report(uid)?.live).toBeUndefined();
+  streamers.accept(pod(false), pushed());
+  expect(streamers.report(uid)?.live).toBe(true);
+});
+
+test('a report from before a skip does not bring back the place from before it', async () => {
+  const { streamers } = startStreamers();
+  const before = pushed();
+  streamers.accept(pod(true), before);
+  const after = { ...before, clock: at(new Date(NOW.getTime() - 5000).toISOString()) };
+  streamers.accept(pod(true), after);
+  const skip = { id: 'x', track: 'video', void: false } as const;
+  expect(await streamers.skip(uid, '127.0.0.1:1', 'token', skip)).toBeUndefined();
+  expect(streamers.accept(pod(true), before)).toBe(true);
+  expect(streamers.report(uid)?.clock.video?.epoch).toBe(after.clock.video.epoch);
+  // One that contradicts nothing counts at once.
+  streamers.accept(pod(true), { ...after, playable: false });
+  expect(streamers.report(uid)?.problems).toHaveLength(1);
+});
