@@ -50,7 +50,6 @@ import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
-const PROGRAM_DIR = '/etc/loopstream/program';
 const PROGRAM_FILE = 'program.json';
 /** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
 const LINGER_SECONDS = 20;
@@ -77,20 +76,23 @@ export const hashSettings = memoize((settings: PodSettings): string =>
 );
 
 /**
- * All of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
+ * The program and all of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
  * Secret with whatever the stream has of destinations, and not the Secret of each.
  */
-const secretVolume = (stream: LoopStream) => ({
+const streamVolume = (stream: LoopStream) => ({
   name: 'stream',
-  secret: { secretName: streamSecretName(stream.metadata.uid), defaultMode: 0o440 },
-});
-
-const programVolume = {
-  name: 'program',
-  downwardAPI: {
-    items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
+  projected: {
+    defaultMode: 0o440,
+    sources: [
+      { secret: { name: streamSecretName(stream.metadata.uid) } },
+      {
+        downwardAPI: {
+          items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
+        },
+      },
+    ],
   },
-};
+});
 
 /**
  * Ready means that a destination accepts media, which is believed at once. The start is probed each second, and kubelet probes readiness
@@ -137,7 +139,7 @@ const container = (
     confineEnv(settings),
     { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
-    { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${PROGRAM_DIR}/${PROGRAM_FILE}` },
+    { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${STREAM_DIR}/${PROGRAM_FILE}` },
     { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
     { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
     { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
@@ -160,7 +162,6 @@ const container = (
   volumeMounts: [
     ...commonMounts(settings, PLAYED),
     ...cacheMounts(settings),
-    { name: 'program', mountPath: PROGRAM_DIR, readOnly: true },
     { name: 'stream', mountPath: STREAM_DIR, readOnly: true },
   ],
 });
@@ -184,12 +185,7 @@ export function buildPod(
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   const settings = settingsIn(operatorSettings, stream.metadata.namespace);
-  const volumes = [
-    ...commonVolumes(settings, TMP_VOLUME, true),
-    ...cacheVolumes(settings),
-    programVolume,
-    secretVolume(stream),
-  ];
+  const volumes = [...commonVolumes(settings, TMP_VOLUME, true), ...cacheVolumes(settings), streamVolume(stream)];
   return {
     apiVersion: 'v1',
     kind: 'Pod',

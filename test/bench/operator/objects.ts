@@ -4,7 +4,7 @@ import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, FINALIZER } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
@@ -73,6 +73,7 @@ export async function prepareDestinations(kube: Kube, count: number): Promise<vo
   watched.stop();
 }
 
+/** Creates a stream with its finalizer, as the API server does. */
 export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec> = {}, account?: string) =>
   kube.create(LOOPSTREAMS, NAMESPACE, {
     ...own('LoopStream', `stream-${n}`, {
@@ -81,7 +82,11 @@ export const createStream = (kube: Kube, n: number, spec: Partial<LoopStreamSpec
       destinationNames: [`tv-${n}`],
       ...spec,
     }),
-    metadata: { name: `stream-${n}`, ...(account !== undefined && { labels: { [ACCOUNT_LABEL]: account } }) },
+    metadata: {
+      name: `stream-${n}`,
+      finalizers: [FINALIZER],
+      ...(account !== undefined && { labels: { [ACCOUNT_LABEL]: account } }),
+    },
   } as never);
 
 export const createBarePod = (kube: Kube, n: number) =>

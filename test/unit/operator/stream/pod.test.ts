@@ -37,7 +37,7 @@ describe('the pod of a stream', () => {
 
   it('hands over everything that the streamer reads, and nothing by another way', () => {
     expect(streamerConfig(env)).toMatchObject({
-      programFile: '/etc/loopstream/program/program.json',
+      programFile: '/etc/loopstream/stream/program.json',
       destinationsFile: '/etc/loopstream/stream/destinations.json',
       controlTokenFile: '/etc/loopstream/stream/token',
       storageUrl: 'file:///media',
@@ -55,15 +55,22 @@ describe('the pod of a stream', () => {
     expect(rest.every((flag) => flag.startsWith('--'))).toBe(true);
   });
 
-  it('mounts all of the one Secret of its stream, readable by the group alone, so that its content can change', () => {
+  it('mounts its program and all of the one Secret of its stream, readable by the group alone, so that both can change', () => {
     expect(container.volumeMounts).toContainEqual({
       name: 'stream',
       mountPath: '/etc/loopstream/stream',
       readOnly: true,
     });
+    const fieldRef = { fieldPath: "metadata.annotations['loopstream.dev/program']" };
     expect(spec.volumes).toContainEqual({
       name: 'stream',
-      secret: { secretName: 'stream-uid-of-bunny', defaultMode: 0o440 },
+      projected: {
+        defaultMode: 0o440,
+        sources: [
+          { secret: { name: 'stream-uid-of-bunny' } },
+          { downwardAPI: { items: [{ path: 'program.json', fieldRef }] } },
+        ],
+      },
     });
     expect(JSON.stringify(spec)).not.toContain('tv-secret');
   });
