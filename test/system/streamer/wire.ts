@@ -13,6 +13,8 @@ export interface Wire {
   /** The bytes of the first connection so far, and their count. */
   sent(): Buffer;
   bytes(): number;
+  /** Sends bytes to the first publisher, as if they were the receiver's. */
+  answer(data: Buffer): void;
   close(): Promise<void>;
 }
 
@@ -34,11 +36,13 @@ export async function tapWire(port: number, application = 'live'): Promise<Wire>
   const sent: Buffer[] = [];
   const sockets = new Set<Socket>();
   let [connections, bytes] = [0, 0];
+  let publisher: Socket | undefined;
   const server = createServer((from) => {
     const first = connections++ === 0;
     const to = connect({ port, host: '127.0.0.1' });
     for (const socket of [from, to]) sockets.add(socket.on('error', () => undefined));
     if (first) {
+      publisher = from;
       from.on('data', (data) => {
         sent.push(data);
         bytes += data.length;
@@ -55,6 +59,7 @@ export async function tapWire(port: number, application = 'live'): Promise<Wire>
     messages: () => readMessages(Buffer.concat(sent)),
     sent: () => Buffer.concat(sent),
     bytes: () => bytes,
+    answer: (data) => void publisher?.write(data),
     close: async () => {
       for (const socket of sockets) socket.destroy();
       server.close();
