@@ -6,7 +6,6 @@
  */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
-import { buffer } from 'node:stream/consumers';
 import { type Block, BlockPool } from '../../lib/block-pool.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -60,12 +59,20 @@ export interface CacheStats {
   failure: string | undefined;
 }
 
-type Part = Required<Omit<ReadRange, 'into'>> & { version: string; into: Buffer | undefined };
+/** At most a piece of one version. */
+type Range = Required<Pick<ReadRange, 'start' | 'end'>> & { version: string };
+type Part = Range & { followedBy: readonly string[]; into: Buffer | undefined };
 
-/** A piece in memory, and the block that holds it, if that is pooled. */
+/** A piece in pooled memory. */
 interface Taken {
   data: Buffer;
-  block?: Block;
+  block: Block;
+}
+
+/** A piece that is being fetched into pooled memory. */
+interface Flight {
+  data: Promise<Buffer>;
+  block: Block;
 }
 
 const hashName = (...parts: (string | number)[]): string => createHash('sha1').update(parts.join('\0')).digest('hex');
@@ -79,14 +86,14 @@ export class CachedStorage implements Storage {
   readonly #ahead: ReadAhead;
   readonly #heads: Heads;
   readonly #health: StorageHealth;
-  readonly #flights = new Map<string, Promise<Buffer>>();
+  readonly #flights = new Map<string, Flight>();
   readonly #fetchers = new Set<Promise<void>>();
   /** Pieces that their readers have, and that are still being written to the disk. */
   readonly #keeping = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #pool = new BlockPool(pieceMemoryBytes(PIECE_BYTES));
   /** The piece that was last read into pooled memory: its next range comes soon. */
-  #recent: (Required<Taken> & { name: string }) | undefined;
+  #recent: (Taken & { name: string }) | undefined;
   #hits = 0;
   #misses = 0;
   #fetchedBytes = 0;
@@ -151,11 +158,12 @@ export class CachedStorage implements Storage {
   }
 
   async *#peek(key: string, part: Part, signal: AbortSignal | undefined) {
-    const { start, end, version } = part;
+    const { start, end, version, into } = part;
     const first = Math.floor(start / PIECE_BYTES);
     const whole = Math.floor((end - 1) / PIECE_BYTES) === first && this.#there({ key, version, piece: first });
     if (whole) return yield* this.#pieces(key, part, signal);
-    yield (await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal)).data;
+    const taken = await this.#take(hashName('part', key, version, start, end), key, { start, end, version }, signal);
+    yield copyPart(taken, { start: 0, end: taken.data.length, into });
   }
 
   async *#pieces(key: string, { start, end, version, followedBy, into }: Part, signal: AbortSignal | undefined) {
@@ -163,19 +171,11 @@ export class CachedStorage implements Storage {
       const piece = Math.floor(offset / PIECE_BYTES);
       const from = piece * PIECE_BYTES;
       const range = { start: from, end: from + PIECE_BYTES, version };
-      const { data, block } = await this.#take(
-        pieceName({ key, version, piece }),
-        key,
-        range,
-        signal,
-        into !== undefined,
-      );
-      if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece }, followedBy ?? []);
-      const part = data.subarray(offset - from, Math.min(data.length, end - from));
-      const copy = into?.subarray(offset - start, offset - start + part.copy(into, offset - start));
-      block?.release();
-      if (part.length > 0) yield copy ?? part;
-      if (data.length < PIECE_BYTES) return;
+      const taken = await this.#take(pieceName({ key, version, piece }), key, range, signal);
+      const part = copyPart(taken, { start: offset - from, end: end - from, into: into?.subarray(offset - start) });
+      if (end - start >= PEEK_BYTES) this.#readOn({ key, version, piece }, followedBy);
+      if (part.length > 0) yield part;
+      if (taken.data.length < PIECE_BYTES) return;
       offset = from + PIECE_BYTES;
     }
   }
@@ -186,29 +186,25 @@ export class CachedStorage implements Storage {
   }
 
   /** Reads a piece from the disk, or from the storage and then onto the disk. The caller releases its block. */
-  async #take(
-    name: string,
-    key: string,
-    range: ReadRange,
-    signal: AbortSignal | undefined,
-    isPooled = false,
-  ): Promise<Taken> {
+  async #take(name: string, key: string, range: Range, signal: AbortSignal | undefined): Promise<Taken> {
     signal?.throwIfAborted();
-    const kept = this.#flights.has(name) ? undefined : await (isPooled ? this.#recall(name) : this.#find(name));
+    const kept = this.#flights.has(name) ? undefined : await this.#recall(name);
     if (kept) {
       this.#hits++;
       return kept;
     }
     this.#misses++;
-    return { data: await untilAborted(this.#fetch(name, key, range), signal) };
+    const { data, block } = this.#fetch(name, key, range);
+    block.hold();
+    try {
+      return { data: await untilAborted(data, signal), block };
+    } catch (error) {
+      block.release();
+      throw error;
+    }
   }
 
-  async #find(name: string): Promise<Taken | undefined> {
-    const data = await this.#store.get(name);
-    return data && { data };
-  }
-
-  /** Reads a piece from the disk into pooled memory, once for all ranges that a reader takes of it one after the other. */
+  /** Reads a piece from the disk, once for all ranges that a reader takes of it one after the other. */
   async #recall(name: string): Promise<Taken | undefined> {
     if (this.#recent?.name !== name || !this.#store.touch(name)) {
       const block = this.#pool.take();
@@ -230,15 +226,16 @@ export class CachedStorage implements Storage {
   }
 
   /** Sends one request for each piece, however many readers wait for it; no reader can end it for the others. */
-  #fetch(name: string, key: string, range: ReadRange): Promise<Buffer> {
-    const flight = this.#flights.get(name);
-    if (flight) return flight;
-    const fetched = this.#health.ask(key, async () => buffer(await this.#storage.read(key, range, this.#abort.signal)));
-    this.#flights.set(name, fetched);
+  #fetch(name: string, key: string, range: Range): Flight {
+    const running = this.#flights.get(name);
+    if (running) return running;
+    const block = this.#pool.take();
+    const data = this.#health.ask(key, () => this.#download(key, range, block.bytes));
+    this.#flights.set(name, { data, block });
     const keep = async () => {
-      const data = await fetched;
-      this.#fetchedBytes += data.length;
-      await this.#store.put(name, data);
+      const bytes = await data;
+      this.#fetchedBytes += bytes.length;
+      await this.#store.put(name, bytes);
     };
     // Readers get the bytes before the disk does; until then memory serves them.
     const kept = keep()
@@ -250,9 +247,21 @@ export class CachedStorage implements Storage {
       .finally(() => {
         this.#flights.delete(name);
         this.#keeping.delete(kept);
+        block.release();
       });
     this.#keeping.add(kept);
-    return fetched;
+    return { data, block };
+  }
+
+  /** Reads a range into memory that has room for it. */
+  async #download(key: string, range: Range, memory: Buffer): Promise<Buffer> {
+    const into = memory.subarray(0, range.end - range.start);
+    let filled = 0;
+    for await (const chunk of await this.#storage.read(key, { ...range, into }, this.#abort.signal)) {
+      const bytes = chunk as Buffer;
+      filled += bytes.buffer === memory.buffer ? bytes.length : bytes.copy(into, filled);
+    }
+    return into.subarray(0, filled);
   }
 
   #readOn({ key, version, piece }: WantedPiece, followedBy: readonly string[]): void {
@@ -302,7 +311,7 @@ export class CachedStorage implements Storage {
     const { key, piece } = wanted;
     if (piece !== undefined) {
       const start = piece * PIECE_BYTES;
-      await this.#fetch(pieceName(wanted), key, { start, end: start + PIECE_BYTES, version: wanted.version });
+      await this.#fetch(pieceName(wanted), key, { start, end: start + PIECE_BYTES, version: wanted.version }).data;
       return;
     }
     const object = await this.#heads.get(key);
@@ -338,6 +347,17 @@ export class CachedStorage implements Storage {
   list(prefix: string): AsyncIterable<string> {
     return this.#storage.list(prefix);
   }
+}
+
+/** Copies a part of a piece, into the memory that is given for it or into some of its own, and releases the piece. */
+function copyPart(
+  { data, block }: Taken,
+  { start, end, into }: { start: number; end: number; into: Buffer | undefined },
+) {
+  const part = data.subarray(start, end);
+  const copy = into ? into.subarray(0, part.copy(into)) : Buffer.from(part);
+  block.release();
+  return copy;
 }
 
 async function answerWithin<T>(ms: number, answer: Promise<T>): Promise<T> {
