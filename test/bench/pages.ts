@@ -41,9 +41,10 @@ const { values } = parseArgs({
 
 async function measure(browser: Browser): Promise<Row[]> {
   const parts = selectParts(values.only, PARTS);
-  const { rows, take } = collect(parts, (text) => void process.stderr.write(`${text}\n`));
+  const say = (text: string) => void process.stderr.write(`${text}\n`);
+  const { rows, take } = collect(parts, say);
   // It has a system of its own.
-  await take('many', () => manyRows(browser, whole(values.streams)));
+  await take('many', () => manyRows(browser, whole(values.streams), say));
   if (parts.every((part) => part === 'many')) return rows;
   await using started = new AsyncDisposableStack();
   const system = await startSystem(['--no-demo']);

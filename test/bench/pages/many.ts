@@ -5,7 +5,7 @@
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Response } from 'playwright-core';
 import type { Kube } from '../../../src/kube/types.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -44,6 +44,8 @@ function keepChanging(kube: Kube, ids: readonly string[]): { stop(): Promise<num
     }
   };
   const running = run();
+  // `stop` reports a failure.
+  running.catch(() => undefined);
   return {
     async stop() {
       stopping.abort();
@@ -82,14 +84,15 @@ function computeInp(durations: readonly number[]): number {
 }
 
 const isList = (url: string): boolean => new URL(url).pathname === '/v1/streams';
+const isSearch = (url: string, words: string): boolean => isList(url) && new URL(url).searchParams.get('q') === words;
 
 /** Shows more and scrolls there until so many streams are loaded. */
 async function scroll(page: Page, shown: number): Promise<void> {
   const more = page.getByRole('button', { name: 'Show more' });
   for (let loaded = 48; loaded < shown; loaded += 48) {
-    const answer = page.waitForResponse((response) => isList(response.url()) && response.url().includes('cursor='));
-    await more.click();
-    await (await answer).finished();
+    const isNext = (response: Response) => isList(response.url()) && response.url().includes('cursor=');
+    const [answer] = await Promise.all([page.waitForResponse(isNext), more.click()]);
+    await answer.finished();
     await page.mouse.wheel(0, 20_000);
   }
 }
@@ -99,10 +102,13 @@ async function filter(page: Page): Promise<number[]> {
   const field = page.getByRole('searchbox', { name: 'Find streams by name' });
   const took: number[] = [];
   for (const words of WORDS) {
-    const answer = page.waitForResponse(({ url }) => isList(url()) && new URL(url()).searchParams.get('q') === words);
     await field.fill('');
-    await field.pressSequentially(words, { delay: 40 });
-    const response = await answer;
+    const [response] = await Promise.all([
+      page.waitForResponse((one) => isSearch(one.url(), words)),
+      field.pressSequentially(words, { delay: 40 }),
+    ]).catch(async (error: unknown) => {
+      throw new Error(`No search for "${words}"; the field has "${await field.inputValue()}".`, { cause: error });
+    });
     await response.finished();
     const { requestStart, responseEnd } = response.request().timing();
     took.push(responseEnd - requestStart);
@@ -111,7 +117,7 @@ async function filter(page: Page): Promise<number[]> {
 }
 
 /** Without an operator: no stream is on air, and each change is one write. */
-export async function manyRows(browser: Browser, count: number): Promise<Row[]> {
+export async function manyRows(browser: Browser, count: number, say: (text: string) => void): Promise<Row[]> {
   await using stack = new AsyncDisposableStack();
   const system = await startSystem();
   stack.defer(() => system.stop());
@@ -127,6 +133,7 @@ export async function manyRows(browser: Browser, count: number): Promise<Row[]> 
   await page.getByTestId('stream-card').first().waitFor();
   await observeInteractions(page);
   const changing = keepChanging(kube, ids);
+  stack.defer(async () => void (await changing.stop().catch(() => undefined)));
   const shown = Math.min(SHOWN, count);
   await scroll(page, shown);
   const scrolling = computeInp(await takeInteractions(page));
@@ -136,6 +143,7 @@ export async function manyRows(browser: Browser, count: number): Promise<Row[]> 
   });
   await sleep(REST_MS);
   const perSecond = lists / (REST_MS / 1000);
+  say(`INP ${Math.round(scrolling)} ms while scrolling, ${perSecond} lists a second at rest`);
   const searches = await filter(page);
   const filtering = computeInp(await takeInteractions(page));
   const changes = await changing.stop();
