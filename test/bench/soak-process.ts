@@ -10,7 +10,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { createLogger } from '../../src/lib/log.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
-import { Segmenter } from '../../src/media/streamer/timeline/segment.ts';
+import { type Segment, Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
 import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
@@ -43,6 +43,11 @@ const sinkArgs = ['-v', 'error', '-analyzeduration', '300000', '-f', 'flv', '-i'
 const ffmpeg = spawn('ffmpeg', [...sinkArgs, '-y', '/dev/null'], { stdio: ['pipe', 'ignore', 'inherit'] });
 const queue = new OutputQueue({ profile: program.profile, sink: ffmpeg.stdin });
 const segmenter = new Segmenter();
+const send = (segment: Segment | undefined) => {
+  if (!segment) return;
+  queue.offer(segment);
+  segment.release();
+};
 
 let toldMs = 0;
 for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
@@ -54,12 +59,10 @@ for (let sentMs = 0, flushedMs = 0; sentMs < untilMs; ) {
     continue;
   }
   sentMs = tag.timestampMs;
-  const done = segmenter.add(tag);
-  if (done) queue.offer(done);
+  send(segmenter.add(tag));
   if (sentMs - flushedMs < BATCH_MS) continue;
   flushedMs = sentMs;
-  const rest = segmenter.flush();
-  if (rest) queue.offer(rest);
+  send(segmenter.flush());
   // No media may be dropped: the loop waits for a slow sink.
   if (queue.blocked) await once(ffmpeg.stdin, 'drain');
   if (sentMs - toldMs < 3_600_000) continue;
