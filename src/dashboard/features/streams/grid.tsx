@@ -1,5 +1,5 @@
 /** Shows the cards of a long list in parts. A part that is far from the screen is an empty place of the same height. */
-import { useEffect, useRef, useState } from 'react';
+import { memo, useEffect, useRef, useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { StreamCard } from './card.tsx';
 import classes from './listPage.module.css';
@@ -46,9 +46,9 @@ function Part({ streams, destinations }: StreamGridProps) {
   );
 }
 
-export function StreamGrid({ streams, destinations }: StreamGridProps) {
+export const StreamGrid = memo(function StreamGrid({ streams, destinations }: StreamGridProps) {
   const parts = Array.from({ length: Math.ceil(streams.length / PART) }, (_, i) => i * PART);
   return parts.map((start) => (
     <Part key={start} streams={streams.slice(start, start + PART)} destinations={destinations} />
   ));
-}
+});

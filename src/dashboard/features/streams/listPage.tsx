@@ -2,7 +2,7 @@
 import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Phase } from '../../../resources/stream/spec.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead } from '../../ui/page.tsx';
@@ -100,7 +100,8 @@ export function StreamsPage() {
   const asked = { ...(q && { q }), ...(status && { status }) };
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStreams(asked);
   const destinations = useDestinationNames();
-  const streams = data?.pages.flatMap((page) => page.data) ?? [];
+  // The same list for each key that is typed, so that the cards are not rendered again.
+  const streams = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   const filtered = q !== '' || status !== undefined;
   useEffect(() => {
     document.title = 'Streams · loopstream';
