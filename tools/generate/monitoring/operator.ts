@@ -180,8 +180,8 @@ const work: Alert[] = [
         'when the CronJob ran last, and with what success',
       ],
       [
-        'kubectl get secret loopstream-conversion -n "$RELEASE_NS" -o jsonpath="{.data.tls\\.crt}" | base64 -d | openssl x509 -noout -enddate',
-        'the end of the stored certificate: a later one than the alert has waits for the operator to read it',
+        'loopstream_conversion_certificate_expiry_timestamp_seconds  # in Prometheus',
+        'whether one operator alone has an old certificate: it has not read the new one',
       ],
       [OPERATOR_LOG, '`the conversion webhook has no new certificate`'],
     ],
