@@ -41,6 +41,8 @@ import { computePhase, isSettled, toEvent, toReadiness, toStream, toWindows } fr
 const OBSERVE_MS = 2_000;
 /** Time limit of a delete: the grace period of the streamer, and a little more. */
 const OFF_AIR_MS = 25_000;
+/** Phases of a stream that has a pod. */
+const WITH_POD: readonly (Phase | undefined)[] = ['starting', 'live', 'reconnecting', 'stopping'];
 /** Longest wait for the next item, which starts long before unless the pod is unreachable. */
 const SKIP_MS = 5_000;
 
@@ -223,7 +225,9 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       await streams.delete(stream);
       const { uid } = stream.metadata;
-      return streams.until(accountId, id, (now) => now?.metadata.uid !== uid, OFF_AIR_MS);
+      // Without a pod there is only the finalizer to remove; without an operator nobody removes that.
+      const timeoutMs = WITH_POD.includes(stream.status?.phase) ? OFF_AIR_MS : OBSERVE_MS;
+      return streams.until(accountId, id, (now) => now?.metadata.uid !== uid, timeoutMs);
     },
 
     readiness,
