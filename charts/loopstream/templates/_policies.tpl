@@ -49,6 +49,8 @@ system:serviceaccount:{{ .root.Release.Namespace }}:{{ include "loopstream.servi
 {{- end -}}
 {{- $tests := list -}}
 {{- range uniq $kinds }}{{ $tests = append $tests (printf "has(v.%s)" .) }}{{ end -}}
+{{- /* What a stream plays, and its Secret. No token of a ServiceAccount. */ -}}
+{{- $tests = append $tests "(has(v.projected) && has(v.projected.sources) && v.projected.sources.all(s, has(s.secret) || has(s.downwardAPI)))" -}}
 {{- if $paths }}{{ $tests = append $tests (printf "(has(v.hostPath) && v.hostPath.path in %s)" (toJson $paths)) }}{{ end -}}
 {{- join " || " $tests -}}
 {{- end }}
