@@ -106,7 +106,7 @@ export async function runBilling(
     const queue = watchStreams(work, lifecycle.signal);
     lifecycle.defer('streams', () => queue.stop());
     startJobs(jobs, { leases: createLeases(db), metrics: metrics.jobs, log }, lifecycle);
-    log.info({ namespaces, jobs: jobs.map(({ name }) => name) }, 'billing has started');
+    log.info({ watched: namespaces, jobs: jobs.map(({ name }) => name) }, 'billing has started');
   });
   // Stopping before that is no error.
   ready.catch(() => undefined);

@@ -104,7 +104,7 @@ export const SETTINGS = {
     type: 'list',
     chart: 'api.cellNamespaces',
     description:
-      'Further namespaces that hold the resources of accounts, each with an operator of its own. A new account goes to the one with the fewest streams, `LOOPSTREAM_NAMESPACE` included, and stays there.',
+      'Further namespaces that hold the resources of accounts, each with an operator of its own. A new account goes to the one with the fewest streams, `LOOPSTREAM_NAMESPACE` included, and stays there. They must exist (`docs/scale.md`).',
   },
   FULL_NAMESPACES: {
     section: 'general',

@@ -92,7 +92,7 @@ export const LOG_KEYS = {
   video: 'The way in which the video is made: `copy`, or how it is encoded.',
   waitMs: 'How long until the next try.',
   waitedMs: 'How long it waited.',
-  watched: 'The namespaces that the operator watches.',
+  watched: 'The namespaces that the process watches.',
 } as const;
 
 const HEAD = `# Logs

@@ -182,7 +182,7 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
   replicas: whole('Replicas, if autoscaling is off.', 2, 0, 100),
   namespace: name('The watched namespace in which it creates objects. Defaults to the first one.'),
   cellNamespaces: list(
-    `${SETTINGS.CELL_NAMESPACES.description} They must exist. See docs/scale.md.`,
+    SETTINGS.CELL_NAMESPACES.description,
     { type: 'string', pattern: DNS_LABEL, minLength: 1, maxLength: 63 },
     [],
     { uniqueItems: true },
