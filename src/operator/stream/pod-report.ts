@@ -1,7 +1,7 @@
 /**
  * Parses the report of a streamer's pod, which the pod pushes, or answers with when it is asked (GET /stats), as far as the operator needs
- * it: its playhead, its time on air, and what is wrong while it is on air. A pod may be older or newer than this operator, so each part is taken as it is found.
- * Pure: no I/O, no clock.
+ * it: its playhead, its time on air, and what is wrong while it is on air. A pod may be older or newer than this operator, so each part is
+ * taken as it is found. Pure: no I/O, no clock.
  */
 
 import { isSameJson } from '../../lib/json-equal.ts';

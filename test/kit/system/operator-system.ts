@@ -190,13 +190,18 @@ export async function prepareUpload(upload = 'film', profile = '720p30'): Promis
   await finishJob(`${upload}-${profile}`, { ...MADE, rendition: { ...MADE.rendition, profile } });
 }
 
-export async function goLive(): Promise<LoopStream> {
+/** Creates the stream with all that it needs, and binds its pod to a node. */
+export async function placePod(): Promise<void> {
   await createDestination();
   await createUpload();
   await createStream();
   await prepareUpload();
   await waitForPod();
   await kubelet.bind('bunny-onair');
+}
+
+export async function goLive(): Promise<LoopStream> {
+  await placePod();
   await kubelet.run('bunny-onair', true);
   return waitForPhase('live');
 }

@@ -11,16 +11,14 @@ import { MEDIA } from '../../kit/make/operator.ts';
 import { makeRendition } from '../../kit/make/streamer.ts';
 import {
   aroundEachTest,
-  createDestination,
   createStream,
-  createUpload,
   getPod,
   getStream,
   kube,
   kubelet,
   NS,
   operator,
-  prepareUpload,
+  placePod,
   startOperator,
   waitForPhase,
   waitForPod,
@@ -44,12 +42,7 @@ afterAll(async () => {
   await studio?.close();
 });
 beforeEach(async () => {
-  await createDestination();
-  await createUpload();
-  await createStream();
-  await prepareUpload();
-  await waitForPod();
-  await kubelet.bind('bunny-onair');
+  await placePod();
   const destinations: Parameters<typeof startStreamerPod>[4] = { tv: [studio.rtmp.url, 'bunny'] };
   const url = `http://127.0.0.1:${operator.reportsPort}`;
   streamer = await startStreamerPod(kube, NS, 'bunny-onair', studio.root, destinations, url);
