@@ -5,7 +5,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { environment } from '../../src/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
@@ -30,7 +30,7 @@ const HELP = `Usage: node test/bench/engine.ts [options]
   --no-record    print the table, leave RESULTS.md as it is
   --help         this text
 
-LOOPSTREAM_SENDER names the ffmpeg that sends (make sender); the machine's own by default.
+LOOPSTREAM_SENDER names the ffmpeg that sends; by default it is the built one (make sender), else the machine's own.
 
 Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within ten minutes unless told
 otherwise.
@@ -100,7 +100,7 @@ async function main(): Promise<void> {
     ],
     { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
   );
-  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap(), `sender ${SENDER}`]);
+  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap(), `sender ${basename(SENDER)}`]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),

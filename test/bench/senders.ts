@@ -8,6 +8,7 @@ import { buildPod } from '../../src/operator/stream/pod.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
 import type { Container } from '../../tools/node-agent/types.ts';
+import { findSender } from '../../tools/process/sender.ts';
 import { makeProgram, NOW, SETTINGS, stream, world } from '../kit/make/operator.ts';
 import { buildProgram, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
 import { freePort } from '../kit/wait.ts';
@@ -55,16 +56,17 @@ export interface Streamer extends Sender {
   publish(items: ProgramItem[], version: number): Promise<void>;
 }
 
-/** The streamer's container, as the operator makes it for a stream: its command, its variables and its probes. */
+/** The streamer's container, as the chart's operator makes it: its command, and the probes of a stream that pushes its reports. */
 const readContainer = (): Container => {
-  const { spec } = buildPod(stream(), makeProgram(stream(), world(), NOW.toISOString()), SETTINGS);
+  const settings = { ...SETTINGS, reportsUrl: 'http://127.0.0.1' };
+  const { spec } = buildPod(stream(), makeProgram(stream(), world(), NOW.toISOString()), settings);
   const [container] = (spec as { containers: Container[] }).containers;
   if (!container) throw new Error('the pod of a stream has no container');
   return container;
 };
 
-/** The ffmpeg that sends, of the environment's choice; the machine's own by default. */
-export const SENDER = process.env.LOOPSTREAM_SENDER || 'ffmpeg';
+/** The ffmpeg that sends: of the environment's choice, else the built one, as in `make run`, else the machine's own. */
+export const SENDER = process.env.LOOPSTREAM_SENDER || (findSender() ?? 'ffmpeg');
 
 /**
  * Starts the role `streamer` from the bundle with the command line, the files and the variables of a pod, and sends it the probes of one as
