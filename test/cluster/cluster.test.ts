@@ -77,6 +77,14 @@ describe('the main job', () => {
     stream = watchStream(cluster, outside.meter, id);
   });
 
+  test('the replicas of each role are on different nodes', async () => {
+    for (const role of ['api', 'operator']) {
+      const pods = await release.service('get', 'pods', '-l', `app.kubernetes.io/component=${role}`, '-o', 'json');
+      const nodes = JSON.parse(pods).items.map(({ spec }: { spec: { nodeName: string } }) => spec.nodeName);
+      expect(nodes.sort(), role).toEqual(cluster.nodes.map(({ layout }) => layout.name).sort());
+    }
+  });
+
   test('no media pod has a token, and all of them fit Pod Security `restricted`', async () => {
     const { metadata, spec } = await stream.pod();
     const jobs = JSON.parse(

@@ -56,6 +56,24 @@ annotations:
 {{- end }}
 {{- end }}
 
+{{/*
+Each replica on a node of its own, and in a zone of its own, where possible. Constraints of topology would not do: the scheduler ignores
+those for nodes without one of the keys, and many clusters have no zones (pkg/scheduler/framework/plugins/podtopologyspread/scoring.go).
+The context is the selector.
+*/}}
+{{- define "loopstream.apart" -}}
+preferredDuringSchedulingIgnoredDuringExecution:
+  {{- range $key, $weight := dict "kubernetes.io/hostname" 100 "topology.kubernetes.io/zone" 50 }}
+  - weight: {{ $weight }}
+    podAffinityTerm:
+      topologyKey: {{ $key }}
+      matchLabelKeys: [pod-template-hash]
+      labelSelector:
+        matchLabels:
+          {{- $ | nindent 10 }}
+  {{- end }}
+{{- end }}
+
 {{/* Where the pods of a Deployment may run: `dict "root" $ "component" … "selector" <yaml>`. */}}
 {{- define "loopstream.placement" -}}
 {{- $settings := index .root.Values .component -}}
@@ -67,23 +85,18 @@ nodeSelector:
 tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-{{- with $settings.affinity }}
+{{- $affinity := deepCopy $settings.affinity -}}
+{{- if not (or $settings.topologySpreadConstraints (hasKey $affinity "podAntiAffinity")) -}}
+{{- $affinity = set $affinity "podAntiAffinity" (include "loopstream.apart" .selector | fromYaml) -}}
+{{- end -}}
+{{- with $affinity }}
 affinity:
   {{- toYaml . | nindent 2 }}
 {{- end }}
+{{- with $settings.topologySpreadConstraints }}
 topologySpreadConstraints:
-  {{- if $settings.topologySpreadConstraints }}
-  {{- toYaml $settings.topologySpreadConstraints | nindent 2 }}
-  {{- else }}
-  {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-  - maxSkew: 1
-    topologyKey: {{ . }}
-    whenUnsatisfiable: ScheduleAnyway
-    labelSelector:
-      matchLabels:
-        {{- $.selector | nindent 8 }}
-  {{- end }}
-  {{- end }}
+  {{- toYaml . | nindent 2 }}
+{{- end }}
 {{- with $settings.priorityClassName }}
 priorityClassName: {{ . }}
 {{- end }}

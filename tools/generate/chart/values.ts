@@ -36,9 +36,11 @@ const deployment = (who: string, resources: unknown) => ({
   extraEnv: list('Additional environment variables (core/v1 EnvVar).', { type: 'object' }),
   nodeSelector: strings('Node labels that the pods require.'),
   tolerations: native('Tolerations of the pods (core/v1 Toleration).', []),
-  affinity: native('Affinity of the pods (core/v1 Affinity).'),
+  affinity: native(
+    'Affinity of the pods (core/v1 Affinity). By default each replica is on another node and in another zone, where possible.',
+  ),
   topologySpreadConstraints: native(
-    'Spread of the pods (core/v1 TopologySpreadConstraint). By default over nodes and zones, where possible.',
+    'Spread of the pods (core/v1 TopologySpreadConstraint), in place of the default podAntiAffinity.',
     [],
   ),
   priorityClassName: text('PriorityClass of the pods.'),
