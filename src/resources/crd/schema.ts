@@ -37,6 +37,7 @@ export interface Structural {
   maxItems?: number;
   'x-kubernetes-list-type'?: 'map' | 'set' | 'atomic';
   'x-kubernetes-list-map-keys'?: string[];
+  'x-kubernetes-map-type'?: 'atomic';
   'x-kubernetes-validations'?: CelRule[];
   'x-kubernetes-int-or-string'?: boolean;
   'x-kubernetes-preserve-unknown-fields'?: boolean;
@@ -96,7 +97,10 @@ function readType(source: Record<string, unknown>, path: string): string {
 /** Additions that a TypeBox type has no words for, by path: `spec.items[].uploadName`. */
 export type Additions = Record<
   string,
-  Pick<Structural, 'x-kubernetes-list-type' | 'x-kubernetes-list-map-keys' | 'x-kubernetes-validations'>
+  Pick<
+    Structural,
+    'x-kubernetes-list-type' | 'x-kubernetes-list-map-keys' | 'x-kubernetes-map-type' | 'x-kubernetes-validations'
+  >
 >;
 
 /** Puts the additions in; '' is the root. Throws when a path leads nowhere, so that a renamed field does not lose its rule. */

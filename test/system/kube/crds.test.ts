@@ -237,6 +237,14 @@ test('conditions are merged by type, so that others can add their own', async ()
   await apply('one', 'MediaReady');
   const both = await apply('two', 'CreditAvailable');
   expect(both.status?.conditions?.map((c) => c.type)).toEqual(['Ready', 'MediaReady', 'CreditAvailable']);
+  const { text } = await kube.raw('GET', objectPath(LOOPSTREAMS as Resource, NAMESPACE, 'sample'));
+  const { managedFields } = (
+    JSON.parse(text) as { metadata: { managedFields: { manager: string; fieldsV1: object }[] } }
+  ).metadata;
+  // A condition is one managed field: those of its parts would take as much room in etcd as all conditions.
+  expect(managedFields.find(({ manager }) => manager === 'two')?.fieldsV1).toEqual({
+    'f:status': { 'f:conditions': { 'k:{"type":"CreditAvailable"}': {} } },
+  });
 });
 
 describe('the roles', () => {
