@@ -63,7 +63,12 @@ export async function runBilling(
   const metrics = createBillingMetrics();
   const { kubeconfig } = config;
   const namespaces = listNamespaces(config);
-  const kube = createKube({ kubeconfig, timeoutMs: KUBERNETES_TIMEOUT_MS, onRequest: metrics.onRequest });
+  const kube = createKube({
+    kubeconfig,
+    timeoutMs: KUBERNETES_TIMEOUT_MS,
+    onRequest: metrics.onRequest,
+    role: 'billing',
+  });
   lifecycle.defer('kubernetes', () => kube.close());
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);

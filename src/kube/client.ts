@@ -8,7 +8,7 @@ import {
   objectPath,
   stripManagedFields,
 } from './paths.ts';
-import { createTransport, errorCode, type OnRequest } from './transport.ts';
+import { createTransport, errorCode, type TransportOptions } from './transport.ts';
 import {
   type Kube,
   KubeError,
@@ -42,10 +42,7 @@ export function createKube(
     context?: string | undefined;
     /** The way to the cluster, where `loadAccess` has found it already. */
     access?: Access | undefined;
-    /** For a call including its retries; 30,000 ms by default. A watch has no such limit. */
-    timeoutMs?: number | undefined;
-    onRequest?: OnRequest | undefined;
-  } = {},
+  } & TransportOptions = {},
 ): Kube {
   const http = createTransport(options.access ?? loadAccess(options), options);
 

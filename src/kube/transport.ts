@@ -1,18 +1,22 @@
 /**
- * Sends HTTP requests to the API server through one undici Agent: kept-alive connections, time-outs, retries of reads,
+ * Sends HTTP requests to the API server through one pool of undici: kept-alive connections, time-outs, retries of reads,
  * and one kind of error. The generated client opens a TLS connection for each call (500 lists: 500 connections and 3.5
  * s).
  */
 
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, ProxyAgent } from 'undici';
+import { createSecureContext } from 'node:tls';
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import manifest from '../../package.json' with { type: 'json' };
 import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
 import { endCallSpan, startCallSpan } from './call-span.ts';
 import type { Access, Tls } from './kubeconfig.ts';
+import { requestText } from './text-request.ts';
 import { type KubeCredentials, KubeError } from './types.ts';
 
+const PRODUCT = `loopstream/${manifest.version}`;
 const CONNECTIONS = 32;
 const CONNECT_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -36,6 +40,14 @@ export interface SendRequest {
 /** Hears of each request when its headers came, or did not: then the status is 0. */
 export type OnRequest = (request: { method: string; status: number; ms: number }) => void;
 
+export interface TransportOptions {
+  /** The time limit of a request with its retries; 30,000 ms by default. A watch has no such limit. */
+  timeoutMs?: number | undefined;
+  onRequest?: OnRequest | undefined;
+  /** The part of the product that asks, for the User-Agent and so for audit logs, such as `operator`. */
+  role?: string | undefined;
+}
+
 export interface KubeTransport {
   /** One exchange. Any HTTP status is an answer; KubeError 'Unreachable' when none came. Reads are retried. */
   send(method: string, path: string, options?: SendRequest): Promise<KubeAnswer>;
@@ -46,7 +58,15 @@ export interface KubeTransport {
   close(): Promise<void>;
 }
 
-function agentFor(access: Access, tls: Tls): Dispatcher {
+/** Parses the certificates once. Given as texts, they would be parsed for each connection. */
+function parseTls({ protocol }: URL, { ca, cert, key, ...rest }: Tls) {
+  const context = { ...(ca && { ca }), ...(cert && key && { cert, key }) };
+  return protocol === 'https:' ? { ...rest, secureContext: createSecureContext(context) } : rest;
+}
+
+/** Throws where a certificate or a key cannot be parsed. */
+function openConnections({ server, proxyUrl }: Access, given: Tls): Dispatcher {
+  const tls = parseTls(server, given);
   const options = {
     connections: CONNECTIONS,
     // HTTP/1.1: one request or watch a connection, so that a lost connection costs one of them and not all.
@@ -54,11 +74,9 @@ function agentFor(access: Access, tls: Tls): Dispatcher {
     keepAliveTimeout: 30_000,
     keepAliveMaxTimeout: 60_000,
   };
-  if (access.proxyUrl) return new ProxyAgent({ ...options, uri: access.proxyUrl, requestTls: tls });
-  return new Agent({
-    ...options,
-    connect: { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 },
-  });
+  if (proxyUrl) return new ProxyAgent({ ...options, uri: proxyUrl, requestTls: tls });
+  const connect = { ...tls, timeout: CONNECT_TIMEOUT_MS, keepAlive: true, keepAliveInitialDelay: 30_000 };
+  return new Pool(server.origin, { ...options, connect });
 }
 
 /** metav1.Status → KubeError. `request` is shown when the answer is not a Status. */
@@ -109,74 +127,69 @@ const unreachable = (access: Access, error: unknown): KubeError => {
 
 export function createTransport(
   access: Access,
-  {
-    timeoutMs = REQUEST_TIMEOUT_MS,
-    onRequest,
-  }: { timeoutMs?: number | undefined; onRequest?: OnRequest | undefined } = {},
+  { timeoutMs = REQUEST_TIMEOUT_MS, onRequest, role }: TransportOptions = {},
 ): KubeTransport {
-  let agent = agentFor(access, access.tls);
+  /** Opened by the first request. */
+  let connections: Dispatcher | undefined;
   let certificate: KubeCredentials['tls'];
+  const { origin } = access.server;
   const base = access.server.pathname.replace(/\/$/, '');
+  const userAgent = role === undefined ? PRODUCT : `${PRODUCT} (${role})`;
   let closed = false;
 
   /** An exec plug-in may hand out a new certificate: later requests go over connections made with it. */
-  const authorize = async (): Promise<Record<string, string>> => {
+  const authorize = async () => {
     const { headers, tls } = await access.credentials().catch((cause: unknown) => {
       const message = `The credentials for the API server at ${access.server.host} could not be read.`;
       throw new KubeError(0, 'Unreachable', message, { cause });
     });
     if (tls && String(tls.cert) !== String(certificate?.cert)) {
       certificate = tls;
-      void agent.close();
-      agent = agentFor(access, { ...access.tls, ...tls });
+      void connections?.close();
+      connections = undefined;
     }
-    return headers;
+    if (closed) throw new KubeError(0, 'Unreachable', 'The connections to the API server are closed.');
+    connections ??= openConnections(access, { ...access.tls, ...certificate });
+    return { headers, connections };
   };
 
-  const request = async (
-    method: string,
-    path: string,
-    options: SendRequest & { signal: AbortSignal | undefined; bodyTimeout: number },
-  ) => {
-    const credentials = await authorize();
+  /** A request that is ready to be sent, and what reports the status of its response, 0 where none came. */
+  const prepare = async (method: string, path: string, { body, headers: given }: SendRequest, bodyTimeout: number) => {
+    const { headers: credentials, connections } = await authorize();
     const span = startCallSpan(method, path, access.server);
-    const trace = span?.headers ?? currentTrace();
-    const headers = { accept: 'application/json', ...trace, ...credentials, ...options.headers };
-    if (options.body !== undefined) Object.assign(headers, { 'content-type': 'application/json', ...options.headers });
-    const since = performance.now();
-    const reportRequest = (status: number) => {
-      endCallSpan(span, status);
-      onRequest?.({ method, status, ms: performance.now() - since });
+    const headers = {
+      accept: 'application/json',
+      'user-agent': userAgent,
+      ...(span?.headers ?? currentTrace()),
+      ...credentials,
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...given,
     };
-    const answer = agent.request({
-      origin: access.server.origin,
-      path: `${base}${path}`,
-      method: method as Dispatcher.HttpMethod,
-      headers,
-      body: options.body === undefined ? null : JSON.stringify(options.body),
-      ...(options.signal ? { signal: options.signal } : {}),
-      headersTimeout: REQUEST_TIMEOUT_MS,
-      bodyTimeout: options.bodyTimeout,
-    });
-    answer.then(
-      ({ statusCode }) => reportRequest(statusCode),
-      () => reportRequest(0),
-    );
-    return answer;
+    const since = performance.now();
+    return {
+      connections,
+      request: {
+        origin,
+        path: `${base}${path}`,
+        method: method as Dispatcher.HttpMethod,
+        headers,
+        body: body === undefined ? null : JSON.stringify(body),
+        headersTimeout: REQUEST_TIMEOUT_MS,
+        bodyTimeout,
+      },
+      reportStatus: (status: number) => {
+        endCallSpan(span, status);
+        onRequest?.({ method, status, ms: performance.now() - since });
+      },
+    };
   };
 
-  /** Throws for 429 and 5xx too when they are to be tried again. */
   const exchange = async (method: string, path: string, options: SendRequest) => {
-    // headersTimeout and bodyTimeout end a silence; this one ends an answer that trickles.
-    const signal = AbortSignal.timeout(options.timeoutMs ?? timeoutMs);
     try {
-      const { statusCode, headers, body } = await request(method, path, {
-        ...options,
-        signal,
-        bodyTimeout: REQUEST_TIMEOUT_MS,
-      });
-      const answer = { status: statusCode, text: await body.text() };
-      return { answer, retryAfter: headers['retry-after']?.toString() };
+      const { connections, request, reportStatus } = await prepare(method, path, options, REQUEST_TIMEOUT_MS);
+      const limits = { timeoutMs: options.timeoutMs ?? timeoutMs, onHeaders: reportStatus };
+      const { status, headers, text } = await requestText(connections, request, limits);
+      return { answer: { status, text }, retryAfter: headers['retry-after']?.toString() };
     } catch (error) {
       throw unreachable(access, error);
     }
@@ -225,7 +238,13 @@ export function createTransport(
     },
     async open(path, { stallMs, signal }) {
       try {
-        const { statusCode, headers, body } = await request('GET', path, { signal, bodyTimeout: stallMs });
+        const { connections, request, reportStatus } = await prepare('GET', path, {}, stallMs);
+        const response = connections.request({ ...request, ...(signal && { signal }) });
+        response.then(
+          ({ statusCode }) => reportStatus(statusCode),
+          () => reportStatus(0),
+        );
+        const { statusCode, headers, body } = await response;
         if (statusCode < 400) return body;
         const answer = { status: statusCode, text: await body.text() };
         throw toKubeError(answer, `GET ${path.split('?')[0]}`, headers['retry-after']?.toString());
@@ -235,7 +254,7 @@ export function createTransport(
     },
     async close() {
       closed = true;
-      await agent.destroy();
+      await connections?.destroy();
     },
   };
 }

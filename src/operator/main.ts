@@ -84,7 +84,7 @@ export async function runOperator(
     config.conversion && (await serveConversion(config.conversion, lifecycle, { metrics: metrics.conversion, log }));
 
   // Kubernetes: only the operator that leads may write.
-  const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest });
+  const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest, role: 'operator' });
   lifecycle.defer('kubernetes client', () => client.close());
   // After the lease is given up: nothing of this process adds a finalizer any more.
   lifecycle.defer('finalizers', () => removeFinalizersForGood(client, config, log), FAREWELL_MS);

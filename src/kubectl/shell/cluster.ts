@@ -19,5 +19,5 @@ export interface ClusterFlags {
 /** Nothing is sent before the first request. Throws ConfigError. */
 export function openCluster({ context, kubeconfig = environment().KUBECONFIG, namespace }: ClusterFlags): Cluster {
   const access = loadAccess({ kubeconfig, context });
-  return { kube: createKube({ access }), namespace: namespace ?? access.namespace ?? 'default' };
+  return { kube: createKube({ access, role: 'kubectl' }), namespace: namespace ?? access.namespace ?? 'default' };
 }

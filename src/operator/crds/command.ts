@@ -107,7 +107,7 @@ export async function crdsCommand(args: string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const kube = createKube({ kubeconfig: environment().KUBECONFIG });
+  const kube = createKube({ kubeconfig: environment().KUBECONFIG, role: 'crds' });
   try {
     await command.run(kube, command.values, (line) => void process.stdout.write(`${line}\n`));
     return 0;

@@ -39,7 +39,7 @@ export async function removeFinalizersCommand(args: string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const kube = createKube({ kubeconfig: environment().KUBECONFIG });
+  const kube = createKube({ kubeconfig: environment().KUBECONFIG, role: 'remove-finalizers' });
   try {
     for (const namespace of namespaces) {
       const removed = await removeFinalizers(kube, namespace);

@@ -53,7 +53,7 @@ export function createLeadership(
   if (!times) return { kube: client, begin: (work) => work() };
 
   // A renewal must not stand in line behind the work.
-  const own = createKube({ kubeconfig, onRequest });
+  const own = createKube({ kubeconfig, onRequest, role: 'operator' });
   lifecycle.defer('kubernetes client of the lease', () => own.close());
   const identity = `${hostname()}_${randomUUID()}`;
   const elector = createElector(own, { namespace, name: LEASE, identity, times, log });

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 10_000;
 
 export function openKube({ config, lifecycle, metrics }: ProcessContext): Kube {
   const { kubeconfig } = config;
-  const kube = createKube({ kubeconfig, timeoutMs: TIMEOUT_MS, onRequest: metrics.onRequest });
+  const kube = createKube({ kubeconfig, timeoutMs: TIMEOUT_MS, onRequest: metrics.onRequest, role: 'api' });
   lifecycle.defer('kubernetes', () => kube.close());
   return kube;
 }

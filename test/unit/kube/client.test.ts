@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import manifest from '../../../package.json' with { type: 'json' };
 import { createKube } from '../../../src/kube/client.ts';
 import { loadAccess } from '../../../src/kube/kubeconfig.ts';
 import type { Kube, KubeError } from '../../../src/kube/types.ts';
@@ -68,6 +69,51 @@ describe('requests', () => {
     await within({ trace: { traceparent } }, () => kube.get(THINGS, 'ns', 'a'));
     await kube.get(THINGS, 'ns', 'a');
     expect(told).toEqual([traceparent, undefined]);
+  });
+
+  test('name the product, its version and the part of it that asks', async () => {
+    const told: unknown[] = [];
+    handle = (request, response) => {
+      told.push(request.headers['user-agent']);
+      answer(response, 200, thing('a', 1));
+    };
+    const operator = createKube({ kubeconfig: join(folder, 'config'), role: 'operator' });
+    await operator.get(THINGS, 'ns', 'a');
+    await operator.close();
+    await kube.get(THINGS, 'ns', 'a');
+    expect(told).toEqual([`loopstream/${manifest.version} (operator)`, `loopstream/${manifest.version}`]);
+  });
+
+  test('end after their time, also while the response trickles', async () => {
+    const statuses: number[] = [];
+    const hasty = createKube({
+      kubeconfig: join(folder, 'config'),
+      timeoutMs: 300,
+      onRequest: ({ status }) => statuses.push(status),
+    });
+    handle = (_, response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const drip = setInterval(() => response.write(' '), 20);
+      response.on('close', () => clearInterval(drip));
+    };
+    const late = { status: 0, reason: 'Unreachable', message: /TimeoutError/ };
+    expect(await failure(hasty.create(THINGS, 'ns', thing('a', 1)))).toMatchObject(late);
+    handle = () => undefined;
+    expect(await failure(hasty.create(THINGS, 'ns', thing('a', 1)))).toMatchObject(late);
+    expect(statuses).toEqual([200, 0]);
+    await hasty.close();
+  });
+
+  test('that waited for a connection until their time was over are never sent', async () => {
+    const waiting: ServerResponse[] = [];
+    handle = (_, response) => void waiting.push(response);
+    const busy = Array.from({ length: 32 }, () => kube.get(THINGS, 'ns', 'a'));
+    await expect.poll(() => waiting.length).toBe(32);
+    expect(await failure(kube.page(THINGS, { limit: 1, timeoutMs: 200 }))).toMatchObject({ message: /TimeoutError/ });
+    handle = (_, response) => answer(response, 200, thing('a', 1));
+    for (const response of waiting) answer(response, 200, thing('a', 1));
+    await Promise.all([...busy, kube.get(THINGS, 'ns', 'a')]);
+    expect(new Set(requests)).toEqual(new Set(['GET /apis/loopstream.dev/v1beta1/namespaces/ns/things/a']));
   });
 
   test('that read are tried again when the server says wait or fails, at least as long as it asks', async () => {

@@ -37,7 +37,7 @@ export async function readStreams(
   kubeconfig: string | undefined,
   namespaces: readonly string[],
 ): Promise<LoopStream[]> {
-  const kube = createKube({ kubeconfig, timeoutMs: 30_000 });
+  const kube = createKube({ kubeconfig, timeoutMs: 30_000, role: 'admin' });
   try {
     return (await Promise.all(namespaces.map((namespace) => kube.list(LOOPSTREAMS, { namespace })))).flat();
   } catch (error) {
