@@ -1,12 +1,13 @@
 /**
- * Checks the control token with which a stream's pods report. The Secret of a stream is read once; only a digest of its token is kept. A
- * token that does not fit is compared with the Secret again, since that may have been made anew, but not for each guess.
+ * Checks the control token with which a stream's pods report. The Secret of a stream is read once, or not at all where this process
+ * made it. Only a digest of its token is kept. A token that does not fit is compared with the Secret again, since that may have been
+ * made anew, but not for each guess.
  */
-import { createHash, timingSafeEqual } from 'node:crypto';
+import { timingSafeEqual } from 'node:crypto';
 import type { Kube } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { readControlToken } from './secret.ts';
+import { digestToken, readControlToken, takeMadeToken } from './secret.ts';
 
 /** Between two reads of one Secret. */
 const REREAD_MS = 10_000;
@@ -23,13 +24,13 @@ interface Known {
   readMs: number;
 }
 
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
 export function createControlTokens(kube: Kube, clock: Clock = systemClock): ControlTokens {
   const known = new Map<string, Known>();
   const read = async (stream: LoopStream): Promise<Buffer | undefined> => {
+    const made = takeMadeToken(kube, stream.metadata.uid);
+    if (made) return made;
     const token = await readControlToken({ kube }, stream);
-    return token === undefined ? undefined : digest(token);
+    return token === undefined ? undefined : digestToken(token);
   };
   const find = async (stream: LoopStream, olderThanMs: number): Promise<Buffer | undefined> => {
     const { uid } = stream.metadata;
@@ -45,7 +46,7 @@ export function createControlTokens(kube: Kube, clock: Clock = systemClock): Con
   return {
     async check(stream, token) {
       const fits = (expected: Buffer | undefined) =>
-        expected !== undefined && token !== '' && timingSafeEqual(expected, digest(token));
+        expected !== undefined && token !== '' && timingSafeEqual(expected, digestToken(token));
       return fits(await find(stream, Number.POSITIVE_INFINITY)) || fits(await find(stream, REREAD_MS));
     },
     forget: (streamUid) => void known.delete(streamUid),

@@ -5,7 +5,7 @@
  * operator makes and the API server may read; it is read once for each client and namespace.
  */
 
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
 import { hasReason, type Kube, type Stored } from '../../kube/types.ts';
 import {
@@ -26,7 +26,7 @@ import {
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
-import { isOwnedBy, labelsFor, ownedBy } from '../pods/security.ts';
+import { isOwnedBy, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import type { Observation } from './observation.ts';
 
@@ -128,16 +128,19 @@ const createSecret = async (
   given: StreamSecret,
 ): Promise<void> => {
   const content = { ...given, [VIEW_TOKEN_KEY]: await findStreamViewToken(deps, stream) };
+  const token = randomBytes(TOKEN_BYTES).toString('base64url');
   const made = {
     metadata: {
       name: streamSecretName(stream.metadata.uid),
-      labels: labelsFor(stream, 'streamer'),
+      // No more labels than what finds it (resources/crd/owners.ts): each is stored twice, once as a managed field.
+      labels: { [MANAGED_BY_LABEL]: MANAGED_BY },
       ownerReferences: ownedBy('LoopStream', stream),
     },
     type: 'Opaque',
-    stringData: { [CONTROL_TOKEN_KEY]: randomBytes(TOKEN_BYTES).toString('base64url'), ...content },
+    stringData: { [CONTROL_TOKEN_KEY]: token, ...content },
   };
   await deps.kube.create(SECRETS, stream.metadata.namespace ?? '', made as unknown as Secret);
+  remember(madeTokens, deps.kube, stream.metadata.uid, digestToken(token));
 };
 
 /** The stream's pods of these names as the API server has them at this moment, whatever the caches say. */
@@ -205,27 +208,44 @@ export async function acquireFirstPublisher(deps: Pick<ControllerDeps, 'kube'>, 
   const [others, destinations] = await Promise.all([fetchPods(deps, stream, otherNames), readDestinations(deps, sent)]);
   if (others.some((other) => !isOver(other))) return;
   await createSecret(deps, stream, { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: uid });
-  rememberPublisher(deps.kube, uid);
+  remember(named, deps.kube, uid, true);
 }
 
-/** UIDs of pods that a client has just named, until the next reconcile of their streams. */
-const named = new WeakMap<Kube, Set<string>>();
-/** Of a pod whose stream is not reconciled again, the UID is forgotten when there are so many later ones. */
-const MOST_NAMED = 10_000;
+/** Facts that a client has just written, by UID, until somebody asks for them. */
+type Recent<T> = WeakMap<Kube, Map<string, T>>;
+/** The oldest fact is forgotten when there are more. */
+const MOST_RECENT = 10_000;
 
-function rememberPublisher(kube: Kube, podUid: string): void {
-  const uids = named.get(kube) ?? new Set();
-  named.set(kube, uids.add(podUid));
-  if (uids.size <= MOST_NAMED) return;
-  const [oldest = ''] = uids;
-  uids.delete(oldest);
+function remember<T>(recent: Recent<T>, kube: Kube, uid: string, value: T): void {
+  const values = recent.get(kube) ?? new Map<string, T>();
+  recent.set(kube, values.set(uid, value));
+  if (values.size <= MOST_RECENT) return;
+  const [oldest = ''] = values.keys();
+  values.delete(oldest);
 }
+
+function take<T>(recent: Recent<T>, kube: Kube, uid: string): T | undefined {
+  const values = recent.get(kube);
+  const value = values?.get(uid);
+  values?.delete(uid);
+  return value;
+}
+
+/** Pods that were named as publishers. */
+const named: Recent<true> = new WeakMap();
+/** Digests of the control tokens of streams. */
+const madeTokens: Recent<Buffer> = new WeakMap();
 
 /**
  * Returns true once for a pod that acquireFirstPublisher has named by this client, so that the status can be written without another
  * read. Meanwhile the lock may have passed on, so nothing may be sent to the pod for this answer.
  */
-export const takeNamedPublisher = (kube: Kube, podUid: string): boolean => named.get(kube)?.delete(podUid) ?? false;
+export const takeNamedPublisher = (kube: Kube, podUid: string): boolean => take(named, kube, podUid) ?? false;
+
+export const digestToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
+/** Returns once the digest of the control token in a stream's Secret that this client has made: the first report needs no read then. */
+export const takeMadeToken = (kube: Kube, streamUid: string): Buffer | undefined => take(madeTokens, kube, streamUid);
 
 /** The token with which a stream's pods are controlled; undefined when there is none. */
 export async function readControlToken(
