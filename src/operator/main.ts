@@ -22,7 +22,7 @@ import {
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { holdBack } from './caches/hold-back.ts';
 import { serveConversion } from './conversion/server.ts';
-import { reconcileDestination } from './destination/reconcile.ts';
+import { computeHeldWait, reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { reconcilePlaylist } from './playlist/reconcile.ts';
@@ -163,6 +163,7 @@ export async function runOperator(
     upload: (key) => queues.upload.add(key),
     playlist: (key) => queues.playlist.add(key),
     destination: (key) => queues.destination.add(key),
+    heldDestination: (key) => queues.destination.addAfter(key, computeHeldWait()),
   };
   const controllers = {
     stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }),

@@ -211,6 +211,11 @@ export interface Enqueue {
   upload: (key: string) => void;
   playlist: (key: string) => void;
   destination: (key: string) => void;
+  /**
+   * Adds a destination that a stream holds from now on when its Secret is next to be read. The start of the stream has just read
+   * the Secret, so it is not read again at once.
+   */
+  heldDestination: (key: string) => void;
 }
 
 /** The uploads whose wanted profiles depend on a stream. */
@@ -228,7 +233,7 @@ function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
   stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationNames) : [];
 
-/** Where a stream has begun to be sent: the Secrets of these are read more often from now on (destination/reconcile.ts). */
+/** Where a stream has begun to be sent. */
 const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {
   const before = new Set(heldDestinations(previous));
   return heldDestinations(current).filter((key) => !before.has(key));
@@ -293,7 +298,7 @@ export function enqueueNamespace(caches: Caches, namespace: string, enqueue: Enq
 export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   caches.streams.onChange((key, current, previous) => {
     enqueue.stream(key);
-    for (const destination of newlyHeld(current, previous)) enqueue.destination(destination);
+    for (const destination of newlyHeld(current, previous)) enqueue.heldDestination(destination);
     // A status asks nothing new of the uploads, but for whether they are prepared and how urgently.
     const sameLevel = current && previous && judgeLevel(current) === judgeLevel(previous);
     if (sameLevel && current.metadata.generation === previous.metadata.generation) return;

@@ -106,3 +106,6 @@ const computePatience = (ageMs: number): number =>
 
 /** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
 const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
+
+/** How long a destination is left alone that a stream holds from now on, in milliseconds. */
+export const computeHeldWait = (): number => addJitter(REQUEUE_MS.onAir);

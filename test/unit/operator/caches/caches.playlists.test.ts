@@ -35,7 +35,13 @@ function watch() {
   let enqueued: string[] = [];
   let others: string[] = [];
   const add = (key: string) => others.push(key);
-  watchCaches(caches, { stream: add, upload: add, destination: add, playlist: (key) => enqueued.push(key) });
+  watchCaches(caches, {
+    stream: add,
+    upload: add,
+    destination: add,
+    heldDestination: add,
+    playlist: (key) => enqueued.push(key),
+  });
   const countFor = (change: () => void) => {
     [enqueued, others] = [[], []];
     change();
