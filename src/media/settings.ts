@@ -2,6 +2,13 @@
  * Reads the settings of the roles that run once for each stream, file or test, in a pod of their own. There are many of these, and
  * they start for little: this file imports nothing heavy. Pure: no I/O, no clock.
  */
+import {
+  CONTROL_TOKEN_KEY,
+  DESTINATIONS_KEY,
+  PROGRAM_FILE,
+  PUBLISHER_KEY,
+  VIEW_TOKEN_KEY,
+} from '../resources/common/names.ts';
 import { common, maxSourceBytes } from '../settings/common.ts';
 import { type Env, reader } from '../settings/settings.ts';
 import type { ConfineMode } from './confinement/modes.ts';
@@ -25,11 +32,13 @@ export const confineMode = (env: Env) => reader(env).text('CONFINE') as ConfineM
 /** The streamer: inside the pod of one stream. Paths are where the pod's volumes are mounted. */
 export const streamerConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
+  const directory = optional('STREAM_DIR');
+  const inDirectory = (file: string) => directory && `${directory}/${file}`;
   return Object.freeze({
     ...common(env),
-    programFile: text('PROGRAM_FILE'),
+    programFile: text('PROGRAM_FILE', inDirectory(PROGRAM_FILE)),
     /** JSON: what each destination is called → its rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
-    destinationsFile: text('DESTINATIONS_FILE'),
+    destinationsFile: text('DESTINATIONS_FILE', inDirectory(DESTINATIONS_KEY)),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
@@ -45,11 +54,11 @@ export const streamerConfig = (env: Env) => {
     sender: text('SENDER', text('FFMPEG')),
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
-    controlTokenFile: reader(env).optional('CONTROL_TOKEN_FILE'),
+    controlTokenFile: optional('CONTROL_TOKEN_FILE') ?? inDirectory(CONTROL_TOKEN_KEY),
     /** Holds the token for numbers and the preview; without it everybody may look. */
-    viewTokenFile: optional('VIEW_TOKEN_FILE'),
+    viewTokenFile: optional('VIEW_TOKEN_FILE') ?? inDirectory(VIEW_TOKEN_KEY),
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
-    publisherFile: optional('PUBLISHER_FILE'),
+    publisherFile: optional('PUBLISHER_FILE') ?? inDirectory(PUBLISHER_KEY),
     podUid: optional('POD_UID') ?? '',
     /** Base URL of the operator's Service, for reports; without it the operator asks for them. */
     reportsUrl: optional('REPORTS_URL'),

@@ -36,14 +36,26 @@ interface Variable {
 }
 
 /**
- * Packs the settings among variables into one variable, and leaves all others as they are. Kubernetes keeps an account of the fields of
- * each variable in each pod, which takes more room than the variable.
+ * Packs the settings among variables into one variable, without those that say what `role` does by default, and leaves all other
+ * variables as they are. Kubernetes keeps an account of the fields of each variable in each pod, which takes more room than the
+ * variable.
  */
-export function packSettings<T extends Variable>(variables: readonly T[]): (T | Variable)[] {
+export function packSettings<T extends Variable>(variables: readonly T[], role: Role): (T | Variable)[] {
   const isSetting = ({ name, value }: T) => name.startsWith(PREFIX) && value !== undefined;
-  const packed = variables.filter(isSetting).map(({ name, value }) => [name.slice(PREFIX.length), value]);
+  const packed = variables
+    .filter(isSetting)
+    .map(({ name, value }) => [name.slice(PREFIX.length), value] as const)
+    .filter(([name, value]) => value !== findDefault(name, role));
   const settings = { name: variable('SETTINGS'), value: JSON.stringify(Object.fromEntries(packed)) };
   return [settings, ...variables.filter((one) => !isSetting(one))];
+}
+
+/** The default of a setting as a variable has it; undefined where it has none. */
+function findDefault(name: string, role: Role): string | undefined {
+  const row: Setting | undefined = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName] : undefined;
+  const usual: unknown = row && 'default' in row ? row.default : undefined;
+  const own = typeof usual === 'object' ? (usual as Partial<Record<Role, number>>)[role] : usual;
+  return own === undefined ? undefined : String(own);
 }
 
 /** The settings of an environment that are packed. */

@@ -1131,16 +1131,25 @@ export const SETTINGS = {
     description:
       'Settings of this page as one JSON object of texts, with their names after `LOOPSTREAM_`, such as `{"PORT":"9400"}`. A variable of its own wins over it.',
   },
+  STREAM_DIR: {
+    section: 'pods',
+    roles: ['streamer'],
+    type: 'text',
+    description:
+      'The directory with the program of the stream and the content of its Secret. Each file can be named by itself too.',
+  },
   PROGRAM_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
+    computed: '`program.json` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the program of the stream.',
   },
   DESTINATIONS_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
+    computed: '`destinations.json` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The JSON file with `rtmpUrl`, `rtmpKey`, `rtmpUser` and `rtmpPassword` of each destination.',
   },
   METRICS_PORT: {
@@ -1155,18 +1164,21 @@ export const SETTINGS = {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
+    computed: '`token` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the token of the operator. Without it, the control API rejects every request.',
   },
   VIEW_TOKEN_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
+    computed: '`viewToken` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the token for live stats and the preview. Without it, they are open to everyone.',
   },
   PUBLISHER_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
+    computed: '`publisher` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the UID of the pod that may publish. Without it, this pod publishes.',
   },
   POD_UID: {

@@ -160,7 +160,6 @@ export const commonEnv = (settings: PodSettings) => [
   { name: 'LOOPSTREAM_STORAGE_URL', value: settings.storageUrl },
   // Credentials are files: an environment can be read in the process list, and goes on to every child.
   ...when(hasSecret(settings), { name: 'LOOPSTREAM_STORAGE_CREDENTIALS_DIR', value: CREDENTIALS_PATH }),
-  { name: 'TMPDIR', value: TMP_PATH },
 ];
 
 const withoutSlash = (path: string): string => path.replace(/\/+$/, '');

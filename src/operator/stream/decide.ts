@@ -8,7 +8,7 @@ import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
-import { DISRUPTION_LABEL, FINALIZER, podName } from '../../resources/common/names.ts';
+import { FINALIZER, podName } from '../../resources/common/names.ts';
 import { findStallTime, type ProblemReason } from '../../resources/stream/health.ts';
 import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
@@ -30,7 +30,7 @@ import {
 } from './conditions.ts';
 import { type Action, decideExchange, decideRemoval, NO_ACTION } from './handover.ts';
 import type { AssessedObservation, Observation } from './observation.ts';
-import { readDisruption } from './pod.ts';
+import { readDisruption, readDisruptionLabel } from './pod.ts';
 import {
   buildProgram,
   computeJoinTime,
@@ -263,7 +263,7 @@ function run(situation: Situation, pod: Pod): PartialDecision {
   if (change && change.action !== NO_ACTION) return { ...core, action: change.action };
   const next = program();
   // The label tells those who evict pods whether they may move this one.
-  const labelled = (pod.metadata.labels?.[DISRUPTION_LABEL] ?? 'OnDrain') === readDisruption(stream);
+  const labelled = readDisruptionLabel(pod) === readDisruption(stream);
   const later = next && current && labelled ? computeJoinTime({ observed: situation, pod, current, next }) : undefined;
   if (next && !later && (next !== current || !labelled)) {
     return { ...core, action: { do: 'patch', podUid: pod.metadata.uid, program: next } };

@@ -1,22 +1,19 @@
 /** Builds the pod of a stream from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
 import { createHash } from 'node:crypto';
-import type { PodSpec, PodStatus } from '../../kube/core.ts';
+import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import {
-  CONTROL_TOKEN_KEY,
-  DESTINATIONS_KEY,
   DISRUPTION_LABEL,
   POD_FINALIZER,
   PROGRAM_ANNOTATION,
-  PUBLISHER_KEY,
+  PROGRAM_FILE,
   podName,
   STREAM_LABEL,
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
   streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
-  VIEW_TOKEN_KEY,
 } from '../../resources/common/names.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -50,12 +47,12 @@ import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
-const PROGRAM_FILE = 'program.json';
 /** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
 const LINGER_SECONDS = 20;
 /** Then it says goodbye. */
 const GOODBYE_SECONDS = 10;
-const STREAM_DIR = '/etc/loopstream/stream';
+/** Where its program and the stream's Secret are. */
+export const STREAM_DIR = '/etc/loopstream/stream';
 
 const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
@@ -102,19 +99,19 @@ const streamVolume = (stream: LoopStream) => ({
  */
 const buildProbes = ({ reportsUrl }: PodSettings) => ({
   startupProbe: {
-    httpGet: { path: '/startupz', port: 'http' },
+    httpGet: { path: '/startupz', port: STREAMER_PORT },
     periodSeconds: 1,
     timeoutSeconds: 2,
     failureThreshold: 60,
   },
   readinessProbe: {
-    httpGet: { path: '/readyz', port: 'http' },
+    httpGet: { path: '/readyz', port: STREAMER_PORT },
     periodSeconds: reportsUrl === undefined ? 1 : 5,
     timeoutSeconds: 2,
     failureThreshold: 1,
   },
   livenessProbe: {
-    httpGet: { path: '/healthz', port: 'http' },
+    httpGet: { path: '/healthz', port: STREAMER_PORT },
     periodSeconds: 10,
     timeoutSeconds: 5,
     failureThreshold: 3,
@@ -131,30 +128,27 @@ const container = (
   image: settings.image,
   command: STREAMER_COMMAND,
   args: ['streamer'],
-  env: packSettings([
-    ...commonEnv(settings),
-    ...cacheEnv(settings),
-    ...destinationEnv(settings),
-    ...STREAMER_ENV,
-    confineEnv(settings),
-    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-    { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
-    { name: 'LOOPSTREAM_PROGRAM_FILE', value: `${STREAM_DIR}/${PROGRAM_FILE}` },
-    { name: 'LOOPSTREAM_DESTINATIONS_FILE', value: `${STREAM_DIR}/${DESTINATIONS_KEY}` },
-    { name: 'LOOPSTREAM_CONTROL_TOKEN_FILE', value: `${STREAM_DIR}/${CONTROL_TOKEN_KEY}` },
-    { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
-    { name: 'LOOPSTREAM_VIEW_TOKEN_FILE', value: `${STREAM_DIR}/${VIEW_TOKEN_KEY}` },
-    { name: 'LOOPSTREAM_PUBLISHER_FILE', value: `${STREAM_DIR}/${PUBLISHER_KEY}` },
-    ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
-    { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
-    { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
-    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
-    { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
-  ]),
-  ports: [
-    { name: 'http', containerPort: STREAMER_PORT, protocol: 'TCP' },
-    { name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' },
-  ],
+  env: packSettings(
+    [
+      ...commonEnv(settings),
+      ...cacheEnv(settings),
+      ...destinationEnv(settings),
+      ...STREAMER_ENV,
+      confineEnv(settings),
+      { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
+      { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
+      { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
+      { name: 'LOOPSTREAM_STREAM_DIR', value: STREAM_DIR },
+      ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
+      { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
+      { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
+      { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+      { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
+    ],
+    'streamer',
+  ),
+  // Only the port that a PodMonitor finds by its name.
+  ports: [{ name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
   ...buildProbes(settings),
   resources: withDisk(template.resources ?? streamResources(profile, destinations.length), volumes),
@@ -173,8 +167,15 @@ const SCRAPE_ANNOTATIONS = {
   'prometheus.io/path': '/metrics',
 };
 
+const DEFAULT_DISRUPTION: Disruption = 'OnDrain';
+
 /** A stream that was stored before there was a choice has the default of today. */
-export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption => spec.disruptionPolicy ?? 'OnDrain';
+export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption =>
+  spec.disruptionPolicy ?? DEFAULT_DISRUPTION;
+
+/** How the label of a pod says that it may be moved. The default needs no label, which each pod would keep. */
+export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
+  metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
 
 /** `name` is one of the two that the stream's pods have. */
 export function buildPod(
@@ -185,6 +186,7 @@ export function buildPod(
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   const settings = settingsIn(operatorSettings, stream.metadata.namespace);
+  const disruption = readDisruption(stream);
   const volumes = [...commonVolumes(settings, TMP_VOLUME, true), ...cacheVolumes(settings), streamVolume(stream)];
   return {
     apiVersion: 'v1',
@@ -196,7 +198,7 @@ export function buildPod(
         ...template.labels,
         ...labelsFor(stream, 'streamer'),
         [STREAM_LABEL]: stream.metadata.name,
-        [DISRUPTION_LABEL]: readDisruption(stream),
+        ...(disruption !== DEFAULT_DISRUPTION && { [DISRUPTION_LABEL]: disruption }),
       },
       annotations: {
         ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),

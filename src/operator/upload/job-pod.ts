@@ -23,6 +23,7 @@ import {
   RESULT_FILE,
   type StorageUse,
   storageMounts,
+  TMP_PATH,
   withDisk,
 } from '../pods/security.ts';
 
@@ -99,6 +100,7 @@ const keeper = (task: PrepareTask, settings: PodSettings, priority: Priority, vo
   args: ['prepare'],
   env: [
     ...commonEnv(settings),
+    { name: 'TMPDIR', value: TMP_PATH },
     { name: TASK_VARIABLE, value: JSON.stringify(task) },
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },

@@ -9,7 +9,7 @@ test('packed settings read as they were, and a variable of its own wins', () => 
     { name: 'LOOPSTREAM_PROGRAM_FILE', value: '/etc/"program"' },
     { name: 'LOOPSTREAM_METRICS_PORT', value: '9405' },
   ];
-  const [packed = {}, ...others] = packSettings([...settings, host, tmp]);
+  const [packed = {}, ...others] = packSettings([...settings, host, tmp], 'streamer');
   expect(packed).toMatchObject({ name: 'LOOPSTREAM_SETTINGS' });
   expect(others).toEqual([host, tmp]);
   const env = { LOOPSTREAM_SETTINGS: (packed as { value?: string }).value, LOOPSTREAM_METRICS_PORT: '1' };
@@ -17,6 +17,20 @@ test('packed settings read as they were, and a variable of its own wins', () => 
   expect(text('PROGRAM_FILE')).toBe('/etc/"program"');
   expect(integer('METRICS_PORT')).toBe(1);
   expect(optional('HOST')).toBeUndefined();
+});
+
+test('packed settings leave out what is the default of the role', () => {
+  const pack = (name: string, value: string) =>
+    packSettings([{ name: `LOOPSTREAM_${name}`, value }], 'streamer')[0]?.value;
+  for (const [name, usual, other] of [
+    ['PORT', '9400', '8080'],
+    ['CONFINE', 'auto', 'off'],
+    ['LINGER_SECONDS', '0', '20'],
+    ['ALLOW_PRIVATE_DESTINATIONS', 'false', 'true'],
+  ] as const) {
+    expect(pack(name, usual)).toBe('{}');
+    expect(pack(name, other)).toBe(JSON.stringify({ [name]: other }));
+  }
 });
 
 test.each(['{', '3', 'null'])('%s is no set of settings', (text) => {
