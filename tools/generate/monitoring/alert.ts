@@ -1,4 +1,6 @@
 /** Declares the parts of an alert: its rule, and the page that is opened when it fires. Pure: no I/O, no clock. */
+import { STREAM_DIR } from '../../../src/operator/stream/pod.ts';
+import { VIEW_TOKEN_KEY } from '../../../src/resources/common/names.ts';
 
 export interface Alert {
   /** Begins with LoopStream, since others' alerts are in the same Alertmanager. */
@@ -42,9 +44,9 @@ export const STREAM_LOG = 'kubectl logs -n "$NS" -l loopstream.dev/stream="$STRE
 /** From inside, with the pod's own token: others are let in neither by the NetworkPolicy nor by the pod. */
 export const STREAM_STATS =
   'kubectl exec -n "$NS" "$(kubectl get pods -n "$NS" -l loopstream.dev/stream="$STREAM" -o name | head -n 1)" -- ' +
-  'node -e "const { LOOPSTREAM_HOST: host, LOOPSTREAM_VIEW_TOKEN_FILE: file } = process.env; ' +
-  "const headers = { authorization: 'Bearer ' + require('fs').readFileSync(file, 'utf8') }; " +
-  "fetch('http://' + host + ':9400/stats', { headers }).then((answer) => answer.text()).then(console.log)\"";
+  `node -e "const token = require('fs').readFileSync('${STREAM_DIR}/${VIEW_TOKEN_KEY}', 'utf8'); ` +
+  "const headers = { authorization: 'Bearer ' + token }; " +
+  "fetch('http://' + process.env.LOOPSTREAM_HOST + ':9400/stats', { headers }).then((answer) => answer.text()).then(console.log)\"";
 export const OPERATOR_LOG =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=operator --tail=200 --prefix';
 export const OPERATOR_PODS =
