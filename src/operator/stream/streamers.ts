@@ -94,6 +94,12 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     pods.set(uid, found);
     return found;
   };
+  /** No pod is due before this moment, so that a round looks at none of thousands that push. */
+  let soonestMs = Number.NEGATIVE_INFINITY;
+  const plan = (entry: PodState, nextMs: number): void => {
+    entry.nextMs = nextMs;
+    soonestMs = Math.min(soonestMs, nextMs);
+  };
   let following: { enqueue: (streamKey: string) => void; options: FollowOptions } | undefined;
   let running: Promise<void> | undefined;
   lifecycle.defer('streams on air', async () => {
@@ -149,14 +155,14 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     const report = parsePodReport(answer, isPushing(answer));
     const program = readPodProgram(pod);
     const soon = report && program && isBehind(program, report);
-    entry.nextMs = computeNextMs(soon ? behindMs : everyMs);
+    plan(entry, computeNextMs(soon ? behindMs : everyMs));
     if (!report) return;
     count?.('asked');
     // A report that was pushed since the question is newer than the answer.
     if (entry.skips !== skips || entry.report !== before) return;
     const isNew = keep(pod, entry, report);
     // A pod whose pushes are said to arrive, and which says something else when it is asked, is asked again soon.
-    if (isPushing(answer) && !(before && isNew)) entry.nextMs = computeNextMs(silentMs);
+    if (isPushing(answer) && !(before && isNew)) plan(entry, computeNextMs(silentMs));
   };
 
   const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
@@ -167,7 +173,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     if (!entry) return;
     // Its last report is out of date.
     const report = entry.report && withoutHold(entry.report);
-    pods.set(pod.metadata.uid, { ...entry, report, nextMs: 0, commandedMs: performance.now() });
+    const commanded = { ...entry, report, commandedMs: performance.now() };
+    pods.set(pod.metadata.uid, commanded);
+    plan(commanded, 0);
   };
 
   return {
@@ -181,7 +189,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       // The pod may have sent it before it was told to publish, or before it skipped. Then it is asked at once.
       const contradicts = report.held || !isSameJson(report.clock, entry.report?.clock ?? report.clock);
       const mayBeOld = contradicts && performance.now() - entry.commandedMs < ON_ITS_WAY_MS;
-      entry.nextMs = mayBeOld ? 0 : computeNextMs(following.options.silentMs);
+      plan(entry, mayBeOld ? 0 : computeNextMs(following.options.silentMs));
       if (!mayBeOld) keep(pod, entry, report);
       return true;
     },
@@ -203,26 +211,34 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       following = { enqueue, options };
       // Kubelet has seen something since the last report, so that rules. A pod that would have reported it is asked.
       cache.onChange((_key, pod, previous) => {
-        const entry = pod && pods.get(pod.metadata.uid);
-        const readySince = pod && findReadySince(pod);
+        if (!pod) return void pods.delete(previous?.metadata.uid ?? '');
+        const entry = pods.get(pod.metadata.uid);
+        // It may have an address now.
+        soonestMs = Math.min(soonestMs, entry?.nextMs ?? Number.NEGATIVE_INFINITY);
+        const readySince = findReadySince(pod);
         if (entry?.report?.live === undefined || readySince === (previous && findReadySince(previous))) return;
-        if (entry.report.live !== (readySince !== undefined)) entry.nextMs = 0;
+        if (entry.report.live !== (readySince !== undefined)) plan(entry, 0);
         entry.report = withoutLive(entry.report);
       });
       let isFirst = true;
       const round = async () => {
         const now = performance.now();
+        if (now < soonestMs) return;
+        soonestMs = Number.POSITIVE_INFINITY;
         const found = cache.list().filter(isStreamer);
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
         // A pod that was made since then pushes its first report by itself.
         const wait = (index: number) => (isFirst ? index * SPACING_MS : expectsPushes ? options.everyMs : 0);
-        for (const [index, { metadata }] of found.entries()) findState(metadata.uid, now + wait(index));
-        isFirst = false;
-        const due = found.flatMap((pod) => {
+        const due = found.flatMap((pod, index) => {
+          const entry = findState(pod.metadata.uid, now + wait(index));
           const address = findAddressToAsk([pod]);
-          return address !== undefined && findState(pod.metadata.uid).nextMs <= now ? [{ pod, address }] : [];
+          if (address === undefined) return [];
+          if (entry.nextMs <= now) return [{ pod, address }];
+          soonestMs = Math.min(soonestMs, entry.nextMs);
+          return [];
         });
+        isFirst = false;
         const worker = async () => {
           for (let next = due.shift(); next && !lifecycle.signal.aborted; next = due.shift()) {
             await visit(next.pod, next.address, options);

@@ -3,32 +3,39 @@ import type { Pod } from '../../../../src/kube/core.ts';
 import type { ChangeHandler } from '../../../../src/kube/reflector.ts';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import type { Caches } from '../../../../src/operator/caches/caches.ts';
-import { createStreamers, FOLLOW } from '../../../../src/operator/stream/streamers.ts';
+import { createStreamers, FOLLOW, type FollowOptions } from '../../../../src/operator/stream/streamers.ts';
 import { makePod, NOW, stream } from '../../../kit/make/operator.ts';
+import { until } from '../../../kit/wait.ts';
 
 const pod = (ready: boolean): Pod => makePod(stream(), { ready });
 const { uid } = pod(true).metadata;
 const at = (epoch: string) => ({ video: { version: 1, epoch }, audio: null });
 const pushed = (more: object = {}) => ({ playable: true, live: true, clock: at(NOW.toISOString()), ...more });
 
-/** Follows one pod, which nobody serves. */
-function startStreamers() {
+/** Follows pods, which nobody serves. `asked` has the names of those that are asked, again and again. */
+function startStreamers(listed: Pod[] = [], options: FollowOptions = FOLLOW) {
   const lifecycle = new Lifecycle();
   onTestFinished(() => lifecycle.stop());
   let change: ChangeHandler<Pod> = () => undefined;
   const pods = {
-    list: () => [],
+    list: () => listed,
     onChange: (handler: ChangeHandler<Pod>) => {
       change = handler;
       return () => undefined;
     },
   } as unknown as Caches['pods'];
   const enqueued: string[] = [];
-  const streamers = createStreamers(lifecycle);
+  const asked: string[] = [];
+  const streamers = createStreamers(lifecycle, {
+    findViewToken: async ({ metadata }) => {
+      asked.push(metadata.name);
+      return 'token';
+    },
+  });
   const notLeading = streamers.accept(pod(true), pushed());
-  streamers.follow(pods, (key) => enqueued.push(key), FOLLOW);
-  const see = (current: Pod, previous: Pod) => change('tv/bunny-onair', current as never, previous as never);
-  return { streamers, enqueued, see, notLeading };
+  streamers.follow(pods, (key) => enqueued.push(key), options);
+  const see = (current: Pod, previous?: Pod) => change('tv/bunny-onair', current as never, previous as never);
+  return { streamers, enqueued, asked, see, notLeading };
 }
 
 test('a report has its stream reconciled if it says something new', () => {
@@ -69,4 +76,25 @@ test('a report from before a skip does not bring back the place from before it',
   // One that contradicts nothing counts at once.
   streamers.accept(pod(true), { ...after, playable: false });
   expect(streamers.report(uid)?.problems).toHaveLength(1);
+});
+
+test('a pod that pushes is not asked, and one that does not is asked again and again, also a new one', async () => {
+  const make = (name: string): Pod => {
+    const made = pod(true);
+    // Nobody listens there.
+    const status = { ...made.status, podIP: '127.255.255.254' };
+    return { ...made, metadata: { ...made.metadata, name, uid: name }, status };
+  };
+  const listed = [make('pushing')];
+  const { streamers, asked, see } = startStreamers(listed, { everyMs: 5, behindMs: 5, silentMs: 600_000 });
+  expect(streamers.accept(listed[0] as Pod, pushed())).toBe(true);
+  const silent = make('silent');
+  listed.push(silent);
+  see(silent);
+  await until('it is asked', () => asked.length >= 3);
+  const another = make('another');
+  listed.push(another);
+  see(another);
+  await until('the new one is asked', () => asked.filter((name) => name === 'another').length >= 3);
+  expect(asked).not.toContain('pushing');
 });
