@@ -56,6 +56,8 @@ export async function startCluster(say: (text: string) => void, nodes = LARGE): 
   const audit = createAudit(dir, [serviceAccountUser('loopstream-operator')]);
   const plane = await startTestKubernetes({
     extraArgs: {
+      // As much as etcd recommends at most; by default it refuses writes at 2 GiB.
+      etcd: [`--quota-backend-bytes=${8 * 2 ** 30}`],
       'kube-apiserver': audit.args,
       'kube-controller-manager': [...UNLIMITED, '--concurrent-cron-job-syncs=50', '--concurrent-job-syncs=50'],
       'kube-scheduler': UNLIMITED,

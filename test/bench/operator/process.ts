@@ -14,6 +14,8 @@ export interface OperatorProcess {
   pid: number;
   /** The time from the start of the process until its caches are filled. */
   readyMs: number;
+  /** Where pods push their reports. */
+  reportsUrl: string;
   leads(): Promise<boolean>;
   /** Sums the series of a metric by one of its labels. */
   sumMetric(name: string, label: string): Promise<Map<string, number>>;
@@ -25,7 +27,8 @@ export async function startOperator(
   { operatorKubeconfig, dir, clients }: BenchCluster,
   { leaderElection = false, env = {} }: { leaderElection?: boolean; env?: Record<string, string> } = {},
 ): Promise<OperatorProcess> {
-  const port = await freePort();
+  const [port, reportsPort] = [await freePort(), await freePort()];
+  const reportsUrl = `http://127.0.0.1:${reportsPort}`;
   const name = `operator-${++serial}`;
   const started = performance.now();
   const child = await spawnChild({
@@ -47,6 +50,10 @@ export async function startOperator(
       LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
       LOOPSTREAM_OPS_PORT: String(port),
+      // As the chart sets it: pods push.
+      LOOPSTREAM_REPORTS_URL: reportsUrl,
+      LOOPSTREAM_REPORTS_HOST: '127.0.0.1',
+      LOOPSTREAM_REPORTS_PORT: String(reportsPort),
       ...env,
     },
     logFile: join(dir, `${name}.log`),
@@ -67,6 +74,7 @@ export async function startOperator(
   return {
     pid: child.pid,
     readyMs,
+    reportsUrl,
     async sumMetric(name, label) {
       const sums = new Map<string, number>();
       const series = new RegExp(`^${name}\\{.*\\b${label}="([^"]*)".*\\} (\\S+)$`, 'gm');

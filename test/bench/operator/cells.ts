@@ -1,0 +1,158 @@
+/**
+ * Measures many cells in one cluster: beside the streams that an operator keeps on air, copies of a live stream with all its objects are
+ * made in further namespaces, as far as the machine carries them in the time that there is. The copies have no operator. So the
+ * rows say what their objects take of etcd and kube-apiserver, and whether the operator of the first cell notices them.
+ */
+import { NAMESPACES, PODS, type Pod, SECRETS, type Secret } from '../../../src/kube/core.ts';
+import { objectPath } from '../../../src/kube/paths.ts';
+import type { Kube, Resource, Stored } from '../../../src/kube/types.ts';
+import { streamSecretName } from '../../../src/resources/common/names.ts';
+import { DESTINATIONS, type Destination } from '../../../src/resources/destination/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { until } from '../../kit/wait.ts';
+import { sumCpuSeconds } from '../processes.ts';
+import type { Row } from '../report.ts';
+import type { BenchCluster } from './cluster.ts';
+import { readDatabaseBytes } from './etcd.ts';
+import { inParallel } from './objects.ts';
+import { type OperatorProcess, readMemory, startOperator } from './process.ts';
+
+const CELL = 10_000;
+const IDLE_MS = 20_000;
+const SERVICE_ACCOUNTS: Resource = {
+  group: '',
+  version: 'v1',
+  kind: 'ServiceAccount',
+  plural: 'serviceaccounts',
+  namespaced: true,
+};
+const SERVERS = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
+
+/** A live stream and what exists for it. */
+interface Pattern {
+  stream: Stored<LoopStream>;
+  pod: Pod;
+  secret: Stored<Secret>;
+  destination: Stored<Destination>;
+  key: Stored<Secret>;
+}
+
+async function readPattern(kube: Kube): Promise<Pattern> {
+  const stream = await kube.get(LOOPSTREAMS, NAMESPACE, 'stream-0');
+  const [destinationName = ''] = stream.spec.destinationNames;
+  const [pod, secret, destination] = await Promise.all([
+    kube.get(PODS, NAMESPACE, stream.status?.podName ?? ''),
+    kube.get(SECRETS, NAMESPACE, streamSecretName(stream.metadata.uid)),
+    kube.get(DESTINATIONS, NAMESPACE, destinationName),
+  ]);
+  return { stream, pod, secret, destination, key: await kube.get(SECRETS, NAMESPACE, destination.spec.secretName) };
+}
+
+async function putStatus<T extends { metadata: { name: string }; status?: unknown }>(
+  kube: Kube,
+  resource: typeof LOOPSTREAMS | typeof DESTINATIONS,
+  namespace: string,
+  created: T,
+  status: T['status'],
+): Promise<void> {
+  const path = objectPath(resource, namespace, created.metadata.name, 'status');
+  const answer = await kube.raw('PUT', path, { ...created, status });
+  if (answer.status !== 200) throw new Error(`a status was answered with ${answer.status}`);
+}
+
+async function copy(kube: Kube, { stream, pod, secret, destination, key }: Pattern, cell: string, n: number) {
+  const { apiVersion, kind, spec } = stream;
+  const { labels, annotations, finalizers } = pod.metadata;
+  const name = `stream-${n}`;
+  const made = await kube.create(LOOPSTREAMS, cell, { apiVersion, kind, metadata: { name }, spec } as never);
+  const owner = { ...pod.metadata.ownerReferences?.[0], name, uid: made.metadata.uid };
+  const metadata = { labels, finalizers, ownerReferences: [owner] };
+  const named = { apiVersion, kind: destination.kind, metadata: { name: `tv-${n}` }, spec: destination.spec };
+  const to = await kube.create(DESTINATIONS, cell, named as never);
+  const secrets = [
+    { name: streamSecretName(made.metadata.uid), of: secret },
+    { name: `tv-${n}`, of: key },
+  ];
+  await Promise.all([
+    kube.create(PODS, cell, { ...pod, metadata: { ...metadata, name, annotations }, status: undefined } as never),
+    putStatus(kube, LOOPSTREAMS, cell, made, stream.status as never),
+    putStatus(kube, DESTINATIONS, cell, to, destination.status as never),
+    ...secrets.map(({ name, of: { type, data } }) =>
+      kube.create(SECRETS, cell, { metadata: { name }, type, data } as never),
+    ),
+  ]);
+}
+
+interface Sizes {
+  streams: number;
+  mib: Map<string, number>;
+  databaseBytes: number;
+}
+
+async function readSizes({ parts, etcd }: BenchCluster, streams: number): Promise<Sizes> {
+  const mib = new Map(SERVERS.map((name) => [name, readMemory(parts[name] ?? 0).nowMib]));
+  return { streams, mib, databaseBytes: await readDatabaseBytes(etcd) };
+}
+
+/** Processor time of the servers while nobody does anything, of one core. */
+async function measureIdle({ parts }: BenchCluster): Promise<string> {
+  const read = () => SERVERS.map((name) => sumCpuSeconds([parts[name] ?? 0]));
+  const before = read();
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+  return read()
+    .map((cpu, n) => `${SERVERS[n]} ${((100_000 * (cpu - (before[n] ?? 0))) / IDLE_MS).toFixed(1)} %`)
+    .join(', ');
+}
+
+/** `count` streams are on air. Returns the operator that runs afterwards. */
+export async function measureCells(
+  cluster: BenchCluster,
+  before: OperatorProcess,
+  count: number,
+  { most, forMs }: { most: number; forMs: number },
+): Promise<{ rows: Row[]; operator: OperatorProcess }> {
+  const { kube } = cluster;
+  const pattern = await readPattern(kube);
+  const first = await readSizes(cluster, count);
+  const end = performance.now() + forMs;
+  let copies = 0;
+  for (let cell = 2; copies + count < most && performance.now() < end; cell++) {
+    const namespace = `cell-${cell}`;
+    await kube.create(NAMESPACES, '', { metadata: { name: namespace }, spec: {} });
+    await until('its service account', () => kube.get(SERVICE_ACCOUNTS, namespace, 'default').catch(() => undefined));
+    await inParallel(Math.min(CELL, most - count - copies), async (n) => {
+      if (performance.now() >= end) return;
+      await copy(kube, pattern, namespace, n);
+      copies++;
+    });
+  }
+  const last = await readSizes(cluster, count + copies);
+  const idle = await measureIdle(cluster);
+  await before.stop();
+  const operator = await startOperator(cluster);
+  const stated = { peer: '–', beside: '–', result: 'stated', bar: '–' };
+  const perStream = (read: (sizes: Sizes) => number) => (read(last) - read(first)) / copies;
+  const describe = (name: string) => {
+    const read = ({ mib }: Sizes) => mib.get(name) ?? 0;
+    return `${name} ${read(last).toFixed(0)} MiB (${(perStream(read) * 1024).toFixed(1)} KiB a stream)`;
+  };
+  const bytes = perStream(({ databaseBytes }) => databaseBytes);
+  return {
+    operator,
+    rows: [
+      { what: `resident memory with ${last.streams} live streams`, ours: SERVERS.map(describe).join(', '), ...stated },
+      {
+        what: `database of etcd with ${last.streams} live streams`,
+        ours: `${(last.databaseBytes / 2 ** 20).toFixed(0)} MiB (${(bytes / 1000).toFixed(1)} KB a stream, with old versions)`,
+        ...stated,
+      },
+      { what: `CPU with ${last.streams} live streams, of one core`, ours: idle, ...stated },
+      {
+        what: `operator of ${count} of ${last.streams} streams: start → caches filled, highest memory`,
+        ours: `${(operator.readyMs / 1000).toFixed(2)} s, ${readMemory(operator.pid).peakMib.toFixed(0)} MiB`,
+        ...stated,
+      },
+    ],
+  };
+}
