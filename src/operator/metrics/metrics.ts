@@ -50,8 +50,8 @@ export interface Metrics {
   observe(controller: string, reconcile: Reconcile): Reconcile;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
   showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations' | 'playlists'>, clock: Clock): void;
-  /** In Prometheus' text format. */
-  text(): Promise<string>;
+  /** In Prometheus' text format, in parts: of thousands of streams it is many megabytes. */
+  text(): Promise<string[]>;
 }
 
 export function createMetrics(): Metrics {
@@ -95,7 +95,7 @@ export function createMetrics(): Metrics {
         // A stream that has to go on air does not wait until all of a large answer is written.
         await setImmediate();
       }
-      return parts.join('');
+      return parts;
     },
   };
 }

@@ -1,12 +1,23 @@
 /** Serves the operator's own port, which is never public: liveness, readiness, metrics. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { promisify } from 'node:util';
-import { constants, gzip } from 'node:zlib';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { constants, createGzip } from 'node:zlib';
 import { Registry } from 'prom-client';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 
-const compress = promisify(gzip);
+/**
+ * Many streams are many megabytes of text that repeats itself; level 1 is a tenth of them for little time. The text is compressed part
+ * by part, so that it is not in memory twice.
+ */
+async function compress(parts: readonly string[]): Promise<Buffer> {
+  const gzip = createGzip({ level: constants.Z_BEST_SPEED });
+  const [packed] = await Promise.all([buffer(gzip), pipeline(parts, gzip)]);
+  return packed;
+}
+
+const countBytes = (parts: readonly string[]): number => parts.reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
 /** Serves /healthz, /readyz and /metrics; returns the port it listens on. */
 export async function serveOps(
@@ -16,7 +27,8 @@ export async function serveOps(
     ready: () => boolean;
     /** Why this process has to begin anew; undefined while it has not. */
     ill?: () => string | undefined;
-    metrics: () => Promise<string>;
+    /** The metrics in Prometheus' text format, in parts. */
+    metrics: () => Promise<readonly string[]>;
   },
   lifecycle: Lifecycle,
 ): Promise<number> {
@@ -30,20 +42,20 @@ export async function serveOps(
           ...headers,
         })
         .end(body);
-    // Many streams are many megabytes of text that repeats itself; level 1 is a tenth of them for little time.
     const show = async () => {
-      const text = await metrics();
+      const parts = await metrics();
       const type = { 'content-type': Registry.PROMETHEUS_CONTENT_TYPE };
-      if (!/\bgzip\b/.test(request.headers['accept-encoding'] ?? '')) return send(200, text, type);
-      const packed = await compress(text, { level: constants.Z_BEST_SPEED });
-      return send(200, packed, { ...type, 'content-encoding': 'gzip', vary: 'accept-encoding' });
+      if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? ''))
+        return send(200, await compress(parts), { ...type, 'content-encoding': 'gzip', vary: 'accept-encoding' });
+      response.writeHead(200, { ...type, 'content-length': countBytes(parts) });
+      return pipeline(parts, response);
     };
     const path = request.url?.split('?')[0];
     const illness = ill();
     if (path === '/healthz') send(illness === undefined ? 200 : 503, `${illness ?? 'ok'}\n`);
     else if (path === '/readyz') send(ready() ? 200 : 503, ready() ? 'ok\n' : 'not ready\n');
     else if (path === '/metrics') {
-      show().catch(() => send(500, 'the metrics could not be collected\n'));
+      show().catch(() => !response.headersSent && send(500, 'the metrics could not be collected\n'));
     } else send(404, 'not found\n');
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();

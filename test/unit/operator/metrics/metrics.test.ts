@@ -156,7 +156,7 @@ test('time in a phase, lateness, failures of uploads and results of runs are cou
   await run('good');
   await run('later');
   await expect(run('bad')).rejects.toThrow('no');
-  const lines = (await metrics.text()).split('\n');
+  const lines = (await metrics.text()).join('').split('\n');
   for (const wanted of [
     'loopstream_phase_duration_seconds_count{phase="starting"} 1',
     'loopstream_phase_duration_seconds_count{phase="live"} 0',
