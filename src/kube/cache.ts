@@ -21,10 +21,28 @@ interface CacheEntry<T extends KubeObject> {
   object: Stored<T>;
   version: bigint;
   /**
-   * The values under which the object stands in each index, stored so that a removal need not call the index function
-   * again.
+   * The values under which the object stands in each index, in the order of the indexes. They are stored so that a
+   * removal need not call the index function again.
    */
-  values: [index: string, values: string[]][];
+  values: readonly (readonly string[])[];
+}
+
+/** The keys under each value of an index. Most values have one key: ten thousand sets of one take megabytes. */
+type Index = Map<string, string | Set<string>>;
+
+const NONE: readonly string[] = [];
+
+function addToIndex(index: Index, value: string, key: string): void {
+  const keys = index.get(value);
+  if (keys === undefined) index.set(value, key);
+  else if (typeof keys !== 'string') keys.add(key);
+  else if (keys !== key) index.set(value, new Set([keys, key]));
+}
+
+function removeFromIndex(index: Index, value: string, key: string): void {
+  const keys = index.get(value);
+  if (keys === key) index.delete(value);
+  else if (typeof keys === 'object' && keys.delete(key) && keys.size === 0) index.delete(value);
 }
 
 export interface Cache<T extends KubeObject> {
@@ -60,7 +78,8 @@ export function createCache<T extends KubeObject>(
   onIndexError: (index: string, key: string, error: unknown) => void = () => {},
 ): Cache<T> {
   const entries = new Map<string, CacheEntry<T>>();
-  const indexed = new Map(Object.keys(indexes).map((name) => [name, new Map<string, Set<string>>()]));
+  const names = Object.keys(indexes);
+  const indexed = new Map<string, Index>(names.map((name) => [name, new Map()]));
   /** Keys of entries from our own writes that the watch has not delivered yet. */
   const own = new Set<string>();
   /** UIDs of forgotten objects that may still be delivered, with the version at which each was last known to exist. */
@@ -71,22 +90,21 @@ export function createCache<T extends KubeObject>(
   const computeValues = (key: string, object: Stored<T>): CacheEntry<T>['values'] =>
     Object.entries(indexes).map(([index, values]) => {
       try {
-        return [index, [...new Set(values(object))]];
+        const found = values(object);
+        return found.length === 0 ? NONE : [...new Set(found)];
       } catch (error) {
         onIndexError(index, key, error);
-        return [index, []];
+        return NONE;
       }
     });
 
-  const unindex = (key: string, entry: CacheEntry<T>) => {
-    for (const [index, values] of entry.values) {
-      for (const value of values) {
-        const keys = indexed.get(index)?.get(value);
-        keys?.delete(key);
-        if (keys?.size === 0) indexed.get(index)?.delete(value);
-      }
-    }
+  const eachValue = (entry: CacheEntry<T>, visit: (index: Index, value: string) => void): void => {
+    let n = 0;
+    for (const index of indexed.values()) for (const value of entry.values[n++] ?? NONE) visit(index, value);
   };
+
+  const unindex = (key: string, entry: CacheEntry<T>): void =>
+    eachValue(entry, (index, value) => removeFromIndex(index, value, key));
 
   const drop = (key: string): CacheChange<T>[] => {
     const entry = entries.get(key);
@@ -105,14 +123,7 @@ export function createCache<T extends KubeObject>(
     if (before && !successor) unindex(key, before);
     const entry = { object, version, values: computeValues(key, object) };
     entries.set(key, entry);
-    for (const [index, values] of entry.values) {
-      const byValue = indexed.get(index);
-      for (const value of values) {
-        const keys = byValue?.get(value);
-        if (keys) keys.add(key);
-        else byValue?.set(value, new Set([key]));
-      }
-    }
+    eachValue(entry, (index, value) => addToIndex(index, value, key));
     if (isOwn) own.add(key);
     else own.delete(key);
     return [...changes, { key, current: object, previous: successor ? undefined : before?.object }];
@@ -158,7 +169,10 @@ export function createCache<T extends KubeObject>(
   return {
     get: (key) => entries.get(key)?.object,
     list: () => pick(entries.keys()),
-    byIndex: (index, value) => pick(indexed.get(index)?.get(value) ?? []),
+    byIndex: (index, value) => {
+      const keys = indexed.get(index)?.get(value) ?? NONE;
+      return pick(typeof keys === 'string' ? [keys] : keys);
+    },
     has: (index, value) => indexed.get(index)?.has(value) ?? false,
     get size() {
       return entries.size;

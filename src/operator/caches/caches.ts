@@ -1,6 +1,15 @@
 /** Caches the objects that decisions are made from, and enqueues the keys that a change concerns. */
 
-import { JOBS, NODES, type NodeSpec, type NodeStatus, PODS, type Pod } from '../../kube/core.ts';
+import {
+  type ContainerStatus,
+  JOBS,
+  NODES,
+  type NodeSpec,
+  type NodeStatus,
+  PODS,
+  type Pod,
+  type PodStatus,
+} from '../../kube/core.ts';
 import type { NamespaceWatch } from '../../kube/namespace-watch.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
@@ -90,7 +99,27 @@ function listAsks(stream: LoopStream): string[] {
   ];
 }
 
-/** Keeps of a pod's spec only what the operator reads. The annotations have what the pod was made with. */
+const keepStatus = ({ phase, reason, message, podIP, startTime, ...status }: PodStatus): PodStatus => ({
+  ...(phase !== undefined && { phase }),
+  ...(reason !== undefined && { reason }),
+  ...(message !== undefined && { message }),
+  ...(podIP !== undefined && { podIP }),
+  ...(startTime !== undefined && { startTime }),
+  ...(status.conditions && { conditions: status.conditions }),
+  ...(status.containerStatuses && { containerStatuses: status.containerStatuses.map(keepContainer) }),
+});
+
+/** A kubelet writes a kilobyte more: images, volumes, the user, resources. */
+const keepContainer = ({ name, ready, restartCount, started, state, lastState }: ContainerStatus): ContainerStatus => ({
+  name,
+  ready,
+  restartCount,
+  ...(started !== undefined && { started }),
+  ...(state && { state }),
+  ...(lastState && { lastState }),
+});
+
+/** Keeps of a pod's spec and status only what the operator reads. The annotations have what the pod was made with. */
 const stripPod = <P extends Pod>(pod: P): P => {
   const { nodeName, tolerations } = pod.spec;
   return {
@@ -100,6 +129,7 @@ const stripPod = <P extends Pod>(pod: P): P => {
       ...(tolerations !== undefined && { tolerations }),
       ...(pod.metadata.labels?.[COMPONENT_LABEL] === 'prepare' && keepRequests(pod)),
     },
+    ...(pod.status && { status: keepStatus(pod.status) }),
   };
 };
 
@@ -256,6 +286,12 @@ const isSameList = (current: Playlist | undefined, previous: Playlist | undefine
 const isSameItem = (current: Upload | undefined, previous: Upload | undefined): boolean =>
   isSameJson(findItemProblem('', current, 'audio'), findItemProblem('', previous, 'audio'));
 
+/** A kubelet lists up to fifty images in the status of its node. */
+const keepNode = <N extends KubeObject<NodeSpec, NodeStatus>>(node: N): N => {
+  const { allocatable } = node.status ?? {};
+  return { ...node, status: { ...(allocatable && { allocatable }) } };
+};
+
 /** The nodes, as far as this operator may look at them: undefined where it may not. */
 export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCache | undefined> {
   try {
@@ -268,7 +304,7 @@ export async function createNodeCache(kube: Kube, log: Logger): Promise<NodeCach
       return undefined;
     }
   }
-  return createReflector(kube, NODES, { log });
+  return createReflector(kube, NODES, { keep: keepNode, log });
 }
 
 /** A process that begins to lead reconciles everything once: earlier changes were the last leader's. */
