@@ -77,6 +77,8 @@ async function post(url: string, token: string, sender: Sender): Promise<number>
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   const sent = request(new URL(`${REPORTS_PATH}/${sender.podUid}`, url), { method: 'POST', agent, headers }).end(body);
   const [response] = await once(sent, 'response');
+  // A kept connection may break off later.
+  sent.on('error', () => {});
   response.resume();
   return response.statusCode;
 }
