@@ -86,7 +86,11 @@ export function createKube(
   ): AsyncGenerator<WatchEvent<T>> {
     const { namespace, resourceVersion, signal } = watchOptions;
     const { timeoutSeconds = WATCH_SECONDS, graceMs = WATCH_GRACE_MS, stallMs = STALL_MS } = watchOptions;
-    const params = { watch: true, allowWatchBookmarks: true, resourceVersion, timeoutSeconds };
+    const from =
+      resourceVersion === undefined
+        ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
+        : { resourceVersion };
+    const params = { watch: true, allowWatchBookmarks: true, ...from, timeoutSeconds };
     const path = `${collectionPath(resource, namespace)}${formatQuery({ ...buildSelectors(watchOptions), ...params })}`;
     const overdue = new AbortController();
     const timer = setTimeout(() => overdue.abort(new Error('overdue')), timeoutSeconds * 1000 + graceMs);

@@ -19,13 +19,24 @@ import { type CacheChange, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
 import { NAMESPACES } from './core.ts';
 import { getKey, objectKey } from './paths.ts';
-import { type Kube, KubeError, type KubeObject, type ListOptions, type Resource, type Stored } from './types.ts';
+import { shareParts } from './share.ts';
+import {
+  INITIAL_EVENTS_END,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type ListOptions,
+  type Resource,
+  type Stored,
+} from './types.ts';
 
 const PAGE_SIZE = 500;
 /** With the client's grace of 1.5 s and a new connection, what a dead watch kept back is known within 10 s. */
 const WATCH_SECONDS = 5;
 /** The grace grows with each failure up to this: on a machine where all is late, a watch in its place would be as late. */
 const MAX_WATCH_GRACE_MS = 30_000;
+/** Time for a collection to come as a stream, which has no other limit while something comes. */
+const STREAM_SECONDS = 120;
 /** A late page is requested again over another connection, with more patience after each failure. */
 const PAGE_TIMEOUT_MS = 4_000;
 const MAX_PAGE_TIMEOUT_MS = 30_000;
@@ -108,6 +119,12 @@ export interface Reflector<T extends KubeObject> {
   stats(): { objects: number; lists: number; watches: number; errors: number; heardMs: number };
 }
 
+/** A whole collection, as it was at one moment. */
+interface Listed<T extends KubeObject> {
+  items: Stored<T>[];
+  version: string;
+}
+
 const asCreations = <T extends KubeObject>(objects: Stored<T>[]): CacheChange<T>[] =>
   objects.map((current) => ({ key: getKey(current), current, previous: undefined }));
 
@@ -124,6 +141,12 @@ export function createReflector<T extends KubeObject>(
     ...(fieldSelector ? { fieldSelector } : {}),
   };
   const cache = createCache<T>(indexes, (index, key, err) => log.error({ index, key, err }, 'an index function threw'));
+  /** The last object that came: its neighbours are like it. */
+  let model: Stored<T> | undefined;
+  const take = (object: Stored<T>): Stored<T> => {
+    model = shareParts(keep(object), cache.get(getKey(object)) ?? model);
+    return model;
+  };
   const handlers = new Set<ChangeHandler<T>>();
   const { promise: synced, resolve: markSynced, reject: failSynced } = Promise.withResolvers<void>();
   // Nobody may be waiting for it when the process stops early.
@@ -147,24 +170,58 @@ export function createReflector<T extends KubeObject>(
     }
   };
 
-  /** Lists the whole collection, as it was at one moment, and returns its version. */
-  const list = async (signal: AbortSignal): Promise<string> => {
-    const timeoutMs = exponentialMs({ baseMs: PAGE_TIMEOUT_MS, maxMs: MAX_PAGE_TIMEOUT_MS }, failures);
+  /** False once the API server has said that it streams no collections: by default, Kubernetes 1.33 does not. */
+  let isStreamed = true;
+
+  /** Reads the collection as a stream. Each object is decoded by itself, so no large response is in memory. */
+  const readStream = async (signal: AbortSignal, stallMs: number): Promise<Listed<T>> => {
+    const items = new Map<string, Stored<T>>();
+    const watch = { ...selection, signal, timeoutSeconds: STREAM_SECONDS, stallMs };
+    for await (const { type, object } of kube.watch(resource, watch)) {
+      recordContact();
+      if (type === 'DELETED') items.delete(getKey(object));
+      else if (type !== 'BOOKMARK') items.set(getKey(object), take(object));
+      else if (object.metadata.annotations?.[INITIAL_EVENTS_END] === 'true')
+        return { items: [...items.values()], version: object.metadata.resourceVersion };
+    }
+    signal.throwIfAborted();
+    throw new KubeError(0, 'Unreachable', `The list of ${resource.plural} was not complete in time.`);
+  };
+
+  const readPages = async (signal: AbortSignal, timeoutMs: number): Promise<Listed<T>> => {
     const page = { ...selection, limit: PAGE_SIZE, timeoutMs };
     const first = await kube.page(resource, page);
-    const items = first.items.map(keep);
+    const items = first.items.map(take);
     for (let token = first.continue; token && !signal.aborted; ) {
       const next = await kube.page(resource, { ...page, continue: token });
-      items.push(...next.items.map(keep));
+      items.push(...next.items.map(take));
       token = next.continue;
     }
     signal.throwIfAborted();
-    notifyHandlers(cache.replace(items, first.resourceVersion));
+    return { items, version: first.resourceVersion };
+  };
+
+  const read = async (signal: AbortSignal): Promise<Listed<T>> => {
+    const timeoutMs = exponentialMs({ baseMs: PAGE_TIMEOUT_MS, maxMs: MAX_PAGE_TIMEOUT_MS }, failures);
+    if (!isStreamed) return readPages(signal, timeoutMs);
+    try {
+      return await readStream(signal, timeoutMs);
+    } catch (error) {
+      if (!(error instanceof KubeError) || (error.status !== 422 && error.status !== 400)) throw error;
+      isStreamed = false;
+      return readPages(signal, timeoutMs);
+    }
+  };
+
+  /** Lists the whole collection, as it was at one moment, and returns its version. */
+  const list = async (signal: AbortSignal): Promise<string> => {
+    const { items, version } = await read(signal);
+    notifyHandlers(cache.replace(items, version));
     count.lists++;
     recordContact();
     markSynced();
     observer?.listed();
-    return first.resourceVersion;
+    return version;
   };
 
   /**
@@ -180,7 +237,7 @@ export function createReflector<T extends KubeObject>(
       const version = event.object.metadata.resourceVersion;
       recordContact();
       if (event.type === 'BOOKMARK') notifyHandlers(cache.advance(version));
-      else notifyHandlers(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(keep(event.object)));
+      else notifyHandlers(event.type === 'DELETED' ? cache.remove(event.object) : cache.put(take(event.object)));
       // A repeated event arrives late, and must not lead us back.
       if (BigInt(version) > furthest) {
         furthest = BigInt(version);
@@ -255,7 +312,7 @@ export function createReflector<T extends KubeObject>(
     hasSeen: (resourceVersion) => cache.hasSeen(resourceVersion),
     upsert: (object) => {
       if (namespace && object.metadata.namespace !== namespace) return;
-      notifyHandlers(cache.upsert(keep(object)));
+      notifyHandlers(cache.upsert(take(object)));
     },
     forget: (object) => notifyHandlers(cache.forget(object)),
     ageMs: () => (failures > 0 ? performance.now() - lastContactAt : 0),

@@ -101,11 +101,17 @@ export interface ListPage<T extends KubeObject> {
  */
 export type WatchEvent<T extends KubeObject> =
   | { type: 'ADDED' | 'MODIFIED' | 'DELETED'; object: Stored<T> }
-  | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string } } };
+  | { type: 'BOOKMARK'; object: { metadata: { resourceVersion: string; annotations?: Record<string, string> } } };
+
+/** Annotation of the bookmark that follows the whole collection. */
+export const INITIAL_EVENTS_END = 'k8s.io/initial-events-end';
 
 export interface WatchOptions extends ListOptions {
-  /** The watch delivers events after this one. */
-  resourceVersion: string;
+  /**
+   * The watch delivers events after this one. Without it, the watch delivers the whole collection first, as ADDED, and a bookmark
+   * with the annotation INITIAL_EVENTS_END (WatchList, KEP-3157). An API server that cannot do so fails with Invalid.
+   */
+  resourceVersion?: string;
   /** After how many seconds the server ends the watch on its own, at once and orderly; by default 290. */
   timeoutSeconds?: number;
   /** Time after the end at which the watch is taken for dead, in milliseconds; 1,500 by default. */

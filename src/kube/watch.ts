@@ -38,7 +38,7 @@ export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | 
     case 'DELETED':
       return { type: event.type, object: stripManagedFields(event.object as unknown as Stored<T>) };
     case 'BOOKMARK':
-      return { type: 'BOOKMARK', object: event.object as { metadata: { resourceVersion: string } } };
+      return { type: 'BOOKMARK', object: event.object as (WatchEvent<T> & { type: 'BOOKMARK' })['object'] };
     case 'ERROR': {
       const status = (event.object ?? {}) as { code?: number; reason?: string; message?: string };
       throw new KubeError(status.code ?? 500, status.reason ?? '', status.message ?? 'The watch ended with an error.');

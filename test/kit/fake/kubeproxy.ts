@@ -105,6 +105,9 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     answer.on('end', () => !silenced.has(response) && response.end());
   };
 
+  /** Also of a list that comes as a stream, which ends when its reader has all of it. */
+  const follows = (path: string | undefined): boolean => path?.includes('watch=true') ?? false;
+
   const forward = (incoming: IncomingMessage, response: ServerResponse, isWatch: boolean) => {
     const { method, url: path, headers: asked } = incoming;
     const headers = { ...asked, host: target.host };
@@ -121,7 +124,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     response.on('close', () => {
       watches.delete(response);
       // A request whose sender has given up still reaches the API server, as in a real cluster.
-      if (isWatch) upstream.destroy();
+      if (follows(path)) upstream.destroy();
     });
     incoming.pipe(upstream);
   };
@@ -139,7 +142,7 @@ export async function startFaultyProxy(plane: Pick<ControlPlane, 'apiserverUrl' 
     requests++;
     open.add(response);
     response.on('close', () => open.delete(response));
-    const isWatch = incoming.url?.includes('watch=true') ?? false;
+    const isWatch = follows(incoming.url) && !incoming.url?.includes('sendInitialEvents');
     if (!isWatch) asked.push(`${incoming.method} ${incoming.url?.split('?')[0]}`);
     if (fault === 'reset') incoming.socket.resetAndDestroy();
     else if (fault === 'throttled') status(response, 429, 'TooManyRequests', { 'retry-after': '1' });

@@ -23,8 +23,9 @@ function createServer(collections: Map<string, Stored<Thing>[]>) {
       version++;
       return { items: collections.get(namespace) ?? refuse(), resourceVersion: String(version), continue: undefined };
     },
-    // Each watch ends after a moment, and the next one is refused where the namespace is gone.
-    async *watch(_: unknown, { namespace = '', resourceVersion }: { namespace?: string; resourceVersion: string }) {
+    // It streams no collections. Each watch ends after a moment, and the next one is refused where the namespace is gone.
+    async *watch(_: unknown, { namespace = '', resourceVersion }: { namespace?: string; resourceVersion?: string }) {
+      if (resourceVersion === undefined) throw new KubeError(422, 'Invalid', 'sendInitialEvents: Forbidden');
       if (!collections.has(namespace)) refuse();
       version = Number(resourceVersion) + 1;
       yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(version) } } };
