@@ -152,14 +152,15 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     const token = await findViewToken?.(pod).catch(() => undefined);
     const shown = token === undefined ? {} : { token };
     const answer = await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown);
+    // A report that was pushed since the question is newer than the answer, and the pod is left alone for its sake.
+    if (entry.report !== before) return;
     const report = parsePodReport(answer, isPushing(answer));
     const program = readPodProgram(pod);
     const soon = report && program && isBehind(program, report);
     plan(entry, computeNextMs(soon ? behindMs : everyMs));
     if (!report) return;
     count?.('asked');
-    // A report that was pushed since the question is newer than the answer.
-    if (entry.skips !== skips || entry.report !== before) return;
+    if (entry.skips !== skips) return;
     const isNew = keep(pod, entry, report);
     // A pod whose pushes are said to arrive, and which says something else when it is asked, is asked again soon.
     if (isPushing(answer) && !(before && isNew)) plan(entry, computeNextMs(silentMs));
@@ -241,7 +242,8 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
         isFirst = false;
         const worker = async () => {
           for (let next = due.shift(); next && !lifecycle.signal.aborted; next = due.shift()) {
-            await visit(next.pod, next.address, options);
+            // It may have pushed since the round began.
+            if (findState(next.pod.metadata.uid).nextMs <= now) await visit(next.pod, next.address, options);
           }
         };
         await Promise.all(Array.from({ length: Math.min(AT_ONCE, due.length) }, worker));

@@ -13,7 +13,11 @@ const at = (epoch: string) => ({ video: { version: 1, epoch }, audio: null });
 const pushed = (more: object = {}) => ({ playable: true, live: true, clock: at(NOW.toISOString()), ...more });
 
 /** Follows pods, which nobody serves. `asked` has the names of those that are asked, again and again. */
-function startStreamers(listed: Pod[] = [], options: FollowOptions = FOLLOW) {
+function startStreamers(
+  listed: Pod[] = [],
+  options: FollowOptions = FOLLOW,
+  ask: (name: string) => unknown = () => undefined,
+) {
   const lifecycle = new Lifecycle();
   onTestFinished(() => lifecycle.stop());
   let change: ChangeHandler<Pod> = () => undefined;
@@ -29,6 +33,7 @@ function startStreamers(listed: Pod[] = [], options: FollowOptions = FOLLOW) {
   const streamers = createStreamers(lifecycle, {
     findViewToken: async ({ metadata }) => {
       asked.push(metadata.name);
+      await ask(metadata.name);
       return 'token';
     },
   });
@@ -78,21 +83,34 @@ test('a report from before a skip does not bring back the place from before it',
   expect(streamers.report(uid)?.problems).toHaveLength(1);
 });
 
+/** Nobody listens at its address. */
+const makeSilent = (name: string): Pod => {
+  const made = pod(true);
+  const status = { ...made.status, podIP: '127.255.255.254' };
+  return { ...made, metadata: { ...made.metadata, name, uid: name }, status };
+};
+const OFTEN: FollowOptions = { everyMs: 5, behindMs: 5, silentMs: 600_000 };
+
+test('a pod that pushes while it is being asked is not asked again', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const listed = [makeSilent('pushing'), makeSilent('silent')];
+  const { streamers, asked } = startStreamers(listed, OFTEN, async (name) => name === 'pushing' && (await promise));
+  await until('it is asked', () => asked.includes('pushing'));
+  streamers.accept(listed[0] as Pod, pushed());
+  resolve();
+  await until('the other one is asked', () => asked.filter((name) => name === 'silent').length >= 4);
+  expect(asked.filter((name) => name === 'pushing')).toHaveLength(1);
+});
+
 test('a pod that pushes is not asked, and one that does not is asked again and again, also a new one', async () => {
-  const make = (name: string): Pod => {
-    const made = pod(true);
-    // Nobody listens there.
-    const status = { ...made.status, podIP: '127.255.255.254' };
-    return { ...made, metadata: { ...made.metadata, name, uid: name }, status };
-  };
-  const listed = [make('pushing')];
-  const { streamers, asked, see } = startStreamers(listed, { everyMs: 5, behindMs: 5, silentMs: 600_000 });
+  const listed = [makeSilent('pushing')];
+  const { streamers, asked, see } = startStreamers(listed, OFTEN);
   expect(streamers.accept(listed[0] as Pod, pushed())).toBe(true);
-  const silent = make('silent');
+  const silent = makeSilent('silent');
   listed.push(silent);
   see(silent);
   await until('it is asked', () => asked.length >= 3);
-  const another = make('another');
+  const another = makeSilent('another');
   listed.push(another);
   see(another);
   await until('the new one is asked', () => asked.filter((name) => name === 'another').length >= 3);
