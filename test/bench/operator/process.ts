@@ -34,8 +34,8 @@ export async function startOperator(
   const child = await spawnChild({
     name,
     command: process.execPath,
-    // Node chooses this heap in a container of 768 MiB, the chart's limit; on this machine it would collect later.
-    args: ['--max-old-space-size=384', BUNDLE, 'operator'],
+    // Node chooses this heap in a container of 768 MiB, the chart's limit; on this machine it would collect later. The chart sets the other.
+    args: ['--max-old-space-size=384', '--max-semi-space-size=8', BUNDLE, 'operator'],
     env: {
       PATH: environment().PATH ?? '',
       HOME: dir,
