@@ -8,7 +8,8 @@ import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
-import { isLeftOut, listItems, type Playing } from '../../resources/stream/program.ts';
+import { isLeftOut } from '../../resources/stream/item-place.ts';
+import { listItems, type Playing } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
   MAX_UNPLAYABLE,

@@ -114,26 +114,6 @@ export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): P
   ...(audio?.items ?? []),
 ];
 
-/** Whether an item keeps a place without being played. */
-export const isLeftOut = ({ rendition }: ProgramItem): boolean => rendition === '';
-
-export interface Place {
-  /** Null for a single upload. */
-  playlistID: string | null;
-  /** Place in the playlist, from 0. */
-  index: number;
-}
-
-/** Finds the position in its own playlist of the item with this index in a track. */
-export function findPlace(lists: Track['lists'], index: number): Place {
-  let first = 0;
-  for (const { id, items } of lists ?? []) {
-    if (index < first + items) return { playlistID: id, index: index - first };
-    first += items;
-  }
-  return { playlistID: null, index };
-}
-
 /** The program that a pod was given; undefined when it carries none that can be read. */
 export function readPodProgram(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
   try {

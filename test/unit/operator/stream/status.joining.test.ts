@@ -10,7 +10,8 @@ import {
   SKIP_ANNOTATIONS,
 } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
-import { isLeftOut, readPodProgram } from '../../../../src/resources/stream/program.ts';
+import { isLeftOut } from '../../../../src/resources/stream/item-place.ts';
+import { readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import {
