@@ -15,7 +15,6 @@ import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.t
 
 /** The result is the median of this many windows. */
 const WINDOWS = 5;
-const WARM_UP_MS = 15_000;
 /** Enough for a receiver to show that media has come; a minute of all streams would fill a gigabyte. */
 const RECORDED_BYTES = 2 ** 18;
 /** Outputs of a stream with further ones: at most five (resources/stream/spec.ts). */
@@ -34,6 +33,11 @@ const FURTHER_OUTPUT_BAR_MIB = 4;
 export interface CostOptions {
   /** Streams of each side and row. */
   streams: number;
+  /**
+   * Seconds before the first window. A channel runs for days, and V8 takes more processor time to compile what is called often than the
+   * stream itself takes: in the first minutes a figure is about the compiler.
+   */
+  warmUp: number;
   seconds: number;
 }
 
@@ -98,8 +102,8 @@ const ratio = (ours: readonly number[], bare: readonly number[]): string => {
 const percent = (values: readonly number[]): string => `${(median(values) * 100).toFixed(2)} %`;
 const mib = (values: readonly number[]): string => `${median(values).toFixed(1)} MiB`;
 
-export async function measureCost(root: string, { streams, seconds }: CostOptions): Promise<Row[]> {
-  const beside = `ffmpeg -stream_loop, ${streams} of each`;
+export async function measureCost(root: string, { streams, warmUp, seconds }: CostOptions): Promise<Row[]> {
+  const beside = `ffmpeg -stream_loop, ${streams} of each, after ${warmUp} s`;
   const media: Media[] = [];
   for (const rate of RATES) media.push(await prepareMedia(root, rate));
   const records = join(root, 'cost');
@@ -120,7 +124,7 @@ export async function measureCost(root: string, { streams, seconds }: CostOption
     const [, middle] = media as [Media, Media];
     pairs.push(await startPair('chunks of 128 bytes', middle, { rtmp: small, streams }));
     pairs.push(await startPair(`${OUTPUTS} outputs`, middle, { rtmp, streams, outputs: OUTPUTS }));
-    await sleep(WARM_UP_MS);
+    await sleep(warmUp * 1000);
     for (let i = 0; i < WINDOWS; i++) {
       const ends = pairs.flatMap(({ ours, bare }) => [ours.begin(), bare.begin()]);
       await sleep((seconds * 1000) / WINDOWS);

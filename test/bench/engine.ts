@@ -23,6 +23,7 @@ const PARTS = ['cost', 'start', 'return', 'soak', 'seams', 'remux'];
 const HELP = `Usage: node test/bench/engine.ts [options]
 
   --streams N    streams of each side and row whose cost is measured (4)
+  --warm-up S    for how long they run before, so that V8 has compiled what a stream of days needs (180)
   --seconds S    for how long their cost is measured (60)
   --seams S      for how many seconds the seams are watched (300)
   --hours H      hours of media that are sent while memory is watched (24)
@@ -32,13 +33,14 @@ const HELP = `Usage: node test/bench/engine.ts [options]
 
 LOOPSTREAM_SENDER names the ffmpeg that sends; by default it is the built one (make sender), else the machine's own.
 
-Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within ten minutes unless told
-otherwise.
+Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within a quarter of an hour
+unless told otherwise.
 `;
 
 const { values } = parseArgs({
   options: {
     streams: { type: 'string', default: '4' },
+    'warm-up': { type: 'string', default: '180' },
     seconds: { type: 'string', default: '60' },
     seams: { type: 'string', default: '300' },
     hours: { type: 'string', default: '24' },
@@ -50,12 +52,13 @@ const { values } = parseArgs({
 
 interface Sizes {
   streams: number;
+  warmUp: number;
   seconds: number;
   seams: number;
   hours: number;
 }
 
-async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonly string[]): Promise<Row[]> {
+async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts: readonly string[]): Promise<Row[]> {
   const root = await mkdtemp(join(tmpdir(), 'bench-'));
   const rtmp = await startRtmpServer({ record: join(root, 'recordings') });
   const say = (text: string) => process.stderr.write(`${text}\n`);
@@ -64,7 +67,7 @@ async function measure({ streams, seconds, seams, hours }: Sizes, parts: readonl
     const long = await makeMedia(root, 'long', LONG_CLIP);
     const short = await makeMedia(root, 'short', SHORT_CLIPS);
     const steps: Record<string, () => Promise<Row[]>> = {
-      cost: () => measureCost(root, { streams, seconds }),
+      cost: () => measureCost(root, { streams, warmUp, seconds }),
       seams: () => measureSeams(rtmp, short, seams),
       start: () => measureStart(rtmp, long, 5),
       return: () => measureReturn(rtmp, long, 4),
@@ -104,6 +107,7 @@ async function main(): Promise<void> {
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),
+    warmUp: whole(values['warm-up']),
     seconds: whole(values.seconds),
     seams: whole(values.seams),
     hours: whole(values.hours),
