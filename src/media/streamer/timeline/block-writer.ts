@@ -20,10 +20,11 @@ export class BlockWriter {
     this.#pool = pool;
   }
 
-  write(bytes: Buffer): void {
-    for (let from = 0; from < bytes.length; ) {
+  /** Copies the bytes [start, end). A caller that cut them out first would make an object for each tag. */
+  write(bytes: Buffer, start = 0, end = bytes.length): void {
+    for (let from = start; from < end; ) {
       const block = this.#block && this.#at < this.#block.bytes.length ? this.#block : this.#turn();
-      const copied = bytes.copy(block.bytes, this.#at, from);
+      const copied = bytes.copy(block.bytes, this.#at, from, end);
       this.#at += copied;
       from += copied;
     }

@@ -93,8 +93,8 @@ export class Segmenter {
     writeTagHeader(this.#head, 0, type, timestampMs, body.length);
     const replacedBytes = compositionMs === undefined ? 0 : body.copy(this.#head, TAG_HEADER_BYTES);
     if (compositionMs !== undefined) writeCompositionTime(this.#head, 0, compositionMs);
-    this.#writer.write(this.#head.subarray(0, TAG_HEADER_BYTES + replacedBytes));
-    this.#writer.write(body.subarray(replacedBytes));
+    this.#writer.write(this.#head, 0, TAG_HEADER_BYTES + replacedBytes);
+    this.#writer.write(body, replacedBytes);
     this.#previousSize.writeUInt32BE(bytes - PREVIOUS_SIZE_BYTES);
     this.#writer.write(this.#previousSize);
   }
