@@ -13,9 +13,12 @@ export const IMAGE_PROGRAM = '/app/dist/app/main.js';
 export const NODE_FLAGS = [
   // With the defaults, the young generation keeps several MB of buffers that nobody refers to.
   '--max-semi-space-size=1',
-  // V8's baseline code does as well: the threads that compile it for speed took a third of the processor time in the first minute.
-  '--no-opt',
+  // Of V8's two optimizing compilers, one: functions that maglev has compiled reach the other one, which makes faster code, much later.
   '--no-maglev',
+  // The compiler runs where it is needed. Threads of its own leave 1 MiB of memory behind.
+  '--no-concurrent-recompilation',
+  // Takes another 2 MiB off, and 0.02 % of a core more.
+  '--optimize-for-size',
   // A heap of a few MB is collected sooner by one thread than by four that have to be woken.
   '--single-threaded-gc',
 ];
