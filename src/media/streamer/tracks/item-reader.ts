@@ -20,6 +20,7 @@ import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind 
 import { loadRendition } from './rendition-index.ts';
 import { TagBlocks } from './tag-blocks.ts';
 import { TagQueue } from './tag-queue.ts';
+import { VerifiedChunks } from './verified-chunks.ts';
 
 /** One read: 1.6 s at 2.5 Mbit/s. At most three are held. */
 export const RANGE_BYTES = 512 * 1024;
@@ -49,6 +50,8 @@ export interface OpenOptions {
   onData: () => void;
   /** Memory for ranges, shared by the items of a track; one of its own by default. */
   pool?: BlockPool;
+  /** Chunks that need not be verified again; none by default. */
+  verified?: VerifiedChunks;
 }
 
 /** How tags are decoded. It may change from chunk to chunk. */
@@ -120,13 +123,16 @@ export class ItemReader implements TimelineItem {
   readonly #chunks: ChunkList;
   readonly #startFrame: number;
   readonly #media: TagBlocks;
+  readonly #verified: VerifiedChunks;
   /** Index of the chunk that is being read. */
   #at = 0;
   /** Byte offset of the next read in it. */
   #offset: number;
   /** Version of its object, once known. */
   #version: string | undefined;
-  /** Hash of its bytes so far, when it is read from its beginning. */
+  /** True when it is read from its beginning. */
+  #isWhole: boolean;
+  /** Hash of its bytes so far, when it is to be verified. */
   #hash: Hash | undefined;
   /** Frames in its bytes so far. */
   #framesRead = 0;
@@ -144,7 +150,9 @@ export class ItemReader implements TimelineItem {
   #muted = false;
 
   private constructor(options: OpenOptions, rendition: Rendition) {
-    const { storage, item, kind, offsetTicks, pool = new BlockPool(RANGE_BYTES) } = options;
+    const { storage, item, kind, offsetTicks } = options;
+    const { pool = new BlockPool(RANGE_BYTES), verified = new VerifiedChunks() } = options;
+    this.#verified = verified;
     this.id = item.id;
     this.name = item.name;
     this.rendition = item.rendition;
@@ -161,7 +169,7 @@ export class ItemReader implements TimelineItem {
     // Only the first chunk begins with a file header, which a parser expects at offset 0.
     const fileOffset = place.offset + (first.firstFrame > 0 ? FLV_HEADER_BYTES : 0);
     this.#media = new TagBlocks(pool, place.isTag ? fileOffset : undefined);
-    if (place.offset === 0) this.#hash = createHash('sha256');
+    this.#isWhole = place.offset === 0;
     this.#soundFromMs = kind === 'video' && place.frame > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
@@ -326,6 +334,8 @@ export class ItemReader implements TimelineItem {
     if (object.sizeBytes !== chunk.sizeBytes)
       throw await this.#damaged(chunk, 'The size of the rendition differs from its index.');
     this.#decoding = decodeHeaders(chunk, kind, this.#decoding);
+    const isDue = this.#isWhole && !this.#verified.has(chunk.key, object.version);
+    this.#hash = isDue ? createHash('sha256') : undefined;
     return object.version;
   }
 
@@ -333,12 +343,13 @@ export class ItemReader implements TimelineItem {
     this.#media.end();
     if (this.#hash && this.#hash.digest('hex') !== chunk.sha256)
       throw await this.#damaged(chunk, 'The content of the rendition differs from its index.');
-    if (this.#hash && this.#framesRead !== chunk.frames)
+    if (this.#isWhole && this.#framesRead !== chunk.frames)
       throw new ItemError('item_invalid', 'A chunk has another number of frames than its index says.');
+    if (this.#hash && this.#version !== undefined) this.#verified.add(chunk.key, this.#version);
     this.#at++;
     this.#offset = 0;
     this.#version = undefined;
-    this.#hash = createHash('sha256');
+    this.#isWhole = true;
     this.#framesRead = 0;
     if (this.#chunks.rendition.complete && !this.#chunks.get(this.#at)) this.#ended = true;
   }

@@ -27,6 +27,7 @@ import { ItemError, itemError } from './item-error.ts';
 import { ItemReader, RANGE_BYTES } from './item-reader.ts';
 import { measure } from './measure-list.ts';
 import type { TrackKind } from './rendition.ts';
+import { VerifiedChunks } from './verified-chunks.ts';
 
 /** Wait after a whole round without a playable item, longer each time. */
 const RETRY_MS = { first: 500, longest: 15_000 };
@@ -121,6 +122,7 @@ export class TrackPlayer {
   readonly #options: TrackOptions;
   /** The next item reads what the last one has left. */
   readonly #pool = new BlockPool(RANGE_BYTES);
+  readonly #verified = new VerifiedChunks();
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
   #cursor: Playhead | undefined;
@@ -363,7 +365,8 @@ export class TrackPlayer {
       try {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
         const { offsetTicks } = cursor;
-        const opened = await ItemReader.open({ storage, item, kind, offsetTicks, onData, pool: this.#pool });
+        const shared = { pool: this.#pool, verified: this.#verified };
+        const opened = await ItemReader.open({ storage, item, kind, offsetTicks, onData, ...shared });
         if (generation === this.#generation) {
           this.#correctDuration(listing, cursor, opened.ticks);
           this.#ready = opened;

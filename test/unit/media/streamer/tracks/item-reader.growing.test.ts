@@ -8,8 +8,9 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Chunk, chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { StorageError } from '../../../../../src/media/storage/storage.ts';
 import { AUDIO_FRAME_TICKS } from '../../../../../src/media/streamer/timeline/ticks.ts';
-import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
+import { ItemReader, type OpenOptions } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import type { TrackKind } from '../../../../../src/media/streamer/tracks/rendition.ts';
+import { VerifiedChunks } from '../../../../../src/media/streamer/tracks/verified-chunks.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { buildIndex } from '../../../../kit/make/streamer.ts';
 import {
@@ -41,8 +42,13 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-async function open(kind: TrackKind = 'video', offsetTicks = 0): Promise<ItemReader> {
-  const reader = await ItemReader.open({ storage, item, kind, offsetTicks, onData: () => read.emit('data') });
+async function open(
+  kind: TrackKind = 'video',
+  offsetTicks = 0,
+  options: Pick<OpenOptions, 'verified'> = {},
+): Promise<ItemReader> {
+  const onData = () => read.emit('data');
+  const reader = await ItemReader.open({ storage, item, kind, offsetTicks, onData, ...options });
   readers.push(reader);
   return reader;
 }
@@ -238,6 +244,28 @@ test.each([
   expect(pictures.length).toBeLessThanOrEqual(200);
   await storage.write(name, cut.bodies[1] as Buffer);
   expect((await play(await open())).pictures).toEqual(count(0, FRAMES));
+});
+
+test('a chunk is verified in each version that it has, also behind rounds in which it was as its index says', async () => {
+  const cut = cutRendition(buildMedia(), { fps: FPS, frames: 100 });
+  await publish(storage, cut, 3, true);
+  const verified = new VerifiedChunks();
+  const playRound = async () => {
+    const reader = await open('video', 0, { verified });
+    return { ...(await play(reader)), error: reader.error };
+  };
+  for (let round = 0; round < 3; round++)
+    expect(await playRound()).toMatchObject({ pictures: count(0, FRAMES), error: undefined });
+  const name = chunkKey(key, cut.index.chunks[1] as Chunk);
+  const whole = cut.bodies[1] as Buffer;
+  await storage.write(name, flip(whole, whole.length - 30));
+  for (let round = 0; round < 2; round++)
+    expect((await playRound()).error).toMatchObject({
+      message: 'The content of the rendition differs from its index.',
+    });
+  expect(storage.discarded).toEqual([name, name]);
+  await storage.write(name, whole);
+  expect(await playRound()).toMatchObject({ pictures: count(0, FRAMES), error: undefined });
 });
 
 test('a damaged entry or index ends the item at a chunk, or refuses it, and is dropped from the cache', async () => {
