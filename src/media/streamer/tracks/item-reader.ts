@@ -16,14 +16,13 @@ import type { TimelineItem } from '../timeline/splicer.ts';
 import { AUDIO_FRAME_TICKS, ticksToMs } from '../timeline/ticks.ts';
 import { ChunkList, type PlayedChunk } from './chunk-list.ts';
 import { ItemError, itemError } from './item-error.ts';
+import { RANGE_BYTES } from './range-bytes.ts';
 import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind } from './rendition.ts';
 import { loadRendition } from './rendition-index.ts';
 import { TagBlocks } from './tag-blocks.ts';
 import { TagQueue } from './tag-queue.ts';
 import { VerifiedChunks } from './verified-chunks.ts';
 
-/** One read: 1.6 s at 2.5 Mbit/s. At most three are held. */
-export const RANGE_BYTES = 512 * 1024;
 /** Sound and picture of a rendition lie side by side. A file with a larger distance is damaged. */
 const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 /** A storage that returns nothing for this long has failed. */
@@ -48,7 +47,7 @@ export interface OpenOptions {
   offsetTicks: number;
   /** Called when tags have been read, and when reading has ended. */
   onData: () => void;
-  /** Memory for ranges, shared by the items of a track; one of its own by default. */
+  /** Memory for ranges, shared by the items of a track; one of its own by default. A range has the size of its blocks. */
   pool?: BlockPool;
   /** Chunks that need not be verified again; none by default. */
   verified?: VerifiedChunks;
@@ -124,6 +123,7 @@ export class ItemReader implements TimelineItem {
   readonly #startFrame: number;
   readonly #media: TagBlocks;
   readonly #verified: VerifiedChunks;
+  readonly #rangeBytes: number;
   /** Index of the chunk that is being read. */
   #at = 0;
   /** Byte offset of the next read in it. */
@@ -153,6 +153,7 @@ export class ItemReader implements TimelineItem {
     const { storage, item, kind, offsetTicks } = options;
     const { pool = new BlockPool(RANGE_BYTES), verified = new VerifiedChunks() } = options;
     this.#verified = verified;
+    this.#rangeBytes = pool.blockBytes;
     this.id = item.id;
     this.name = item.name;
     this.rendition = item.rendition;
@@ -272,7 +273,7 @@ export class ItemReader implements TimelineItem {
 
   #wantsMore(queue: TagQueue<Decoding>): boolean {
     if (queue.bytes === 0) return true;
-    if (this.#chunks.get(this.#at)) return this.#video.bytes + this.#audio.bytes < RANGE_BYTES;
+    if (this.#chunks.get(this.#at)) return this.#video.bytes + this.#audio.bytes < this.#rangeBytes;
     const { firstMs, spanMs } = this.#leading;
     return spanMs < LAST_LOOK_MS || firstMs >= this.#lookAtMs;
   }

@@ -24,8 +24,9 @@ import {
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
-import { ItemReader, RANGE_BYTES } from './item-reader.ts';
+import { ItemReader } from './item-reader.ts';
 import { measure } from './measure-list.ts';
+import { chooseRangeBytes, RANGE_BYTES } from './range-bytes.ts';
 import type { TrackKind } from './rendition.ts';
 import { VerifiedChunks } from './verified-chunks.ts';
 
@@ -121,7 +122,7 @@ export interface ItemPosition {
 export class TrackPlayer {
   readonly #options: TrackOptions;
   /** The next item reads what the last one has left. */
-  readonly #pool = new BlockPool(RANGE_BYTES);
+  #pool = new BlockPool(RANGE_BYTES);
   readonly #verified = new VerifiedChunks();
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
@@ -169,6 +170,9 @@ export class TrackPlayer {
     // The current item plays on, and the caller brings the program again.
     if (this.#playing && listing.unanswered)
       throw new ItemError('storage_unavailable', 'The storage did not respond, so the new list cannot be loaded.');
+    const rangeBytes = this.#options.kind === 'video' ? chooseRangeBytes(program.profile) : RANGE_BYTES;
+    // Open items give their memory back to the pool that lent it.
+    if (this.#pool.blockBytes !== rangeBytes) this.#pool = new BlockPool(rangeBytes);
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
