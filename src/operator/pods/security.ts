@@ -117,7 +117,7 @@ const CACHE_PATH = '/var/cache/loopstream';
 /** Kubernetes ends a pod whose volume has outgrown its limit, and file systems need room beside the files. */
 const CACHE_MARGIN_BYTES = 128 * MIB;
 
-const isDirectory = ({ storageUrl }: PodSettings): boolean => storageUrl.startsWith('file:');
+export const isDirectory = ({ storageUrl }: PodSettings): boolean => storageUrl.startsWith('file:');
 /** Parts of a list that are there only under a condition. */
 const when = <T>(condition: boolean, ...parts: T[]): T[] => (condition ? parts : []);
 

@@ -30,6 +30,7 @@ import {
   commonVolumes,
   confineEnv,
   destinationEnv,
+  isDirectory,
   labelsFor,
   ownedBy,
   PLAYED,
@@ -151,7 +152,11 @@ const container = (
   ports: [{ name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
   ...buildProbes(settings),
-  resources: withDisk(template.resources ?? streamResources(profile, destinations.length), volumes),
+  resources: withDisk(
+    template.resources ??
+      streamResources({ profile, outputs: destinations.length, storage: isDirectory(settings) ? 'volume' : 's3' }),
+    volumes,
+  ),
   ...CONTAINER_SECURITY,
   volumeMounts: [
     ...commonMounts(settings, PLAYED),

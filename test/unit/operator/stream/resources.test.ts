@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseBytes, parseCpus } from '../../../../src/kube/quantity.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
-import { streamResources } from '../../../../src/operator/stream/resources.ts';
+import { type StreamUse, streamResources } from '../../../../src/operator/stream/resources.ts';
 import { PROFILES } from '../../../../src/resources/stream/profile.ts';
 import { MAX_DESTINATIONS } from '../../../../src/resources/stream/spec.ts';
 import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
-import { makeProgram, NOW, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
+import { makeProgram, NOW, S3_SETTINGS, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 
-const request = (profile: string, outputs: number) => {
-  const { requests, limits } = streamResources(profile, outputs);
+const request = (profile: string, outputs: number, storage: StreamUse['storage'] = 's3') => {
+  const { requests, limits } = streamResources({ profile, outputs, storage });
   const read = ({ cpu, memory }: typeof requests) => ({ cpu: parseCpus(cpu) ?? 0, bytes: parseBytes(memory) ?? 0 });
   return { ...read(requests), limits: read(limits) };
 };
@@ -25,6 +25,7 @@ test('more outputs and a higher bitrate request more, and the smallest stream a 
   expect(request('2160p60', 1).cpu).toBeGreaterThan(request('720p30', 1).cpu);
   expect(request('2160p60', 1).bytes).toBeGreaterThan(request('720p30', 1).bytes);
   expect(request('720p30', 1).cpu).toBeLessThanOrEqual(0.05);
+  expect(request('720p30', 1, 'volume').bytes).toBeLessThan(request('720p30', 1, 's3').bytes * 0.6);
 });
 
 test('the limits are the same for all, and far above every request: a pod takes up more destinations as it is', () => {
@@ -37,23 +38,33 @@ test('the limits are the same for all, and far above every request: a pod takes 
   }
 });
 
-const readRequests = (spec: Parameters<typeof stream>[0]) => {
+const readRequests = (spec: Parameters<typeof stream>[0], settings = SETTINGS) => {
   const loopStream = stream(spec);
-  const { spec: made } = buildPod(loopStream, makeProgram(loopStream, world(), NOW.toISOString()), SETTINGS);
+  const { spec: made } = buildPod(loopStream, makeProgram(loopStream, world(), NOW.toISOString()), settings);
   const [container] = (made as { containers: { resources: { requests: Record<string, string> } }[] }).containers;
   return container?.resources.requests;
 };
 
 test('a pod requests by what it plays and where it sends, unless its stream says something else', () => {
-  expect(readRequests({ destinationNames: ['tv'] })).toMatchObject(streamResources('720p30', 1).requests);
+  const use = { profile: '720p30', outputs: 1 };
+  const onVolume = streamResources({ ...use, storage: 'volume' }).requests;
+  expect(readRequests({ destinationNames: ['tv'] })).toMatchObject(onVolume);
+  const onS3 = streamResources({ ...use, storage: 's3' }).requests;
+  expect(readRequests({ destinationNames: ['tv'] }, S3_SETTINGS)).toMatchObject(onS3);
   const own = { requests: { cpu: '2', memory: '3Gi' } };
   expect(readRequests({ template: { resources: own } })).toMatchObject(own.requests);
 });
 
 test('the documentation names the smallest and the largest request', () => {
   const documentation = readFileSync(join(PROJECT_ROOT, 'docs/streams.md'), 'utf8');
-  for (const { requests } of [streamResources('720p30', 1), streamResources('2160p60', MAX_DESTINATIONS)]) {
-    expect(documentation).toContain(requests.cpu);
-    expect(documentation).toContain(requests.memory);
-  }
+  const uses = [
+    { profile: '720p30', outputs: 1 },
+    { profile: '2160p60', outputs: MAX_DESTINATIONS },
+  ];
+  for (const use of uses)
+    for (const storage of ['volume', 's3'] as const) {
+      const { cpu, memory } = streamResources({ ...use, storage }).requests;
+      expect(documentation).toContain(cpu);
+      expect(documentation).toContain(memory);
+    }
 });
