@@ -379,6 +379,26 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       at: '20m',
     },
   ],
+  LoopStreamAccountNamespaceNotWatched: [
+    // Billing lacks its Role in one of two cells.
+    {
+      series: {
+        'account_namespace_watched{namespace="tv",job="billing",instance="a"}': '1 0x30',
+        'account_namespace_watched{namespace="radio",job="billing",instance="a"}': '1x31',
+        'account_namespace_watched{namespace="tv",job="api",instance="a"}': '1x31',
+      },
+      at: '10m',
+      fires: { job: 'billing', namespace: 'tv' },
+    },
+    // One of two replicas has just started, and has not listed it yet.
+    {
+      series: {
+        'account_namespace_watched{namespace="tv",job="api",instance="a"}': '1x31',
+        'account_namespace_watched{namespace="tv",job="api",instance="b"}': '0x30',
+      },
+      at: '10m',
+    },
+  ],
   LoopStreamDatabaseBusy: [
     {
       series: { 'db_pool_waiting{pool="loopstream",job="api",instance="a"}': '9x10' },

@@ -53,6 +53,8 @@ export const OPERATOR_PODS =
   'kubectl get pods -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=operator -o wide';
 export const API_LOG =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=api --tail=200 --prefix';
+export const BILLING_LOG =
+  'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=billing --tail=200 --prefix';
 export const API_PODS =
   'kubectl get pods -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=api -o wide';
 export const API_HEALTH = 'kubectl get --raw "/readyz?verbose"';

@@ -1,5 +1,5 @@
 /** Declares alerts about the API server. Pure: no I/O, no clock. */
-import { type Alert, API_HEALTH, API_LOG, API_PODS, type Group, ofApi } from './alert.ts';
+import { type Alert, API_HEALTH, API_LOG, API_PODS, BILLING_LOG, type Group, ofApi } from './alert.ts';
 
 /** 99.9 % of requests are not answered 5xx: that share of all may fail. */
 const BUDGET = 0.001;
@@ -73,6 +73,30 @@ const alerts: Alert[] = [
     mends: [
       'Add replicas: `api.autoscaling.enabled` or `api.replicas`.',
       'The database is slow: see LoopStreamDatabaseBusy.',
+    ],
+  },
+  {
+    name: 'LoopStreamAccountNamespaceNotWatched',
+    // The API server and billing have a Role each. Of several replicas, one that has just started may still have to list it.
+    expr: 'max by (job, namespace) (account_namespace_watched) == 0',
+    for: '5m',
+    severity: 'critical',
+    summary: '{{ $labels.job }} cannot read the accounts of {{ $labels.namespace }}.',
+    description:
+      'Kubernetes has refused the lists of a namespace of accounts to the API server or to billing for five minutes.',
+    means:
+      'The namespace does not exist, or the Role in it or its RoleBinding does not. The API server fails requests about the resources of its accounts with 502 `upstream_unavailable`. Billing does not count their time on air; the operator keeps it meanwhile. Accounts of other namespaces are not affected.',
+    viewers: 'Viewers notice nothing. Users of these accounts can neither start nor stop a stream by the API.',
+    looks: [
+      ['kubectl get namespace "$NS"', 'whether it exists'],
+      ['kubectl get role,rolebinding -n "$NS"', 'the Roles and RoleBindings of the API server and of billing'],
+      [API_LOG, '`the namespace cannot be watched`'],
+      [BILLING_LOG, 'the same in the log of billing'],
+    ],
+    mends: [
+      'The rights are missing: run `helm upgrade` with the namespace in `api.cellNamespaces`. It makes a Role for each.',
+      'The namespace was deleted: install the release of that cell again (docs/scale.md). Everything that its accounts had there is gone.',
+      'An account is in a namespace that `api.cellNamespaces` no longer has: add the namespace again. Accounts do not move.',
     ],
   },
   {

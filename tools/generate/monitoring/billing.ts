@@ -1,8 +1,6 @@
 /** Declares alerts about metering and charging. Pure: no I/O, no clock. */
-import { type Alert, API_LOG, type Group } from './alert.ts';
+import { type Alert, API_LOG, BILLING_LOG, type Group } from './alert.ts';
 
-const BILLING_LOG =
-  'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=billing --tail=200 --prefix';
 const BILLING_PODS =
   'kubectl get pods -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=billing -o wide';
 const NOTHING = 'Viewers notice nothing.';
