@@ -54,6 +54,33 @@ test('streams are found by name and state; the address keeps the search', () =>
     await leave();
   }));
 
+test('a search keeps each key that is pressed, while streams change and lists are on their way', () =>
+  withStream('Lighthouse', async (id) => {
+    const page = await open('/streams?q=nothing+at+all');
+    await page.getByText('No stream matches').waitFor();
+    const { promise: held, resolve: answer } = Promise.withResolvers<void>();
+    const isAll = (url: URL) => url.pathname === '/v1/streams' && !url.searchParams.has('q');
+    await page.route(isAll, async (route) => {
+      await held;
+      await route.continue();
+    });
+    const field = page.getByRole('searchbox', { name: 'Find streams by name' });
+    const cards = page.getByTestId('stream-card');
+    const asked = page.waitForRequest((request) => isAll(new URL(request.url())));
+    await field.fill('');
+    await asked;
+    // The account's first list is on its way, and nobody knows whether it has any streams.
+    await field.press('L');
+    answer();
+    await expect.poll(() => cards.count()).toBe(1);
+    for (const [times, key] of [...'ighthouse'].entries())
+      await Promise.all([page.keyboard.press(key), system.client.streams.update(id, { name: `Lighthouse ${times}` })]);
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Lighthouse');
+    expect(await field.inputValue()).toBe('Lighthouse');
+    await cards.getByRole('link', { name: 'Lighthouse 8' }).waitFor();
+    await leave();
+  }));
+
 test('a stream on air shows its numbers as they move, its destination, and how to do the same elsewhere', async () => {
   const page = await open(`/streams/${demo()}`);
   const numbers = page.getByRole('region', { name: 'Live statistics' });

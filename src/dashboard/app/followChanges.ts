@@ -69,11 +69,10 @@ async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSig
 async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal): Promise<void> {
   const space = createSpacer(signal);
   const refresh = (queryKey: QueryKey): void => {
-    const spacings = queries.getQueryCache().findAll({ queryKey }).map(findSpacing);
-    const longest = Math.max(0, ...spacings.filter((ms) => ms !== undefined));
-    space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey }), longest || undefined);
+    const spacing = findSpacing(queries.getQueryCache().findAll({ queryKey }));
+    space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey }), spacing);
   };
-  const showStream = createStreamFollower({ queries, api, space, findSpacing, signal });
+  const showStream = createStreamFollower({ queries, api, space, signal });
   const hear = (news: FeedNews) => {
     if (news !== 'reset' && news.noun === 'stream') showStream(news);
     const stale = staleAfter(news);

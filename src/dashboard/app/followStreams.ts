@@ -1,10 +1,13 @@
 /**
  * Keeps the lists of streams current, stream by stream. To read a list anew is a request for each of its loaded pages, which a page
- * with 2,000 streams cannot afford at every change.
+ * with 2,000 streams cannot afford at every change. Nor can it read every stream that changes: an account has 600 requests a minute
+ * for all its clients.
  */
 import type { Query, QueryClient } from '@tanstack/react-query';
 import { type Change, problems } from '../../client/index.ts';
-import type { Api } from '../api/api.ts';
+import type { Api, Stream } from '../api/api.ts';
+import { belongsToOverview } from '../features/overview/selectStreams.ts';
+import { playsPlaylist } from '../features/playlists/playsPlaylist.ts';
 import {
   addStream,
   hasStream,
@@ -12,56 +15,117 @@ import {
   removeStream,
   replaceStream,
 } from '../features/streams/loadedStreams.ts';
-import type { Spacer } from './spacer.ts';
+import { findSpacing, type Spacer } from './spacer.ts';
 
-const LISTS = ['streams', 'list'] as const;
+/** Streams that are read at once. The spacer lets that happen twice a second. */
+const READS = 2;
+
+interface ListRules {
+  /** Whether a change of a stream that the list does not show makes it read the stream, its own pages, or nothing. */
+  findRead: (query: Query, change: Change['change']) => 'stream' | 'list' | 'nothing';
+  /** Whether the list still shows a stream that it has shown. */
+  keeps: (stream: Stream, list: LoadedStreams, query: Query) => boolean;
+}
 
 const isFiltered = ({ queryKey }: Query): boolean => Object.keys(queryKey[2] ?? {}).length > 0;
+
+/** By the second part of the query's key. The data of each is `LoadedStreams`. */
+const LISTS: Partial<Record<string, ListRules>> = {
+  list: {
+    // The server says what a filter finds.
+    findRead: (query, change) => (isFiltered(query) ? 'list' : change === 'created' ? 'stream' : 'nothing'),
+    keeps: () => true,
+  },
+  overview: { findRead: (_query, change) => (change === 'deleted' ? 'nothing' : 'list'), keeps: belongsToOverview },
+  'of playlist': {
+    findRead: (_query, change) => (change === 'deleted' ? 'nothing' : 'list'),
+    keeps: (stream, _list, { queryKey }) => playsPlaylist(stream, String(queryKey[2])),
+  },
+};
+
+const getRules = ({ queryKey: [noun, list] }: Query): ListRules | undefined =>
+  noun === 'streams' ? LISTS[String(list)] : undefined;
 const getList = (query: Query): LoadedStreams | undefined => query.state.data as LoadedStreams | undefined;
 
 interface StreamFollowerDeps {
   queries: QueryClient;
   api: Pick<Api, 'stream'>;
   space: Spacer;
-  /** The pause between two reads of a list. */
-  findSpacing: (query: Query) => number | undefined;
   signal: AbortSignal;
 }
 
 /** Returns a function that shows a change of a stream in all lists. */
-export function createStreamFollower({ queries, api, space, findSpacing, signal }: StreamFollowerDeps) {
-  const listQueries = (): Query[] => queries.getQueryCache().findAll({ queryKey: LISTS });
-  const show = ({ queryKey }: Query, change: (list: LoadedStreams) => LoadedStreams): void =>
-    void queries.setQueryData<LoadedStreams>(queryKey, (list) => list && change(list));
+export function createStreamFollower({ queries, api, space, signal }: StreamFollowerDeps) {
+  /** Streams to read, and whether each is new. */
+  const waiting = new Map<string, boolean>();
 
-  async function read(id: string, isNew: boolean): Promise<void> {
+  const findLists = (): Query[] => queries.getQueryCache().findAll({ predicate: (query) => Boolean(getRules(query)) });
+  const show = ({ queryKey }: Query, change: (list: LoadedStreams) => LoadedStreams): void =>
+    void queries.setQueryData<LoadedStreams>(queryKey, (list) => {
+      const next = list && change(list);
+      return next === list ? undefined : next;
+    });
+  const readList = (query: Query): void => {
+    const { queryKey } = query;
+    const read = async () => {
+      // Somebody may have asked for the next page, which another read of the list would cancel.
+      if (query.state.fetchStatus === 'fetching') readList(query);
+      await queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+    };
+    space(JSON.stringify(queryKey), read, findSpacing([query]));
+  };
+  const wants = (query: Query, id: string, isNew: boolean): boolean => {
+    const list = getList(query);
+    if (!list || !query.isActive()) return false;
+    return hasStream(list, id) || (isNew && getRules(query)?.findRead(query, 'created') === 'stream');
+  };
+  const readSoon = (id: string, isNew: boolean): void => {
+    waiting.set(id, isNew || waiting.get(id) === true);
+    space('streams', readSome);
+  };
+
+  async function readStream(id: string, isNew: boolean): Promise<void> {
     const stream = await api.stream(id, signal).catch((error: unknown) => {
       if (error instanceof problems.StreamNotFound) return undefined;
+      // The next change reads it too.
+      waiting.set(id, isNew);
       throw error;
     });
-    for (const query of listQueries())
+    const isReading = findLists().some(({ state }) => state.fetchStatus === 'fetching');
+    for (const query of findLists())
       show(query, (list) => {
         if (!stream) return removeStream(list, id);
-        return isNew && !isFiltered(query) ? addStream(list, stream) : replaceStream(list, stream);
+        if (hasStream(list, id))
+          return getRules(query)?.keeps(stream, list, query) ? replaceStream(list, stream) : removeStream(list, id);
+        return wants(query, id, isNew) ? addStream(list, stream) : list;
       });
     // Pages that are on their way were read before, and will overwrite it.
-    if (listQueries().some((query) => query.state.fetchStatus === 'fetching')) readSoon(id, isNew);
+    if (isReading) readSoon(id, isNew);
   }
 
-  const readSoon = (id: string, isNew: boolean): void => space(`stream ${id}`, () => read(id, isNew));
+  /** Reads a few of the streams that wait. A list with fewer pages than streams that wait for it is read itself. */
+  async function readSome(): Promise<void> {
+    const alone = new Set<string>();
+    for (const query of findLists()) {
+      const ids = [...waiting].filter(([id, isNew]) => wants(query, id, isNew)).map(([id]) => id);
+      if (ids.length > (getList(query)?.pages.length ?? 0)) readList(query);
+      else for (const id of ids) alone.add(id);
+    }
+    const left = [...waiting].filter(([id]) => alone.has(id));
+    waiting.clear();
+    for (const [id, isNew] of left.slice(READS)) readSoon(id, isNew);
+    await Promise.all(left.slice(0, READS).map(([id, isNew]) => readStream(id, isNew)));
+  }
 
   return ({ id, change }: Pick<Change, 'id' | 'change'>): void => {
-    let isShown = false;
-    for (const query of listQueries()) {
-      const { queryKey } = query;
-      // The server says what a filter finds. A list that nobody looks at is read when somebody does.
-      if (isFiltered(query) || !query.isActive())
-        space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey, exact: true }), findSpacing(query));
+    for (const query of findLists()) {
       const list = getList(query);
-      if (!list || !query.isActive()) continue;
-      if (change === 'deleted') show(query, (before) => removeStream(before, id));
-      else isShown ||= hasStream(list, id) || (change === 'created' && !isFiltered(query));
+      const isShown = list !== undefined && hasStream(list, id);
+      const read = getRules(query)?.findRead(query, change);
+      // A list that nobody looks at is read when somebody does.
+      if (!query.isActive() || (read === 'list' && (!isShown || isFiltered(query)))) readList(query);
+      if (list && isShown && change === 'deleted') show(query, (before) => removeStream(before, id));
+      else if (wants(query, id, change === 'created')) readSoon(id, change === 'created');
     }
-    if (isShown) readSoon(id, change === 'created');
   };
 }

@@ -5,19 +5,24 @@ import { sleep } from '../../lib/clock.ts';
 /** Between two looks at the same thing: a stream that changes ten times a second is read twice. */
 const SPACING_MS = 500;
 
+interface Task {
+  work: () => Promise<unknown>;
+  spacingMs: number;
+}
+
 /** Does the named work now, at most once in `spacingMs`, and once more if it was asked for meanwhile. */
 export type Spacer = (name: string, work: () => Promise<unknown>, spacingMs?: number) => void;
 
 export function createSpacer(signal: AbortSignal): Spacer {
   const atWork = new Set<string>();
-  const again = new Map<string, () => Promise<unknown>>();
+  const again = new Map<string, Task>();
 
-  async function run(name: string, work: () => Promise<unknown>, spacingMs: number): Promise<void> {
+  async function run(name: string, first: Task): Promise<void> {
     atWork.add(name);
     try {
-      for (let next: (() => Promise<unknown>) | undefined = work; next; next = again.get(name)) {
+      for (let next: Task | undefined = first; next; next = again.get(name)) {
         again.delete(name);
-        await Promise.all([next(), sleep(spacingMs, signal)]);
+        await Promise.all([next.work(), sleep(next.spacingMs, signal)]);
       }
     } catch {
       // The page is left; errors of reading are shown where the reading is.
@@ -27,16 +32,22 @@ export function createSpacer(signal: AbortSignal): Spacer {
     }
   }
   return (name, work, spacingMs = SPACING_MS) => {
-    if (atWork.has(name)) again.set(name, work);
-    else void run(name, work, spacingMs);
+    if (atWork.has(name)) again.set(name, { work, spacingMs });
+    else void run(name, { work, spacingMs });
   };
 }
 
-/** Of a list with several loaded pages, each is a request: a list of n pages is read anew at most once in n of these. */
-const PAGE_SPACING_MS = 1_000;
+/** Each loaded page of a list is a request. Two in three seconds leave most of an account's requests to its other clients. */
+const PAGE_SPACING_MS = 1_500;
 
-/** The pause between two reads of a query. */
-export function findSpacing({ state }: Pick<Query, 'state'>): number | undefined {
-  const { pages } = (state.data ?? {}) as { pages?: readonly unknown[] };
-  return pages && pages.length > 1 ? pages.length * PAGE_SPACING_MS : undefined;
+function countPages(query: Query): number {
+  const { page, pages } = (query.state.data ?? {}) as { page?: unknown; pages?: readonly unknown[] };
+  if (!query.isActive()) return 0;
+  return pages?.length ?? (page ? 1 : 0);
+}
+
+/** The pause between two reads of these queries; undefined where none of them is a list that somebody looks at. */
+export function findSpacing(queries: readonly Query[]): number | undefined {
+  const pages = queries.reduce((sum, query) => sum + countPages(query), 0);
+  return pages > 0 ? pages * PAGE_SPACING_MS : undefined;
 }

@@ -17,9 +17,7 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   if (noun === 'stream')
     return [
       // The lists of streams are kept current stream by stream (followStreams.ts).
-      ['streams', 'overview'],
       ['streams', 'name', id],
-      ['streams', 'of playlist'],
       ['stream', id],
       ['readiness', id],
       ['schedule', id],

@@ -4,6 +4,7 @@ import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
+import type { LoadedStreams } from '../streams/loadedStreams.ts';
 import { OVERVIEW_PHASES } from './selectStreams.ts';
 
 const PAGE_SIZE = 100;
@@ -15,22 +16,27 @@ export interface OverviewStreams {
   any: boolean;
 }
 
+function selectOverview({ pages }: LoadedStreams): OverviewStreams {
+  // A stream may change its state between two of the answers.
+  const byId = new Map(pages.flatMap(({ data }) => data).map((stream) => [stream.id, stream]));
+  return { streams: [...byId.values()], any: pages.length > 1 || byId.size > 0 };
+}
+
 /** All streams of an account that has few; of one with more than a page of them, those that the overview is about. */
 export function useOverview() {
   const { streams } = useApi().calls;
-  return useQuery<OverviewStreams>({
+  return useQuery<LoadedStreams, Error, OverviewStreams>({
     queryKey: ['streams', 'overview'],
     queryFn: async ({ signal }) => {
       const first = await streams.list({ limit: PAGE_SIZE }, { signal }).page();
-      if (!first.page.hasMore) return { streams: first.data, any: first.data.length > 0 };
+      if (!first.page.hasMore) return { pages: [first] };
       const pages = await Promise.all(
         OVERVIEW_PHASES.map((status) => streams.list({ status, limit: PAGE_SIZE }, { signal }).page()),
       );
-      // A stream may change its state between two of the answers.
-      const byId = new Map(pages.flatMap(({ data }) => data).map((stream) => [stream.id, stream]));
-      return { streams: [...byId.values()], any: true };
+      return { pages: [first, ...pages] };
     },
-    refetchInterval: unlessFollowed(REFRESH_MS),
+    select: selectOverview,
+    refetchInterval: ({ state }) => unlessFollowed(REFRESH_MS * Math.max(1, state.data?.pages.length ?? 0))(),
   });
 }
 

@@ -1,10 +1,18 @@
 /** Selects the streams for the overview. Pure: no I/O, no clock. */
 import type { Upload } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
+import type { LoadedStreams } from '../streams/loadedStreams.ts';
 import { isRunning, needsAttention } from '../streams/phase.ts';
 
 /** States that the overview is about: a stream in any other is not on air and nobody waits for it. */
 export const OVERVIEW_PHASES = ['live', 'starting', 'reconnecting', 'waiting', 'failed', 'scheduled'] as const;
+
+/**
+ * Whether the overview still needs a stream after a change. The data of an account with one page of streams has all of them, so that it
+ * says when there are none.
+ */
+export const belongsToOverview = ({ status, nextStartAt }: Stream, { pages }: LoadedStreams): boolean =>
+  pages.length === 1 || nextStartAt !== null || (OVERVIEW_PHASES as readonly string[]).includes(status);
 
 export interface Overview {
   onAir: Stream[];

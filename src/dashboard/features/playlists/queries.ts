@@ -4,6 +4,8 @@ import type { Playlist, PlaylistUpdate, Stream } from '../../../client/index.ts'
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
+import type { LoadedStreams } from '../streams/loadedStreams.ts';
+import { playsPlaylist } from './playsPlaylist.ts';
 
 /** While changes are not heard of. */
 const REFRESH_MS = 5000;
@@ -66,18 +68,19 @@ export function useDifference(id: string, from: number, to: number) {
   });
 }
 
-async function findStreams(api: Api, id: string, signal: AbortSignal): Promise<Stream[]> {
-  const found: Stream[] = [];
+/** Each page of the account's streams with those that play it. */
+async function findStreams(api: Api, id: string, signal: AbortSignal): Promise<LoadedStreams> {
+  const pages: LoadedStreams['pages'] = [];
   let cursor: string | undefined;
   do {
     const { data, page } = await api.calls.streams.list({ limit: LARGEST_PAGE }, { signal }).page(cursor);
-    found.push(
-      ...data.filter(({ playlistIDs, audioPlaylistIDs }) => [playlistIDs, audioPlaylistIDs].flat().includes(id)),
-    );
+    pages.push({ data: data.filter((stream) => playsPlaylist(stream, id)), page });
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
-  return found;
+  return { pages };
 }
+
+const joinPages = ({ pages }: LoadedStreams): Stream[] => pages.flatMap(({ data }) => data);
 
 /** The streams that play it; they are looked for only where there are some. */
 export function usePlaylistStreams({ id, streamID }: Playlist) {
@@ -85,6 +88,7 @@ export function usePlaylistStreams({ id, streamID }: Playlist) {
   return useQuery({
     queryKey: ['streams', 'of playlist', id, streamID],
     queryFn: ({ signal }) => findStreams(api, id, signal),
+    select: joinPages,
     enabled: streamID !== '',
   });
 }

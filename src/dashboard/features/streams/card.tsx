@@ -26,10 +26,29 @@ export function destinationLine(stream: Stream, names: ReadonlyMap<string, strin
 /** States in which readiness says nothing that the state itself does not say better. */
 const SPEAKS_FOR_ITSELF: readonly string[] = ['starting', 'live', 'reconnecting', 'stopping', 'failed'];
 
+const Ready = () => (
+  <p className={classes.readiness} data-tone="good">
+    <IconCircleCheck size={16} aria-hidden /> <span>Ready</span>
+  </p>
+);
+
+function Obstacle({ id }: { id: string }) {
+  const { data } = useReadiness(id);
+  if (data?.ready) return <Ready />;
+  const issue = data?.issues[0];
+  if (!issue) return <p className={classes.readiness}>Checking…</p>;
+  return (
+    <p className={classes.readiness} data-tone="attention" title={issue.fix}>
+      <IconAlertCircle size={16} aria-hidden />{' '}
+      <span>
+        <Named>{issue.message}</Named>
+      </span>
+    </p>
+  );
+}
+
 function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   const spoken = SPEAKS_FOR_ITSELF.includes(phase);
-  // The list says when nothing is wrong; only an obstacle needs a request of its own.
-  const { data } = useReadiness(stream.id, !stream.ready && !spoken);
   const { meaning, tone } = getPhaseLook(phase);
   if (spoken && stream.degraded) {
     return (
@@ -48,23 +67,8 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
       </p>
     );
   }
-  if (stream.ready || data?.ready) {
-    return (
-      <p className={classes.readiness} data-tone="good">
-        <IconCircleCheck size={16} aria-hidden /> <span>Ready</span>
-      </p>
-    );
-  }
-  const issue = data?.issues[0];
-  if (!issue) return <p className={classes.readiness}>Checking…</p>;
-  return (
-    <p className={classes.readiness} data-tone="attention" title={issue.fix}>
-      <IconAlertCircle size={16} aria-hidden />{' '}
-      <span>
-        <Named>{issue.message}</Named>
-      </span>
-    </p>
-  );
+  // The list says when nothing is wrong; only an obstacle needs a request of its own.
+  return stream.ready ? <Ready /> : <Obstacle id={stream.id} />;
 }
 
 /** Stands large on a card: how long the stream has been on air, or why it is not. */

@@ -4,29 +4,44 @@ import type { Stream } from '../../api/api.ts';
 import { StreamCard } from './card.tsx';
 import classes from './listPage.module.css';
 
-/** Fills whole rows of 1, 2, 3, 4, 6 and 8 cards. */
-const PART = 48;
+/** Fills whole rows of 1, 2, 3, 4, 6 and 8 cards, and a screen. The parts after the first one come a frame later. */
+const PART = 24;
 /** Distance to the screen at which cards are there: two screens of a desk. */
 const NEAR = '1800px 0px';
+
+/** The height of a whole part when one was last on screen: the best guess for parts that were not there yet. */
+let wholeHeight = 0;
 
 interface StreamGridProps {
   streams: readonly Stream[];
   destinations: ReadonlyMap<string, string>;
 }
 
-function Part({ streams, destinations }: StreamGridProps) {
+interface PartProps extends StreamGridProps {
+  isFirst: boolean;
+}
+
+const hasSameCards = (before: PartProps, now: PartProps): boolean =>
+  before.destinations === now.destinations &&
+  before.streams.length === now.streams.length &&
+  before.streams.every((stream, i) => stream === now.streams[i]);
+
+/** Memoized by its streams: a change of one of thousands renders one part. */
+const Part = memo(function Part({ streams, destinations, isFirst }: PartProps) {
   const list = useRef<HTMLUListElement>(null);
   /** The height of a part that is far away; undefined while it shows its cards. */
-  const [height, setHeight] = useState<number>();
+  const [height, setHeight] = useState(isFirst ? undefined : wholeHeight);
   useEffect(() => {
     const element = list.current;
     if (!element) return;
     const observer = new IntersectionObserver(
       (entries) => {
         const last = entries.at(-1);
-        if (last?.isIntersecting) setHeight(undefined);
+        if (!last) return;
+        if (element.childElementCount === PART) wholeHeight = last.boundingClientRect.height;
+        if (last.isIntersecting) setHeight(undefined);
         // A card with the focus stays.
-        else if (last && !element.contains(document.activeElement))
+        else if (!element.contains(document.activeElement))
           setHeight((before) => before ?? last.boundingClientRect.height);
       },
       { rootMargin: NEAR },
@@ -44,11 +59,11 @@ function Part({ streams, destinations }: StreamGridProps) {
         ))}
     </ul>
   );
-}
+}, hasSameCards);
 
 export const StreamGrid = memo(function StreamGrid({ streams, destinations }: StreamGridProps) {
   const parts = Array.from({ length: Math.ceil(streams.length / PART) }, (_, i) => i * PART);
   return parts.map((start) => (
-    <Part key={start} streams={streams.slice(start, start + PART)} destinations={destinations} />
+    <Part key={start} streams={streams.slice(start, start + PART)} destinations={destinations} isFirst={start === 0} />
   ));
 });

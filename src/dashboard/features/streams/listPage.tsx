@@ -1,58 +1,22 @@
 /** All streams: found by name and state, newest first. */
 import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
-import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useMemo, useRef, useState } from 'react';
-import type { Phase } from '../../../resources/stream/spec.ts';
+import { Link } from '@tanstack/react-router';
+import { useEffect, useMemo } from 'react';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead } from '../../ui/page.tsx';
 import { CardSkeleton } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
-import { parseSearch, type StreamSearch } from './filter.ts';
 import { StreamGrid } from './grid.tsx';
 import classes from './listPage.module.css';
 import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
-
-/** Typing is over when nothing was typed for this long. */
-const TYPED_MS = 250;
+import { useFilter } from './useFilter.ts';
 
 const STATES = [
   { value: '', label: 'In any state' },
   ...Object.entries(PHASE_LOOKS).map(([value, { word }]) => ({ value, label: word })),
 ];
-
-/** The filter stands in the address, so that it can be kept, sent, and gone back to. */
-function useFilter() {
-  const { q = '', status } = useSearch({ from: '/streams' });
-  const navigate = useNavigate({ from: '/streams' });
-  const [typed, setTyped] = useState(q);
-  const wanted = parseSearch({ q: typed }).q ?? '';
-  const lastQuery = useRef(q);
-  // The address changes a moment later, and more may have been typed by then.
-  useEffect(() => {
-    if (q === lastQuery.current) return;
-    lastQuery.current = q;
-    setTyped(q);
-  }, [q]);
-  useEffect(() => {
-    if (wanted === q) return;
-    const timer = setTimeout(() => {
-      lastQuery.current = wanted;
-      void navigate({ search: (before: StreamSearch) => ({ ...before, q: wanted || undefined }), replace: true });
-    }, TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [wanted, q, navigate]);
-  const setStatus = (next: string) =>
-    void navigate({
-      search: (before: StreamSearch) => ({ ...before, status: (next || undefined) as Phase | undefined }),
-    });
-  const clear = () => {
-    setTyped('');
-    void navigate({ search: {} });
-  };
-  return { q, status, typed, setTyped, setStatus, clear };
-}
 
 function Filter({ typed, status, setTyped, setStatus }: ReturnType<typeof useFilter>) {
   return (
@@ -96,26 +60,30 @@ function Loading() {
 
 export function StreamsPage() {
   const filter = useFilter();
-  const { q, status } = filter;
-  const asked = { ...(q && { q }), ...(status && { status }) };
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useStreams(asked);
+  const { wanted, sought, status } = filter;
+  const asked = { ...(sought && { q: sought }), ...(status && { status }) };
+  const found = useStreams(asked);
+  const { data, error, isPending, isPlaceholderData, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = found;
   const destinations = useDestinationNames();
+  const isAnswered = wanted === sought && !isPlaceholderData;
   // The same list for each key that is typed, so that the cards are not rendered again.
   const streams = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
-  const filtered = q !== '' || status !== undefined;
+  const filtered = wanted !== '' || status !== undefined;
   useEffect(() => {
     document.title = 'Streams · loopstream';
   }, []);
 
   if (error && !data) return <Failure title="Your streams could not be loaded" error={error} retry={refetch} />;
-  const none = data !== undefined && streams.length === 0;
+  const isEmpty = data !== undefined && streams.length === 0;
+  // Only an answer says that the account has none. Until then the field stays, which somebody types in.
+  const hasNone = isEmpty && !filtered && isAnswered;
   return (
     <>
-      <PageHead title="Streams">{(!none || filtered) && <NewStream />}</PageHead>
-      {(!none || filtered) && <Filter {...filter} />}
-      {isPending && <Loading />}
-      {none && !filtered && <EmptyStreams />}
-      {none && filtered && (
+      <PageHead title="Streams">{!hasNone && <NewStream />}</PageHead>
+      {!hasNone && <Filter {...filter} />}
+      {(isPending || (isEmpty && !filtered && !isAnswered)) && <Loading />}
+      {hasNone && <EmptyStreams />}
+      {isEmpty && filtered && (
         <Empty
           icon={IconSearchOff}
           title="No stream matches"
@@ -128,8 +96,10 @@ export function StreamsPage() {
           {status ? 'None of your streams with this name is in this state now.' : 'None of your streams has this name.'}
         </Empty>
       )}
-      <StreamGrid streams={streams} destinations={destinations} />
-      {hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
+      <div aria-busy={!isAnswered} data-testid="stream-list">
+        <StreamGrid streams={streams} destinations={destinations} />
+      </div>
+      {isAnswered && hasNextPage && <More loading={isFetchingNextPage} onClick={() => fetchNextPage()} />}
     </>
   );
 }

@@ -1,27 +1,31 @@
 /** Changes single streams in the loaded pages of a list. Pure: no I/O, no clock. */
-import type { InfiniteData } from '@tanstack/react-query';
 import type { Page, Stream } from '../../api/api.ts';
 
-export type LoadedStreams = InfiniteData<Page<Stream>, string | undefined>;
+/** The loaded pages of a list, as `useInfiniteQuery` keeps them; other queries of streams keep their pages so, too. */
+export interface LoadedStreams {
+  pages: Page<Stream>[];
+}
 
-export const hasStream = ({ pages }: LoadedStreams, id: string): boolean =>
-  pages.some(({ data }) => data.some((stream) => stream.id === id));
+const pageHas = ({ data }: Page<Stream>, id: string): boolean => data.some((stream) => stream.id === id);
 
-const changePages = (list: LoadedStreams, change: (data: Stream[]) => Stream[]): LoadedStreams => ({
-  ...list,
-  pages: list.pages.map((page) => ({ ...page, data: change(page.data) })),
-});
+export const hasStream = ({ pages }: LoadedStreams, id: string): boolean => pages.some((page) => pageHas(page, id));
+
+/** Changes the pages that have the stream. The others stay the same objects: nothing compares or renders them again. */
+const changePages = <List extends LoadedStreams>(list: List, id: string, change: (data: Stream[]) => Stream[]): List =>
+  hasStream(list, id)
+    ? { ...list, pages: list.pages.map((page) => (pageHas(page, id) ? { ...page, data: change(page.data) } : page)) }
+    : list;
 
 /** Puts a stream in its place, which a list has already. */
-export const replaceStream = (list: LoadedStreams, stream: Stream): LoadedStreams =>
-  changePages(list, (data) => data.map((one) => (one.id === stream.id ? stream : one)));
+export const replaceStream = <List extends LoadedStreams>(list: List, stream: Stream): List =>
+  changePages(list, stream.id, (data) => data.map((one) => (one.id === stream.id ? stream : one)));
 
-/** Puts a new stream at the beginning of a list of all streams, newest first, unless the list has it. */
-export function addStream(list: LoadedStreams, stream: Stream): LoadedStreams {
+/** Puts a stream at the beginning of a list, newest first, or in its place where the list has it. */
+export function addStream<List extends LoadedStreams>(list: List, stream: Stream): List {
   if (hasStream(list, stream.id)) return replaceStream(list, stream);
   const [first, ...rest] = list.pages;
   return first ? { ...list, pages: [{ ...first, data: [stream, ...first.data] }, ...rest] } : list;
 }
 
-export const removeStream = (list: LoadedStreams, id: string): LoadedStreams =>
-  changePages(list, (data) => (data.some((one) => one.id === id) ? data.filter((one) => one.id !== id) : data));
+export const removeStream = <List extends LoadedStreams>(list: List, id: string): List =>
+  changePages(list, id, (data) => data.filter((one) => one.id !== id));

@@ -136,8 +136,8 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
   });
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
-    setNow(Date.now());
     if (!intent) return;
+    setNow(Date.now());
     const timer = setTimeout(() => setNow(Date.now()), intent.at + INTENT_MS + 50 - Date.now());
     return () => clearTimeout(timer);
   }, [intent]);

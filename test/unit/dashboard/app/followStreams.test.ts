@@ -17,7 +17,10 @@ afterEach(() => {
 });
 
 /** A server with these streams, two on a page, and a page that shows the first `pages` of a list. */
-async function show(names: string[], { filter = {}, pages = 1 }: { filter?: object; pages?: number } = {}) {
+async function show(
+  names: string[],
+  { filter = {}, pages = 1, list = ['list', filter] }: { filter?: object; pages?: number; list?: unknown[] } = {},
+) {
   const server = names.map((name) => stream(name));
   const asked = { lists: 0, streams: [] as string[] };
   const queries = new QueryClient();
@@ -31,7 +34,7 @@ async function show(names: string[], { filter = {}, pages = 1 }: { filter?: obje
     } as Page<Stream>;
   };
   const observer = new InfiniteQueryObserver(queries, {
-    queryKey: ['streams', 'list', filter],
+    queryKey: ['streams', ...list],
     queryFn: async ({ pageParam }) => read(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last: Page<Stream>) => last.page.nextCursor ?? undefined,
@@ -49,8 +52,8 @@ async function show(names: string[], { filter = {}, pages = 1 }: { filter?: obje
     if (found) return found;
     throw new problems.StreamNotFound({ code: 'stream_not_found' } as never);
   };
-  const space = createSpacer(stop.signal);
-  const apply = createStreamFollower({ queries, api: { stream: readStream }, space, findSpacing, signal: stop.signal });
+  const { signal } = stop;
+  const apply = createStreamFollower({ queries, api: { stream: readStream }, space: createSpacer(signal), signal });
   const listNames = () =>
     (observer.getCurrentResult().data as LoadedStreams).pages.flatMap(({ data }) => data.map(({ name }) => name));
   return { server, asked, apply, listNames };
@@ -96,7 +99,57 @@ test('a filtered list is read anew, since the filter is the server’s', async (
   expect(asked.lists).toBe(1);
 });
 
-test('a list of several pages is read once a second for each of them at most', () => {
-  const state = (pages: number) => ({ state: { data: { pages: Array(pages).fill({}) } } }) as never;
-  expect([findSpacing(state(1)), findSpacing(state(42))]).toEqual([undefined, 42_000]);
+test('more streams that change at once than the list has pages make it read its pages', async () => {
+  const { server, asked, apply, listNames } = await show(['d', 'c', 'b', 'a'], { pages: 2 });
+  for (const [at, { id }] of server.entries()) {
+    server[at] = stream(id, `${id} changed`);
+    apply({ id, change: 'updated' });
+  }
+  await until('all are shown', () => listNames().every((name) => name.endsWith('changed')));
+  // The first change came alone, so that its stream was read.
+  expect(asked).toEqual({ lists: 2, streams: ['d'] });
+});
+
+test('the overview reads the stream that it shows and that has changed, and its lists for another one', async () => {
+  const { server, asked, apply, listNames } = await show(['b', 'a'], { list: ['overview'] });
+  server[0] = stream('b', 'changed');
+  apply({ id: 'b', change: 'updated' });
+  await until('it is shown', () => listNames().join() === 'changed,a');
+  expect(asked).toEqual({ lists: 0, streams: ['b'] });
+  server.unshift(stream('c'));
+  apply({ id: 'c', change: 'created' });
+  await until('it is shown', () => listNames().join() === 'c,changed');
+  expect(asked).toEqual({ lists: 1, streams: ['b'] });
+});
+
+test('a stream that no longer plays a playlist is no longer shown with it', async () => {
+  const { server, apply, listNames } = await show(['b', 'a'], { list: ['of playlist', 'night'] });
+  server[1] = { ...stream('a', 'changed'), playlistIDs: ['night'] } as Stream;
+  apply({ id: 'a', change: 'updated' });
+  await until('it is shown', () => listNames().join() === 'b,changed');
+  server[1] = { ...stream('a'), playlistIDs: ['day'] } as Stream;
+  apply({ id: 'a', change: 'updated' });
+  await until('it is gone', () => listNames().join() === 'b');
+});
+
+test('a page reads less than one list a second, however many lists it shows', () => {
+  const query = (pages: number, isActive = true) =>
+    ({ state: { data: { pages: Array(pages).fill({}) } }, isActive: () => isActive }) as never;
+  const events = { state: { data: { data: [], page: {} } }, isActive: () => true } as never;
+  const one = { state: { data: { id: 'a' } }, isActive: () => true } as never;
+  expect(findSpacing([query(1)])).toBe(1_500);
+  expect(findSpacing([query(42), query(7), query(9, false), events, one])).toBe(75_000);
+  expect(findSpacing([one])).toBeUndefined();
+});
+
+test('a list that has grown is spaced by the pages that it has now', async () => {
+  const space = createSpacer(stop.signal);
+  const times: number[] = [];
+  const work = async () => void times.push(performance.now());
+  space('list', work, 10);
+  space('list', work, 300);
+  await until('it was read twice', () => times.length === 2);
+  space('list', work, 10);
+  await until('it was read three times', () => times.length === 3);
+  expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(299);
 });
