@@ -23,6 +23,7 @@ import {
 } from '../kit/real/cluster/scene.ts';
 import { type WatchedStream, watchStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
+import { cellTests } from './cells.ts';
 import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
 import { networkTests } from './network.ts';
@@ -321,4 +322,5 @@ describe('conditions show why another stream is off air', () => {
 
 rightsTests(those);
 powerTests(those);
+cellTests(those);
 lifecycleTests(those);

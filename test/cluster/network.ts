@@ -27,7 +27,7 @@ type Addresses = Record<string, [host: string, port: number]>;
 
 const OUTSIDE = 'outside';
 /** Prints the names of the addresses that accepted a connection, as JSON. */
-const CONNECT = `
+export const CONNECT = `
 const addresses = Object.entries(JSON.parse(process.argv[1]));
 const reached = ([name, [host, port]]) => new Promise((resolve) => {
   const socket = require('node:net').connect({ host, port, timeout: 5000 });
@@ -43,7 +43,7 @@ const security = {
   container: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
 };
 /** Builds an idle pod with the labels of one of ours. */
-const idlePod = (name: string, namespace: string, image: string, labels: Record<string, string>) => ({
+export const idlePod = (name: string, namespace: string, image: string, labels: Record<string, string>) => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, namespace, labels },
