@@ -11,7 +11,8 @@ import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { until } from '../kit/wait.ts';
 
-const SECONDS = 240;
+/** Half of it is left to be prepared when its beginning is on air, on a machine without other work. */
+const SECONDS = 120;
 
 let dir: string;
 let system: SharedSystem;
