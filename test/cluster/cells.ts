@@ -93,7 +93,7 @@ export function cellTests(getContext: () => { scene: Scene; stream: WatchedStrea
     async () => {
       const { scene, stream } = getContext();
       const { release, results } = scene;
-      const { kubectl, service } = release;
+      const { kubectl } = release;
       const from = performance.now();
       const image = (await stream.pod()).spec.containers[0]?.image ?? '';
       const tag = image.split(':').at(-1) ?? '';
@@ -116,36 +116,32 @@ export function cellTests(getContext: () => { scene: Scene; stream: WatchedStrea
         const ports = { numbers: [onAir, STREAMER_PORT], metrics: [onAir, STREAMER_METRICS_PORT] };
         const connect = ['--', 'node', '-e', CONNECT, JSON.stringify(ports)];
         const idle = ['-n', NAMESPACE, 'pod/like-the-api'];
-        const apiLabels = { 'app.kubernetes.io/name': 'loopstream', 'app.kubernetes.io/component': 'api' };
+        // Its labels are those of the API server: only its namespace is another one.
+        const apiLabels = {
+          'app.kubernetes.io/name': 'loopstream',
+          'app.kubernetes.io/instance': SERVICE,
+          'app.kubernetes.io/component': 'api',
+        };
         await kubectl(['apply', '-f', '-'], [idlePod('like-the-api', NAMESPACE, image, apiLabels)]);
         try {
           await kubectl(['wait', ...idle, '--for=condition=Ready', '--timeout=120s']);
-          expect(JSON.parse(await service('exec', 'deployment/loopstream-api', ...connect))).toEqual([
-            'metrics',
-            'numbers',
-          ]);
+          const reached = async (...pod: string[]) => JSON.parse(await kubectl(['-n', ...pod, ...connect])) as string[];
+          // Policies bind a new pod soon after it has an address.
+          await expect
+            .poll(() => reached(SERVICE, 'exec', 'deployment/loopstream-api'))
+            .toEqual(['metrics', 'numbers']);
           // Any pod may scrape metrics, so each of these reaches the pod on air.
-          expect(JSON.parse(await service('exec', 'deployment/loopstream-operator', ...connect))).toEqual(['metrics']);
-          expect(JSON.parse(await kubectl(['-n', NAMESPACE, 'exec', 'like-the-api', ...connect]))).toEqual(['metrics']);
+          await expect.poll(() => reached(SERVICE, 'exec', 'deployment/loopstream-operator')).toEqual(['metrics']);
+          await expect.poll(() => reached(NAMESPACE, 'exec', 'like-the-api')).toEqual(['metrics']);
         } finally {
           await kubectl(['delete', ...idle, '--ignore-not-found', '--wait=false']);
         }
 
         // The API server may change resources there, and nowhere else.
+        const right = ['auth', 'can-i', 'create', 'loopstreams.loopstream.dev', '--as', API_ACCOUNT];
         const may = async (namespace: string) =>
-          (
-            await scene.cluster.kubectl([
-              'auth',
-              'can-i',
-              'create',
-              'loopstreams.loopstream.dev',
-              '-n',
-              namespace,
-              '--as',
-              API_ACCOUNT,
-            ])
-          ).stdout.trim();
-        expect([await may(CELL), await may(NAMESPACE), await may(CELL_SERVICE), await may('default')]).toEqual([
+          (await scene.cluster.kubectl([...right, '-n', namespace])).stdout.trim();
+        expect(await Promise.all([CELL, NAMESPACE, CELL_SERVICE, 'default'].map(may))).toEqual([
           'yes',
           'yes',
           'no',
