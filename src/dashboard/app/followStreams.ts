@@ -68,9 +68,11 @@ export function createStreamFollower({ queries, api, space, signal }: StreamFoll
   const readList = (query: Query): void => {
     const { queryKey } = query;
     const read = async () => {
+      const wasReading = query.state.fetchStatus === 'fetching';
       // Somebody may have asked for the next page, which another read of the list would cancel.
-      if (query.state.fetchStatus === 'fetching') readList(query);
       await queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+      // A next page that was asked for meanwhile has taken the place of this read.
+      if (query.isActive() && (wasReading || query.state.fetchMeta?.fetchMore)) readList(query);
     };
     space(JSON.stringify(queryKey), read, findSpacing([query]));
   };

@@ -23,6 +23,8 @@ async function show(
 ) {
   const server = names.map((name) => stream(name));
   const asked = { lists: 0, streams: [] as string[] };
+  /** Lists are answered when it has resolved. */
+  const gate = { opened: Promise.resolve() };
   const queries = new QueryClient();
   const read = (pageParam: string | undefined): Page<Stream> => {
     asked.lists += 1;
@@ -35,7 +37,10 @@ async function show(
   };
   const observer = new InfiniteQueryObserver(queries, {
     queryKey: ['streams', ...list],
-    queryFn: async ({ pageParam }) => read(pageParam),
+    queryFn: async ({ pageParam }) => {
+      await gate.opened;
+      return read(pageParam);
+    },
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last: Page<Stream>) => last.page.nextCursor ?? undefined,
   });
@@ -56,7 +61,7 @@ async function show(
   const apply = createStreamFollower({ queries, api: { stream: readStream }, space: createSpacer(signal), signal });
   const listNames = () =>
     (observer.getCurrentResult().data as LoadedStreams).pages.flatMap(({ data }) => data.map(({ name }) => name));
-  return { server, asked, apply, listNames };
+  return { server, asked, apply, listNames, gate, showMore: () => observer.fetchNextPage() };
 }
 
 test('a change of a stream on the page reads that stream alone', async () => {
@@ -108,6 +113,19 @@ test('more streams that change at once than the list has pages make it read its 
   await until('all are shown', () => listNames().every((name) => name.endsWith('changed')));
   // The first change came alone, so that its stream was read.
   expect(asked).toEqual({ lists: 2, streams: ['d'] });
+});
+
+test('the next page comes although the list is being read, which is then read again', async () => {
+  const live = await show(['e', 'd', 'c', 'b', 'a'], { filter: { status: 'live' } });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  live.gate.opened = promise;
+  live.server.unshift(stream('f'));
+  live.apply({ id: 'f', change: 'updated' });
+  const more = live.showMore();
+  resolve();
+  await more;
+  expect(live.listNames()).toHaveLength(4);
+  await until('the new one is shown', () => live.listNames().join() === 'f,e,d,c');
 });
 
 test('the overview reads the stream that it shows and that has changed, and its lists for another one', async () => {
