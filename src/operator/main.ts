@@ -22,7 +22,8 @@ import {
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { holdBack } from './caches/hold-back.ts';
 import { serveConversion } from './conversion/server.ts';
-import { computeHeldWait, reconcileDestination } from './destination/reconcile.ts';
+import { createPace } from './destination/pace.ts';
+import { addJitter, reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { reconcilePlaylist } from './playlist/reconcile.ts';
@@ -100,6 +101,7 @@ export async function runOperator(
   const nodes = await createNodeCache(kube, log);
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);
+  const pace = createPace(caches, clock);
   const deps: ControllerDeps = { kube, caches, settings: config, events, clock, log };
 
   // Streams.
@@ -163,13 +165,13 @@ export async function runOperator(
     upload: (key) => queues.upload.add(key),
     playlist: (key) => queues.playlist.add(key),
     destination: (key) => queues.destination.add(key),
-    heldDestination: (key) => queues.destination.addAfter(key, computeHeldWait()),
+    heldDestination: (key) => queues.destination.addAfter(key, addJitter(pace('onAir'))),
   };
   const controllers = {
     stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }),
     upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
     playlist: reconcilePlaylist(deps),
-    destination: reconcileDestination(deps),
+    destination: reconcileDestination(deps, pace),
   };
   const queueTools = { workers, metrics, lifecycle, log };
   const reconciled = {

@@ -1,8 +1,7 @@
 /**
  * Reconciles one destination: reads its Secret, judges it, advances a test that is asked for, and writes its status. The Secret is
  * never watched, so that the operator needs no more than `get` on Secrets. A destination is reconciled when it changes (the API
- * server marks it when it writes the Secret), and from time to time: while a stream is on air there so often that a key changed by
- * kubectl or External Secrets is in use within a minute. Thousands of destinations share a number of reads, so it takes longer there.
+ * server marks it when it writes the Secret), and from time to time (pace.ts).
  */
 
 import { SECRETS } from '../../kube/core.ts';
@@ -23,20 +22,15 @@ import {
   writeStatus,
 } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
+import type { DestinationUse, Pace } from './pace.ts';
 import { buildDestinationStatus, type FoundSecret, findSecretVersion } from './status.ts';
 import { Tester } from './tester.ts';
 
-/**
- * Reads of Secrets in a second that nothing has announced. A read costs a millisecond of processor time here and as much in
- * kube-apiserver: 10,000 streams on air that asked for a Secret every 25 s would take half a core of each.
- */
-const READS_PER_SECOND = 10;
-/** A pod takes up its new files within some seconds of being told. */
-const REQUEUE_MS = { onAir: 25_000, used: 100_000, ready: 600_000, notReady: 60_000, soonest: 500 };
+const REQUEUE_MS = { notReady: 60_000, soonest: 500 };
 /** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
-export function reconcileDestination(deps: ControllerDeps): Reconcile {
+export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcile {
   const tester = new Tester(deps);
   return async (key) => {
     const destination = deps.caches.destinations.get(...splitKey(key));
@@ -62,9 +56,8 @@ export function reconcileDestination(deps: ControllerDeps): Reconcile {
 
     await writeDestinationStatus(deps, destination, judged, step.result);
     if (step.remove) await tester.remove(step.remove);
-    const { streams, destinations } = deps.caches;
-    const users = streams.byIndex(BY_DESTINATION, key);
-    const waitMs = computeWait(users, ready?.status === 'True', ageMs, destinations.stats().objects);
+    const restMs = pace(findUse(deps.caches.streams.byIndex(BY_DESTINATION, key)));
+    const waitMs = addJitter(ready?.status === 'True' ? restMs : Math.min(restMs, computePatience(ageMs)));
     const stallMs = requeueAt(findStallTime(judged.conditions), now)?.requeueAfterMs ?? waitMs;
     return { requeueAfterMs: Math.min(waitMs, stallMs, step.requeueAfterMs ?? waitMs) };
   };
@@ -96,12 +89,9 @@ async function writeDestinationStatus(
   for (const event of buildDestinationEvents(before, ready, result)) events.event(destination, event);
 }
 
-/** How long one of `count` destinations is left alone. Its Secret may be changed without an event. */
-function computeWait(streams: readonly LoopStream[], isReady: boolean, ageMs: number, count: number): number {
-  const isOnAir = streams.some(({ status }) => holdsDestination(status?.phase));
-  const usedMs = streams.length > 0 ? REQUEUE_MS.used : REQUEUE_MS.ready;
-  const restMs = Math.max(isOnAir ? REQUEUE_MS.onAir : usedMs, (count / READS_PER_SECOND) * 1000);
-  return addJitter(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
+function findUse(streams: readonly LoopStream[]): DestinationUse {
+  if (streams.some(({ status }) => holdsDestination(status?.phase))) return 'onAir';
+  return streams.length > 0 ? 'used' : 'unused';
 }
 
 /** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
@@ -109,7 +99,4 @@ const computePatience = (ageMs: number): number =>
   Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
 
 /** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
-const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
-
-/** How long a destination is left alone that a stream holds from now on, in milliseconds. */
-export const computeHeldWait = (): number => addJitter(REQUEUE_MS.onAir);
+export const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));
