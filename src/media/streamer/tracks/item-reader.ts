@@ -335,7 +335,7 @@ export class ItemReader implements TimelineItem {
     if (object.sizeBytes !== chunk.sizeBytes)
       throw await this.#damaged(chunk, 'The size of the rendition differs from its index.');
     this.#decoding = decodeHeaders(chunk, kind, this.#decoding);
-    const isDue = this.#isWhole && !this.#verified.has(chunk.key, object.version);
+    const isDue = this.#isWhole && !this.#verified.has(chunk.key, object.version, performance.now());
     this.#hash = isDue ? createHash('sha256') : undefined;
     return object.version;
   }
@@ -346,7 +346,7 @@ export class ItemReader implements TimelineItem {
       throw await this.#damaged(chunk, 'The content of the rendition differs from its index.');
     if (this.#isWhole && this.#framesRead !== chunk.frames)
       throw new ItemError('item_invalid', 'A chunk has another number of frames than its index says.');
-    if (this.#hash && this.#version !== undefined) this.#verified.add(chunk.key, this.#version);
+    if (this.#hash && this.#version !== undefined) this.#verified.add(chunk.key, this.#version, performance.now());
     this.#at++;
     this.#offset = 0;
     this.#version = undefined;

@@ -1,24 +1,32 @@
 /**
  * Remembers the chunks whose content was as their index says. A loop reads the same chunks for days, and a hash of each reading takes a tenth
- * of a stream's processor time. An object that is replaced has another version, and a cache checks by itself what its disk returns.
- * Pure: no I/O, no clock.
+ * of a stream's processor time. An object that is replaced has another version. A disk that rots changes no version, so a chunk is
+ * verified again after an hour. Pure: no I/O, no clock.
  */
 
 /** Eight hours of chunks, in a tenth of a MiB. A longer list is verified in each round. */
 const MAX_CHUNKS = 1024;
+const VALID_MS = 3_600_000;
 
+interface Verified {
+  version: string;
+  atMs: number;
+}
+
+/** Times are milliseconds of a clock that never goes back. */
 export class VerifiedChunks {
-  /** The version of each object, by its key; the one that was added first is the first to go. */
-  readonly #versions = new Map<string, string>();
+  /** By the keys of the objects; the one that was added first is the first to go. */
+  readonly #verified = new Map<string, Verified>();
 
-  has(key: string, version: string): boolean {
-    return this.#versions.get(key) === version;
+  has(key: string, version: string, nowMs: number): boolean {
+    const known = this.#verified.get(key);
+    return known?.version === version && nowMs - known.atMs < VALID_MS;
   }
 
-  add(key: string, version: string): void {
-    this.#versions.delete(key);
-    this.#versions.set(key, version);
-    const [first] = this.#versions.keys();
-    if (this.#versions.size > MAX_CHUNKS && first !== undefined) this.#versions.delete(first);
+  add(key: string, version: string, nowMs: number): void {
+    this.#verified.delete(key);
+    this.#verified.set(key, { version, atMs: nowMs });
+    const [first] = this.#verified.keys();
+    if (this.#verified.size > MAX_CHUNKS && first !== undefined) this.#verified.delete(first);
   }
 }
