@@ -37,7 +37,7 @@ function listProcesses(stateDir: string, except: number[] = []): string[] {
       try {
         const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ');
         const environment = readFileSync(`/proc/${name}/environ`, 'utf8');
-        return command.includes(stateDir) || environment.includes(stateDir) ? [`${name} ${command.slice(0, 120)}`] : [];
+        return command.includes(stateDir) || environment.includes(stateDir) ? [`${name} ${command}`] : [];
       } catch {
         return [];
       }

@@ -67,9 +67,10 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     lifecycle.defer('parts', () => supervisor.stop(), START_TIMEOUT_MS);
     const facts = await startSystem(context);
     const watch = await goOnAir(context, facts, wish);
-    state.writeFacts(facts);
     progress.say(summary(facts, { watch, stateDir: state.dir }));
     progress.say(`  Up in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
+    // Last: `--detach` stops reading what is said when the facts are there.
+    state.writeFacts(facts);
     return undefined;
   } catch (error) {
     if (lifecycle.signal.aborted) return undefined;
