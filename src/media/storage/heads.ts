@@ -2,8 +2,10 @@
  * Caches size and version of objects, also on the disk for a process that starts while the storage is away. A repeated
  * question is answered at once, and a check for changes runs in the background.
  */
+
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
+import { setNewest } from '../../lib/newest.ts';
 import type { PieceStore } from './piece-store.ts';
 import { StorageError, type StoredObject } from './storage.ts';
 
@@ -99,10 +101,7 @@ export class Heads {
   }
 
   #know(key: string, object: StoredObject): void {
-    this.#known.delete(key);
-    this.#known.set(key, { object, checkedAtMs: this.#options.clock.monotonicMs() });
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > MAX_KNOWN && oldest !== undefined) this.#known.delete(oldest);
+    setNewest(this.#known, key, { object, checkedAtMs: this.#options.clock.monotonicMs() }, MAX_KNOWN);
   }
 }
 

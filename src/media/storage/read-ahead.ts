@@ -2,6 +2,7 @@
  * Chooses what to fetch next, so that a sequential reader finds it in the cache: pieces of the object that it reads, then of the
  * objects that follow. The reader with the least ahead of it comes first. Pure: no I/O, no clock.
  */
+import { setNewest } from '../../lib/newest.ts';
 
 /** An object that is read or follows. Version and number of pieces are undefined until the storage has described it. */
 export interface ReadObject {
@@ -54,9 +55,7 @@ export class ReadAhead {
     if (objects.length === 1 && piece + 1 >= countPieces(first)) return;
     // A sequential reader keeps its checks; a reader that restarts or jumps does not.
     const next = before && before.at <= piece && piece < before.next ? before.next : piece + 1;
-    this.#cursors.set(first.key, { objects, at: piece, next, asking: false });
-    const [oldest] = this.#cursors.keys();
-    if (this.#cursors.size > MAX_CURSORS && oldest !== undefined) this.#cursors.delete(oldest);
+    setNewest(this.#cursors, first.key, { objects, at: piece, next, asking: false }, MAX_CURSORS);
   }
 
   /** Removes the cursor of the reader that now reads this object: it read it before, or the object in front of it. */

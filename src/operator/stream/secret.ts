@@ -8,6 +8,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
 import { hasReason, type Kube, type Stored } from '../../kube/types.ts';
+import { setNewest } from '../../lib/newest.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -218,10 +219,8 @@ const MOST_RECENT = 10_000;
 
 function remember<T>(recent: Recent<T>, kube: Kube, uid: string, value: T): void {
   const values = recent.get(kube) ?? new Map<string, T>();
-  recent.set(kube, values.set(uid, value));
-  if (values.size <= MOST_RECENT) return;
-  const [oldest = ''] = values.keys();
-  values.delete(oldest);
+  recent.set(kube, values);
+  setNewest(values, uid, value, MOST_RECENT);
 }
 
 function take<T>(recent: Recent<T>, kube: Kube, uid: string): T | undefined {

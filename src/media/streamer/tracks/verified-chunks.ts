@@ -4,6 +4,8 @@
  * verified again after an hour. Pure: no I/O, no clock.
  */
 
+import { setNewest } from '../../../lib/newest.ts';
+
 /** Eight hours of chunks, in a tenth of a MiB. A longer list is verified in each round. */
 const MAX_CHUNKS = 1024;
 const VALID_MS = 3_600_000;
@@ -24,9 +26,6 @@ export class VerifiedChunks {
   }
 
   add(key: string, version: string, nowMs: number): void {
-    this.#verified.delete(key);
-    this.#verified.set(key, { version, atMs: nowMs });
-    const [first] = this.#verified.keys();
-    if (this.#verified.size > MAX_CHUNKS && first !== undefined) this.#verified.delete(first);
+    setNewest(this.#verified, key, { version, atMs: nowMs }, MAX_CHUNKS);
   }
 }
