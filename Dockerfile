@@ -44,6 +44,6 @@ COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /src/package.json /app/
 COPY --from=build /src/dist /app/dist
 USER 10001:10001
-ENV PATH=/usr/local/bin NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard LOOPSTREAM_SENDER=ffmpeg-send
+ENV PATH=/usr/local/bin NODE_ENV=production LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard LOOPSTREAM_SENDER=ffmpeg-send MALLOC_ARENA_MAX=1
 ENTRYPOINT ["node", "/app/dist/app/main.js"]
 CMD ["--help"]

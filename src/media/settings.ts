@@ -5,6 +5,7 @@
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
+  POD_UID_FILE,
   PROGRAM_FILE,
   PUBLISHER_KEY,
   VIEW_TOKEN_KEY,
@@ -59,7 +60,8 @@ export const streamerConfig = (env: Env) => {
     viewTokenFile: optional('VIEW_TOKEN_FILE') ?? inDirectory(VIEW_TOKEN_KEY),
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE') ?? inDirectory(PUBLISHER_KEY),
-    podUid: optional('POD_UID') ?? '',
+    /** Holds the UID of this pod. */
+    podUidFile: optional('POD_UID_FILE') ?? inDirectory(POD_UID_FILE),
     /** Base URL of the operator's Service, for reports; without it the operator asks for them. */
     reportsUrl: optional('REPORTS_URL'),
     /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */

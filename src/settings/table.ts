@@ -1181,11 +1181,12 @@ export const SETTINGS = {
     computed: '`publisher` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the UID of the pod that may publish. Without it, this pod publishes.',
   },
-  POD_UID: {
+  POD_UID_FILE: {
     section: 'pods',
     roles: ['streamer'],
     type: 'text',
-    description: 'The UID of this pod.',
+    computed: '`podUid` in `LOOPSTREAM_STREAM_DIR`',
+    description: 'The file with the UID of this pod.',
   },
   LINGER_SECONDS: {
     section: 'pods',

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { NODE_FLAGS, STREAMER_ENV } from '../../src/operator/stream/command-line.ts';
+import { IMAGE_ENV, NODE_FLAGS } from '../../src/operator/stream/command-line.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
@@ -87,7 +87,7 @@ export async function startStreamer(media: Media, url: string, ...keys: readonly
   const port = await freePort();
   const container = readContainer();
   const env = {
-    ...Object.fromEntries(STREAMER_ENV.map(({ name, value }) => [name, value])),
+    ...IMAGE_ENV,
     PATH: process.env.PATH,
     NODE_ENV: 'production',
     TMPDIR: dir,

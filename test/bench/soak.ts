@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { NODE_FLAGS, STREAMER_ENV } from '../../src/operator/stream/command-line.ts';
+import { IMAGE_ENV, NODE_FLAGS } from '../../src/operator/stream/command-line.ts';
 import { median, type Row } from './report.ts';
 import type { Media } from './senders.ts';
 
@@ -26,12 +26,11 @@ export function computeSlope(points: readonly (readonly [x: number, y: number])[
 export async function measureSoak(media: Media, hours: number): Promise<Row[]> {
   const script = join(import.meta.dirname, 'soak-process.ts');
   const flags = ['--expose-gc', ...NODE_FLAGS, script];
-  const variables = STREAMER_ENV.map(({ name, value }) => [name, value]);
   const from = performance.now();
   const { stdout } = await promisify(execFile)(
     process.execPath,
     [...flags, media.storage, JSON.stringify(media.items), String(hours)],
-    { env: { PATH: process.env.PATH, ...Object.fromEntries(variables) } },
+    { env: { PATH: process.env.PATH, ...IMAGE_ENV } },
   );
   const took = (performance.now() - from) / 1000;
   const samples: Sample[] = stdout

@@ -1,4 +1,5 @@
 /** Runs the streamer: wires files, engine, outputs and HTTP together, and takes them apart again. */
+import { readFile } from 'node:fs/promises';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
@@ -73,7 +74,8 @@ export async function startStreamer(
     const open = !lifecycle.signal.aborted && (lock === undefined || lock.state === 'acquired');
     outputs.set(open ? engine.program().destinations : []);
   };
-  const lock = createLock(config, lifecycle, (state) => {
+  const podUid = config.podUidFile === undefined ? '' : (await readFile(config.podUidFile, 'utf8')).trim();
+  const lock = createLock({ ...config, podUid }, lifecycle, (state) => {
     log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod no longer publishes');
     send();
   });
@@ -91,7 +93,7 @@ export async function startStreamer(
     cache: cache(),
     runs: airtime.runs(),
   });
-  const reporter = createReporter(config, { parts, clock, log });
+  const reporter = createReporter({ ...config, podUid }, { parts, clock, log });
   const http = await serve(config, engine, { parts, lock, log });
   lifecycle.defer('http', () => http.close());
   if (reporter) {
@@ -121,9 +123,11 @@ export async function startStreamer(
   return { port: http.port };
 }
 
+type PodConfig = StreamerConfig & { podUid: string };
+
 /** Undefined without a publisher file. A pod that publishes lingers at its end until the next one takes over. */
 function createLock(
-  { publisherFile: file, podUid, lingerSeconds }: StreamerConfig,
+  { publisherFile: file, podUid, lingerSeconds }: PodConfig,
   lifecycle: Lifecycle,
   onChange: (state: PublisherLockState) => void,
 ): PublisherLock | undefined {
@@ -140,7 +144,7 @@ function createLock(
 
 /** Undefined where the operator gave no address, or no token to show there. */
 function createReporter(
-  { reportsUrl: url, podUid, controlTokenFile: tokenFile }: StreamerConfig,
+  { reportsUrl: url, podUid, controlTokenFile: tokenFile }: PodConfig,
   { parts, clock, log }: { parts: () => StatsParts; clock: Clock; log: Logger },
 ): Reporter | undefined {
   if (url === undefined || tokenFile === undefined) return undefined;

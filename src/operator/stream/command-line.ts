@@ -25,5 +25,8 @@ export const NODE_FLAGS = [
 
 export const STREAMER_COMMAND = ['node', ...NODE_FLAGS, IMAGE_PROGRAM];
 
-/** One arena of the C library: with one for each thread, each keeps freed buffers of its own. */
-export const STREAMER_ENV = [{ name: 'MALLOC_ARENA_MAX', value: '1' }];
+/**
+ * The environment of the image (Dockerfile), which would take room in each pod. One arena of the C library: with one for each thread,
+ * each keeps freed buffers of its own.
+ */
+export const IMAGE_ENV = { MALLOC_ARENA_MAX: '1' };

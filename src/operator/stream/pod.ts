@@ -6,6 +6,7 @@ import { memoize } from '../../lib/memoize.ts';
 import {
   DISRUPTION_LABEL,
   POD_FINALIZER,
+  POD_UID_FILE,
   PROGRAM_ANNOTATION,
   PROGRAM_FILE,
   podName,
@@ -44,7 +45,7 @@ import {
   TMP_VOLUME,
   withDisk,
 } from '../pods/security.ts';
-import { STREAMER_COMMAND, STREAMER_ENV } from './command-line.ts';
+import { STREAMER_COMMAND } from './command-line.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -85,7 +86,11 @@ const streamVolume = (stream: LoopStream) => ({
       { secret: { name: streamSecretName(stream.metadata.uid) } },
       {
         downwardAPI: {
-          items: [{ path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } }],
+          // As a variable, the UID would take more room in each pod.
+          items: [
+            { path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } },
+            { path: POD_UID_FILE, fieldRef: { fieldPath: 'metadata.uid' } },
+          ],
         },
       },
     ],
@@ -134,14 +139,12 @@ const container = (
       ...commonEnv(settings),
       ...cacheEnv(settings),
       ...destinationEnv(settings),
-      ...STREAMER_ENV,
       confineEnv(settings),
       { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
       { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
       { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
       { name: 'LOOPSTREAM_STREAM_DIR', value: STREAM_DIR },
       ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
-      { name: 'LOOPSTREAM_POD_UID', valueFrom: { fieldRef: { fieldPath: 'metadata.uid' } } },
       { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
       { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
       { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },

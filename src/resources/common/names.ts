@@ -134,8 +134,9 @@ export const podNames = (streamName: string): readonly [string, string] => [
   `${podName(streamName)}-b`,
 ];
 
-/** The file with the program, beside those of the Secret. */
+/** The files with the program and with the pod's own UID, beside those of the Secret. */
 export const PROGRAM_FILE = 'program.json';
+export const POD_UID_FILE = 'podUid';
 /** Name of the Secret that a stream's pods are given as files. */
 export const streamSecretName = (streamUid: string): string => `stream-${streamUid}`;
 /** In it: the token that the operator shows when it controls a pod, and the URL and key of each destination as JSON. */

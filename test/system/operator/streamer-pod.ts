@@ -14,6 +14,7 @@ import { startStreamer } from '../../../src/media/streamer/main.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
+  POD_UID_FILE,
   PROGRAM_ANNOTATION,
   SKIP_PATH,
   STREAMER_PORT,
@@ -66,6 +67,7 @@ export async function startStreamerPod(
   await writeAtomically(join(dir, 'token'), token);
   const viewToken = Buffer.from(secret.data?.[VIEW_TOKEN_KEY] ?? '', 'base64').toString();
   await writeAtomically(join(dir, VIEW_TOKEN_KEY), viewToken);
+  await writeAtomically(join(dir, POD_UID_FILE), metadata.uid);
   const destinationsFile = join(dir, DESTINATIONS_KEY);
   for (const [label, secrets] of Object.entries(destinations)) await writeDestination(destinationsFile, label, secrets);
   const config = streamerConfig({
@@ -74,7 +76,7 @@ export async function startStreamerPod(
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_CONTROL_TOKEN_FILE: join(dir, 'token'),
     LOOPSTREAM_VIEW_TOKEN_FILE: join(dir, VIEW_TOKEN_KEY),
-    LOOPSTREAM_POD_UID: metadata.uid,
+    LOOPSTREAM_POD_UID_FILE: join(dir, POD_UID_FILE),
     LOOPSTREAM_REPORTS_URL: reportsUrl,
     LOOPSTREAM_STORAGE_URL: `file://${join(root, 'storage')}`,
     LOOPSTREAM_HOST: ip,

@@ -55,20 +55,21 @@ describe('the pod of a stream', () => {
     expect(rest.every((flag) => flag.startsWith('--'))).toBe(true);
   });
 
-  it('mounts its program and all of the one Secret of its stream, readable by the group alone, so that both can change', () => {
+  it('mounts its program, its UID and all of the one Secret of its stream, readable by the group alone, so that both can change', () => {
     expect(container.volumeMounts).toContainEqual({
       name: 'stream',
       mountPath: '/etc/loopstream/stream',
       readOnly: true,
     });
     const fieldRef = { fieldPath: "metadata.annotations['loopstream.dev/program']" };
+    const uid = { path: 'podUid', fieldRef: { fieldPath: 'metadata.uid' } };
     expect(spec.volumes).toContainEqual({
       name: 'stream',
       projected: {
         defaultMode: 0o440,
         sources: [
           { secret: { name: 'stream-uid-of-bunny' } },
-          { downwardAPI: { items: [{ path: 'program.json', fieldRef }] } },
+          { downwardAPI: { items: [{ path: 'program.json', fieldRef }, uid] } },
         ],
       },
     });
