@@ -65,3 +65,13 @@ export class BlockPool {
     this.#leastFree = this.#free.length;
   }
 }
+
+/** Lends from the pool of the size that was asked for last. Blocks of another size go back to a pool that nobody asks any more. */
+export class BlockPools {
+  #last: BlockPool | undefined;
+
+  of(blockBytes: number): BlockPool {
+    if (this.#last?.blockBytes !== blockBytes) this.#last = new BlockPool(blockBytes);
+    return this.#last;
+  }
+}

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Block, BlockPool } from '../../../src/lib/block-pool.ts';
+import { type Block, BlockPool, BlockPools } from '../../../src/lib/block-pool.ts';
 
 test('no block is lent twice at a time, and one that nobody holds is lent again', () => {
   const command = fc.oneof(
@@ -63,4 +63,12 @@ test('blocks of a peak are given up when they have not been needed for a while, 
   expect(made.size).toBe(100);
   use(100);
   expect(made.size).toBe(197);
+});
+
+test('of pools, the one of the size that was asked for last is kept', () => {
+  const pools = new BlockPools();
+  const small = pools.of(8);
+  expect(pools.of(8)).toBe(small);
+  expect(pools.of(16).blockBytes).toBe(16);
+  expect(pools.of(8)).not.toBe(small);
 });

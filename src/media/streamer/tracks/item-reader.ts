@@ -6,7 +6,7 @@
  * the playhead comes near, the item ends early: it ran out.
  */
 import { createHash, type Hash } from 'node:crypto';
-import { type Block, BlockPool } from '../../../lib/block-pool.ts';
+import { type Block, BlockPools } from '../../../lib/block-pool.ts';
 import { sleep } from '../../../lib/clock.ts';
 import { settlesWithin } from '../../../lib/settle-within.ts';
 import type { ProgramItem } from '../../../resources/stream/program.ts';
@@ -16,7 +16,7 @@ import type { TimelineItem } from '../timeline/splicer.ts';
 import { AUDIO_FRAME_TICKS, ticksToMs } from '../timeline/ticks.ts';
 import { ChunkList, type PlayedChunk } from './chunk-list.ts';
 import { ItemError, itemError } from './item-error.ts';
-import { RANGE_BYTES } from './range-bytes.ts';
+import { chooseRangeBytes } from './range-bytes.ts';
 import { chunkFrameTicks, holdsFrame, itemTicks, type Rendition, type TrackKind } from './rendition.ts';
 import { loadRendition } from './rendition-index.ts';
 import { TagBlocks } from './tag-blocks.ts';
@@ -47,8 +47,8 @@ export interface OpenOptions {
   offsetTicks: number;
   /** Called when tags have been read, and when reading has ended. */
   onData: () => void;
-  /** Memory for ranges, shared by the items of a track; one of its own by default. A range has the size of its blocks. */
-  pool?: BlockPool;
+  /** Memory for ranges, shared by the items of a track; its own by default. A range has the size of a block. */
+  pools?: Pick<BlockPools, 'of'>;
   /** Chunks that need not be verified again; none by default. */
   verified?: VerifiedChunks;
 }
@@ -151,8 +151,9 @@ export class ItemReader implements TimelineItem {
 
   private constructor(options: OpenOptions, rendition: Rendition) {
     const { storage, item, kind, offsetTicks } = options;
-    const { pool = new BlockPool(RANGE_BYTES), verified = new VerifiedChunks() } = options;
+    const { pools = new BlockPools(), verified = new VerifiedChunks() } = options;
     this.#verified = verified;
+    const pool = pools.of(chooseRangeBytes(rendition));
     this.#rangeBytes = pool.blockBytes;
     this.id = item.id;
     this.name = item.name;

@@ -1,16 +1,23 @@
 /** Chooses how many bytes of an item are read at once. Pure: no I/O, no clock. */
-import { bitrateKbps, parseProfile } from '../../../resources/stream/profile.ts';
+import { TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { chunkFrameTicks, type Rendition } from './rendition.ts';
 
-/** A second of 4 Mbit/s. A block of memory has this size, and a track holds three of them. */
-export const RANGE_BYTES = 512 * 1024;
+const MIN_RANGE_BYTES = 256 * 1024;
 /** Half a second of the largest profile. A track of it holds 6 MiB then. */
-const MAX_RANGE_BYTES = 4 * RANGE_BYTES;
+const MAX_RANGE_BYTES = 8 * MIN_RANGE_BYTES;
+/** The least part of a second in a read, which takes four turns of another thread. */
+const MIN_SECONDS = 0.8;
 
-/** Returns a second of media in this profile, within limits: each read takes four turns of another thread. */
-export function chooseRangeBytes(profile: string): number {
-  const parsed = parseProfile(profile);
-  const second = parsed ? (bitrateKbps(parsed.quality, parsed.framerate) * 1000) / 8 : 0;
-  let bytes = RANGE_BYTES;
-  while (bytes < Math.min(second, MAX_RANGE_BYTES)) bytes *= 2;
+/**
+ * Returns about a second of what is known of a rendition, within limits. A block of memory has this size, and a track holds three of
+ * them, so a quiet picture takes less memory than its profile allows for.
+ */
+export function chooseRangeBytes(rendition: Pick<Rendition, 'frameTicks' | 'chunks'>): number {
+  const { chunks } = rendition;
+  const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
+  const frames = chunks.reduce((sum, chunk) => sum + chunk.frames, 0);
+  const wanted = (MIN_SECONDS * TICKS_PER_SECOND * sizeBytes) / (frames * chunkFrameTicks(rendition));
+  let bytes = MIN_RANGE_BYTES;
+  while (bytes < Math.min(wanted, MAX_RANGE_BYTES)) bytes *= 2;
   return bytes;
 }

@@ -2,7 +2,7 @@
  * Plays the items of a program's list, one after the other for ever; the next item is opened while the current one
  * plays. An item that cannot be played is skipped, counted and tried again on its next turn.
  */
-import { BlockPool } from '../../../lib/block-pool.ts';
+import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
@@ -26,7 +26,6 @@ import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
 import { ItemReader } from './item-reader.ts';
 import { measure } from './measure-list.ts';
-import { chooseRangeBytes, RANGE_BYTES } from './range-bytes.ts';
 import type { TrackKind } from './rendition.ts';
 import { VerifiedChunks } from './verified-chunks.ts';
 
@@ -122,7 +121,7 @@ export interface ItemPosition {
 export class TrackPlayer {
   readonly #options: TrackOptions;
   /** The next item reads what the last one has left. */
-  #pool = new BlockPool(RANGE_BYTES);
+  readonly #pools = new BlockPools();
   readonly #verified = new VerifiedChunks();
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
@@ -170,9 +169,6 @@ export class TrackPlayer {
     // The current item plays on, and the caller brings the program again.
     if (this.#playing && listing.unanswered)
       throw new ItemError('storage_unavailable', 'The storage did not respond, so the new list cannot be loaded.');
-    const rangeBytes = this.#options.kind === 'video' ? chooseRangeBytes(program.profile) : RANGE_BYTES;
-    // Open items give their memory back to the pool that lent it.
-    if (this.#pool.blockBytes !== rangeBytes) this.#pool = new BlockPool(rangeBytes);
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
     const epochMs = this.#onAir?.epochMs ?? told;
     const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
@@ -369,7 +365,7 @@ export class TrackPlayer {
       try {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
         const { offsetTicks } = cursor;
-        const shared = { pool: this.#pool, verified: this.#verified };
+        const shared = { pools: this.#pools, verified: this.#verified };
         const opened = await ItemReader.open({ storage, item, kind, offsetTicks, onData, ...shared });
         if (generation === this.#generation) {
           this.#correctDuration(listing, cursor, opened.ticks);
