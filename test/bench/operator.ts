@@ -62,10 +62,10 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     let operator = await startOperator(cluster);
     say('making destinations');
     await prepareDestinations(cluster.kube, Math.max(largest, schedules));
+    const pushes = await startPushes(cluster.kube, operator.reportsUrl);
     await take('latency', async () => [await measureLatency(cluster, 200)]);
     await take('costs', () => measureStreamCosts(cluster, operator, Math.min(largest, MOST_COSTS)));
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
-    const pushes = await startPushes(cluster.kube, operator.reportsUrl);
     for (const [index, count] of counts.entries()) {
       await take('scale', async () => {
         const found = await measureScale(cluster, operator, count, index === 0 ? whole(values.rounds) : 1);

@@ -1,10 +1,10 @@
 /**
  * Pushes reports for the pods of kwok, as each streamer does (src/media/streamer/control/reporter.ts): when it is on air, and every five
- * minutes from then on, with the control token of its stream. Its Secret is read once for each pod, as kubelet does to mount it.
+ * minutes from then on, with the control token of its stream. One watch reads the Secrets, so that they cost kube-apiserver next to nothing.
  */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
+import { PODS, SECRETS, type Secret } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/media/streamer/control/push-plan.ts';
@@ -14,7 +14,6 @@ import {
   PUBLISHER_KEY,
   REPORTS_PATH,
   STREAM_LABEL,
-  streamSecretName,
 } from '../../../src/resources/common/names.ts';
 import { type Program, readPodProgram } from '../../../src/resources/stream/program.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -83,24 +82,21 @@ async function post(url: string, token: string, sender: Sender): Promise<number>
   return response.statusCode;
 }
 
-/** Returns the control token of a pod once it may publish. */
-const waitForToken = (kube: Kube, pod: Pod): Promise<string> =>
-  until('the pod may publish', async () => {
-    const name = streamSecretName(pod.metadata.ownerReferences?.[0]?.uid ?? '');
-    const { data } = await kube.get(SECRETS, NAMESPACE, name).catch(() => ({ data: undefined }));
-    const read = (key: string) => Buffer.from(data?.[key] ?? '', 'base64').toString();
-    return read(PUBLISHER_KEY) === pod.metadata.uid && read(CONTROL_TOKEN_KEY);
-  });
+const readKey = ({ data }: Secret, key: string): string => Buffer.from(data?.[key] ?? '', 'base64').toString();
 
 /** Begins to push for all streams, those that are made later too. */
 export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes> {
-  const pods = await watchAll(kube, PODS, NAMESPACE);
+  const [pods, secrets] = [await watchAll(kube, PODS, NAMESPACE), await watchAll(kube, SECRETS, NAMESPACE)];
+  /** Control tokens by the UIDs of the pods that may publish. */
+  const tokens = new Map<string, string>();
   const senders = new Map<string, Sender>();
   const begun = new Set<string>();
   let url = firstUrl;
   let counts = { accepted: 0, refused: 0 };
 
-  const push = async (token: string, sender: Sender): Promise<void> => {
+  const push = async (sender: Sender): Promise<void> => {
+    const token = tokens.get(sender.podUid);
+    if (token === undefined) return;
     const isAccepted = (await post(url, token, sender).catch(() => 0)) === ACCEPTED;
     if (isAccepted) counts.accepted++;
     else counts.refused++;
@@ -109,7 +105,7 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
     const now = performance.now();
     sender.state = afterPush(sender.state, { change: '', isAccepted }, now, Math.random());
     const dueMs = isAccepted ? sender.state.heartbeatMs : sender.state.notBeforeMs;
-    sender.timer = setTimeout(() => void push(token, sender), dueMs - now);
+    sender.timer = setTimeout(() => void push(sender), dueMs - now);
   };
 
   const forget = (podUid: string): void => {
@@ -128,10 +124,18 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
       const sinceMs = Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp);
       const sender = { podUid, program, sinceMs, state: NOTHING_PUSHED };
       senders.set(podUid, sender);
-      waitForToken(kube, pod).then(
-        (token) => push(token, sender),
-        () => forget(podUid),
-      );
+      void push(sender);
+    },
+    { replay: true },
+  );
+  secrets.onChange(
+    (_key, secret, previous) => {
+      const podUid = readKey(secret ?? previous ?? ({} as Secret), PUBLISHER_KEY);
+      if (!secret) return void tokens.delete(podUid);
+      const isNew = podUid !== '' && !tokens.has(podUid);
+      tokens.set(podUid, readKey(secret, CONTROL_TOKEN_KEY));
+      const sender = senders.get(podUid);
+      if (isNew && sender) void push(sender);
     },
     { replay: true },
   );
@@ -147,7 +151,7 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
       return taken;
     },
     stop() {
-      pods.stop();
+      for (const watched of [pods, secrets]) watched.stop();
       for (const podUid of [...senders.keys()]) forget(podUid);
     },
   };
