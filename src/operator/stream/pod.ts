@@ -54,7 +54,7 @@ const LINGER_SECONDS = 20;
 /** Then it says goodbye. */
 const GOODBYE_SECONDS = 10;
 /** Where its program and the stream's Secret are. */
-export const STREAM_DIR = '/etc/loopstream/stream';
+export const STREAM_DIR = '/stream';
 
 const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 

@@ -37,9 +37,9 @@ describe('the pod of a stream', () => {
 
   it('hands over everything that the streamer reads, and nothing by another way', () => {
     expect(streamerConfig(env)).toMatchObject({
-      programFile: '/etc/loopstream/stream/program.json',
-      destinationsFile: '/etc/loopstream/stream/destinations.json',
-      controlTokenFile: '/etc/loopstream/stream/token',
+      programFile: '/stream/program.json',
+      destinationsFile: '/stream/destinations.json',
+      controlTokenFile: '/stream/token',
       storageUrl: 'file:///media',
       host: '10.0.0.1',
       port: 9400,
@@ -58,7 +58,7 @@ describe('the pod of a stream', () => {
   it('mounts its program, its UID and all of the one Secret of its stream, readable by the group alone, so that both can change', () => {
     expect(container.volumeMounts).toContainEqual({
       name: 'stream',
-      mountPath: '/etc/loopstream/stream',
+      mountPath: '/stream',
       readOnly: true,
     });
     const fieldRef = { fieldPath: "metadata.annotations['loopstream.dev/program']" };
