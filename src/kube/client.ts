@@ -1,13 +1,7 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
 import { type Access, loadAccess } from './kubeconfig.ts';
-import {
-  buildSelectors,
-  collectionPath,
-  formatApiVersion,
-  formatQuery,
-  objectPath,
-  stripManagedFields,
-} from './paths.ts';
+import { stripManagedFields } from './parse-object.ts';
+import { buildSelectors, collectionPath, formatApiVersion, formatQuery, objectPath } from './paths.ts';
 import { createTransport, errorCode, type TransportOptions } from './transport.ts';
 import {
   type Kube,

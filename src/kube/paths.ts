@@ -1,5 +1,5 @@
 /** Builds paths and queries of the Kubernetes API. Pure: no I/O, no clock. */
-import type { KubeObject, ListOptions, ObjectMeta, Resource } from './types.ts';
+import type { ListOptions, Resource } from './types.ts';
 
 /** The collection of a resource; of every namespace when none is given. */
 export function collectionPath(resource: Resource, namespace?: string): string {
@@ -37,13 +37,3 @@ export const getKey = (object: { metadata: { name: string; namespace?: string } 
 
 export const objectKey = (namespace: string | undefined, name: string): string =>
   namespace ? `${namespace}/${name}` : name;
-
-/**
- * Returns an object without what only server-side apply's bookkeeping needs, which is often more than half of it. The metadata is a copy:
- * V8 keeps an object from which a property was deleted as a hash table, which takes several times as much memory.
- */
-export function stripManagedFields<T extends KubeObject>(object: T): T {
-  if (!object.metadata) return object;
-  const { managedFields: _, ...metadata } = object.metadata as ObjectMeta & { managedFields?: unknown };
-  return { ...object, metadata };
-}

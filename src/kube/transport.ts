@@ -13,6 +13,7 @@ import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
 import { endCallSpan, startCallSpan } from './call-span.ts';
 import type { Access, Tls } from './kubeconfig.ts';
+import { parseObject } from './parse-object.ts';
 import { requestText } from './text-request.ts';
 import { type KubeCredentials, KubeError } from './types.ts';
 
@@ -229,7 +230,7 @@ export function createTransport(
       const { error, status, text } = await attempt(method, path, options);
       if (error) throw error;
       try {
-        return JSON.parse(text) as T;
+        return parseObject(text) as T;
       } catch (cause) {
         throw new KubeError(status, '', `The API server's response to ${method} ${path.split('?')[0]} is not JSON.`, {
           cause,

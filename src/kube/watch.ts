@@ -1,8 +1,16 @@
 /** Parses the stream of a watch: bytes → lines → events. It keeps no time. */
-import { stripManagedFields } from './paths.ts';
+import { parseObject, stripManagedFields } from './parse-object.ts';
 import { KubeError, type KubeObject, type Stored, type WatchEvent } from './types.ts';
 
 const NEWLINE = 0x0a;
+
+/** Most lines lie in one chunk, and are decoded where they are. */
+function decode([first, ...more]: readonly Uint8Array[]): string {
+  if (!first) return '';
+  const bytes =
+    more.length > 0 ? Buffer.concat([first, ...more]) : Buffer.from(first.buffer, first.byteOffset, first.byteLength);
+  return bytes.toString('utf8');
+}
 
 /**
  * Lines of a byte stream; a character may be split between two chunks, so bytes are joined before they are decoded.
@@ -14,7 +22,7 @@ export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
     let from = 0;
     for (let to = chunk.indexOf(NEWLINE, from); to >= 0; to = chunk.indexOf(NEWLINE, from)) {
       parts.push(chunk.subarray(from, to));
-      yield Buffer.concat(parts).toString('utf8');
+      yield decode(parts);
       parts = [];
       from = to + 1;
     }
@@ -28,7 +36,7 @@ export function parseEvent<T extends KubeObject>(line: string): WatchEvent<T> | 
   if (line.trim() === '') return undefined;
   let event: { type?: string; object?: Record<string, unknown> };
   try {
-    event = JSON.parse(line);
+    event = parseObject(line) as typeof event;
   } catch (cause) {
     throw new KubeError(0, 'Unreachable', 'The watch sent an event that is not JSON.', { cause });
   }
