@@ -32,6 +32,8 @@ const SECRET_GRACE_MS = 5_000;
 
 export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcile {
   const tester = new Tester(deps);
+  /** Versions of the Secrets with which destinations, as the cache has them, were judged ready. The same version again says the same. */
+  const judgedReady = new WeakMap<Destination, string>();
   return async (key) => {
     const destination = deps.caches.destinations.get(...splitKey(key));
     if (!destination || destination.metadata.deletionTimestamp) {
@@ -42,28 +44,34 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
     const now = deps.clock.now();
     const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
-    if (secret === 'forbidden' && isReady(destination)) {
+    if (secret === 'forbidden' && wasReady(destination)) {
       // Streams on air have what they need: a Role that is away for a while takes none of them off air.
       const message = describeMissingRole(destination.metadata.namespace ?? '');
       deps.events.event(destination, buildWarningEvent('DestinationSecretMissing', message));
       return { requeueAfterMs: addJitter(REQUEUE_MS.notReady) };
     }
 
+    const restMs = pace(findUse(deps.caches.streams.byIndex(BY_DESTINATION, key)));
+    const secretVersion = findSecretVersion(secret);
+    if (secretVersion !== undefined && judgedReady.get(destination) === secretVersion && tester.isIdle(destination))
+      return { requeueAfterMs: addJitter(restMs) };
+
     const judged = buildDestinationStatus(destination, secret, now, deps.settings);
     const ready = findCondition(judged.conditions, 'Ready');
-    const secretVersion = findSecretVersion(secret);
     const step = await tester.advance(key, destination, { ready, secretVersion });
 
     await writeDestinationStatus(deps, destination, judged, step.result);
     if (step.remove) await tester.remove(step.remove);
-    const restMs = pace(findUse(deps.caches.streams.byIndex(BY_DESTINATION, key)));
-    const waitMs = addJitter(ready?.status === 'True' ? restMs : Math.min(restMs, computePatience(ageMs)));
+    const isReady = ready?.status === 'True';
+    // The cache has another object for it once the status is written.
+    if (isReady && secretVersion !== undefined) judgedReady.set(destination, secretVersion);
+    const waitMs = addJitter(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
     const stallMs = requeueAt(findStallTime(judged.conditions), now)?.requeueAfterMs ?? waitMs;
     return { requeueAfterMs: Math.min(waitMs, stallMs, step.requeueAfterMs ?? waitMs) };
   };
 }
 
-const isReady = ({ status }: Destination): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';
+const wasReady = ({ status }: Destination): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';
 
 async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destination): Promise<FoundSecret> {
   try {

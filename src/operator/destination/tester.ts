@@ -35,7 +35,7 @@ export class Tester {
   ): Promise<TestStep> {
     const { caches, clock } = this.#deps;
     const [namespace] = splitKey(key);
-    const pod = caches.pods.get(namespace, testPodName(destination.metadata.uid));
+    const pod = this.#findPod(destination);
     const id = findAskedTest(destination);
     if (id === undefined && !pod) {
       this.leave(key);
@@ -60,6 +60,11 @@ export class Tester {
     return { result: notRun(id, `Kubernetes rejected the test pod: ${refusal}`, now) };
   }
 
+  /** Whether no test of the destination is asked for, and no pod of one is left. */
+  isIdle(destination: Destination): boolean {
+    return findAskedTest(destination) === undefined && this.#findPod(destination) === undefined;
+  }
+
   /** There is no test of it any more. */
   leave(key: string): void {
     this.#turns.leave(key);
@@ -68,6 +73,10 @@ export class Tester {
   async remove({ metadata }: Pod): Promise<void> {
     const { name, namespace = '', uid } = metadata;
     await this.#deps.kube.delete(PODS, namespace, name, { uid });
+  }
+
+  #findPod({ metadata }: Destination): Pod | undefined {
+    return this.#deps.caches.pods.get(metadata.namespace ?? '', testPodName(metadata.uid));
   }
 
   /** Returns why the pod cannot be made, if only others can change that. */
