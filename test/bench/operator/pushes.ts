@@ -9,12 +9,7 @@ import type { Kube } from '../../../src/kube/types.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/media/streamer/control/push-plan.ts';
 import type { StreamerReport } from '../../../src/media/streamer/control/stats.ts';
-import {
-  CONTROL_TOKEN_KEY,
-  PUBLISHER_KEY,
-  REPORTS_PATH,
-  STREAM_LABEL,
-} from '../../../src/resources/common/names.ts';
+import { CONTROL_TOKEN_KEY, PUBLISHER_KEY, REPORTS_PATH, STREAM_LABEL } from '../../../src/resources/common/names.ts';
 import { type Program, readPodProgram } from '../../../src/resources/stream/program.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';

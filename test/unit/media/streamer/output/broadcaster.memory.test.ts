@@ -100,10 +100,12 @@ function openList(storage: Storage, pool: BlockPool, offsets: readonly number[],
   let opening: Promise<void> | undefined;
   const open = () => {
     const offsetTicks = (offsets[turn++ % offsets.length] ?? 0) * 4000;
-    opening = ItemReader.open({ storage, item, kind: 'video', offsetTicks, onData, pools: { of: () => pool } }).then((reader) => {
-      ready = reader;
-      onData();
-    });
+    opening = ItemReader.open({ storage, item, kind: 'video', offsetTicks, onData, pools: { of: () => pool } }).then(
+      (reader) => {
+        ready = reader;
+        onData();
+      },
+    );
   };
   open();
   return {
