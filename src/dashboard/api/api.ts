@@ -16,6 +16,7 @@ import {
 } from '../../client/index.ts';
 import { createList } from '../../client/list.ts';
 import { openBody } from '../../client/send.ts';
+import { createTurns } from './turns.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
 
@@ -79,6 +80,12 @@ function observed<Calls extends object>(calls: Calls, watch: Watch): Calls {
 }
 
 /**
+ * Requests of the cards of streams at once. Over HTTP/1.1 a browser has six connections to a server. One follows the changes, and what a
+ * person asks for must not wait for two dozen cards, each of which the server may answer after two seconds.
+ */
+const CARDS_AT_ONCE = 3;
+
+/**
  * Speaks to `base` (for example `https://host/v1`) with an API key; without one, the browser adds the cookie of the session.
  * It tries nothing again: the page's queries decide that.
  */
@@ -108,12 +115,14 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     });
   const page = <T>(list: List<T>, cursor?: string): Promise<Page<T>> => watch(list.page(cursor));
 
+  const ofCard = createTurns(CARDS_AT_ONCE);
+
   return {
     me: (signal) => watch(me({ signal })),
     stream: (id, signal) => watch(streams.get(id, { signal })),
     destinations: (signal) => page(destinations.list({ limit: 100 }, { signal })),
-    readiness: (id, signal) => watch(streams.readiness(id, { signal })),
-    liveStats: (id, signal) => watch(streams.liveStats(id, { signal })),
+    readiness: (id, signal) => ofCard(() => watch(streams.readiness(id, { signal })), signal),
+    liveStats: (id, signal) => ofCard(() => watch(streams.liveStats(id, { signal })), signal),
     events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),
     start: (id) => watch(streams.start(id)),
     stop: (id) => watch(streams.stop(id)),

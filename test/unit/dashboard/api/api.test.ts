@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { LoopstreamError, ProblemError } from '../../../../src/client/index.ts';
 import { createApi } from '../../../../src/dashboard/api/api.ts';
+import { until } from '../../../kit/wait.ts';
 
 const closing: (() => void)[] = [];
 afterEach(() => {
@@ -54,6 +55,28 @@ describe('the API client of the page', () => {
       url: `${base}/streams/s1/preview.flv`,
       headers: { 'X-API-Key': 'lsk_secret' },
     });
+  });
+
+  test('a list is answered while the readiness of many streams is not', async () => {
+    const late: (() => void)[] = [];
+    const asked: string[] = [];
+    const base = await serve((request, response) => {
+      asked.push(request.url ?? '');
+      const answer = () => json(200, { data: [] })(request, response);
+      if (request.url?.endsWith('/readiness') && asked.length <= 3) late.push(answer);
+      else answer();
+    });
+    const api = createApi(base, undefined);
+    const stop = new AbortController();
+    const answers = Array.from({ length: 20 }, (_, n) => api.readiness(`s${n}`, n === 4 ? stop.signal : undefined));
+    await until('three are asked', () => late.length === 3);
+    await api.calls.streams.list().page();
+    expect(asked).toHaveLength(4);
+    stop.abort(new Error('out of sight'));
+    for (const answer of late) answer();
+    await expect(answers[4]).rejects.toThrow('out of sight');
+    await Promise.all(answers.filter((_, n) => n !== 4));
+    expect(asked).not.toContain('/v1/streams/s4/readiness');
   });
 
   test('202, a start that is not confirmed yet, is an answer like any other', async () => {
