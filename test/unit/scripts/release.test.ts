@@ -53,6 +53,7 @@ test('the image starts as the Dockerfile says, and holds what it copies', () => 
       'NODE_ENV=production',
       'LOOPSTREAM_DASHBOARD_DIR=/app/dist/dashboard',
       'LOOPSTREAM_SENDER=ffmpeg-send',
+      'MALLOC_ARENA_MAX=1',
     ],
     Entrypoint: ['node', '/app/dist/app/main.js'],
     Cmd: ['--help'],
