@@ -2,7 +2,6 @@
  * Caches size and version of objects, also on the disk for a process that starts while the storage is away. A repeated
  * question is answered at once, and a check for changes runs in the background.
  */
-
 import { createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
 import { setNewest } from '../../lib/newest.ts';

@@ -125,9 +125,12 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
   );
   secrets.onChange(
     (_key, secret, previous) => {
-      const podUid = readKey(secret ?? previous ?? ({} as Secret), PUBLISHER_KEY);
+      const named = secret ?? previous;
+      const podUid = named ? readKey(named, PUBLISHER_KEY) : '';
+      // Not the Secret of a stream, or nobody may publish yet.
+      if (podUid === '') return;
       if (!secret) return void tokens.delete(podUid);
-      const isNew = podUid !== '' && !tokens.has(podUid);
+      const isNew = !tokens.has(podUid);
       tokens.set(podUid, readKey(secret, CONTROL_TOKEN_KEY));
       const sender = senders.get(podUid);
       if (isNew && sender) void push(sender);

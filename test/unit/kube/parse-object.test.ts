@@ -5,7 +5,7 @@ import { parseObject, stripManagedFields } from '../../../src/kube/parse-object.
 const ENTRY = { manager: 'kubectl', operation: 'Update', apiVersion: 'v1', fieldsType: 'FieldsV1' };
 /** Names of fields hold texts of a user, such as the path of a mount. */
 const awkward = fc
-  .array(fc.constantFrom('}]', ']', '},', ',"managedFields":[', '"', '\\', 'x', '\u00fc', '{', '[', ','))
+  .array(fc.constantFrom('}]', ']', '},', ',"managedFields":[{', '"', '\\', 'x', '\u00fc', '{', '[', ','))
   .map((parts) => parts.join(''));
 
 /** JSON.parse of Node 24 itself takes some escaped names of members for others: `JSON.parse('[{"":{},"x\\"":{}}]')`. */

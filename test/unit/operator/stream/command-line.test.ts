@@ -7,7 +7,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { readStage } from '../../../../scripts/release/stage.ts';
 import { IMAGE_ENV, NODE_FLAGS } from '../../../../src/operator/stream/command-line.ts';
+import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
 
 test('Node starts with the flags of a streamer, and has what a streamer uses', async () => {
   const script = `process.getBuiltinModule('node:http').createServer(() => undefined).listen(0, '127.0.0.1', function () {
@@ -27,8 +29,8 @@ test('a flag that Node does not know ends it, which is why the test above is the
 });
 
 test('the image that streams has the environment of a streamer', () => {
-  const dockerfile = readFileSync(join(import.meta.dirname, '../../../../Dockerfile'), 'utf8');
-  const stage = dockerfile.slice(dockerfile.indexOf('FROM scratch AS loopstream'));
-  const set = [...stage.matchAll(/^ENV (.*)$/gm)].flatMap(([, words = '']) => words.split(/\s+/));
-  expect(set).toEqual(expect.arrayContaining(Object.entries(IMAGE_ENV).map(([name, value]) => `${name}=${value}`)));
+  const { config } = readStage(readFileSync(join(PROJECT_ROOT, 'Dockerfile'), 'utf8'), 'loopstream');
+  expect(config.Env).toEqual(
+    expect.arrayContaining(Object.entries(IMAGE_ENV).map(([name, value]) => `${name}=${value}`)),
+  );
 });
