@@ -7,6 +7,7 @@ import { createDb, createPool, type Db, pingDb } from '../db/pool.ts';
 import { createKube, isKubeReady } from '../kube/client.ts';
 import { PODS } from '../kube/core.ts';
 import { createEventRecorder } from '../kube/events.ts';
+import { readByPatch } from '../kube/namespace.ts';
 import { watchNamespaces } from '../kube/namespace-watch.ts';
 import type { Kube } from '../kube/types.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -78,7 +79,10 @@ export async function runBilling(
 
   const watch = watchNamespaces(kube, namespaces, log);
   metrics.showNamespaces(watch.states);
-  const streams = watch.createCache(LOOPSTREAMS, { indexes: byAccountIndex });
+  const streams = watch.createCache(LOOPSTREAMS, {
+    readEnding: (stream) => readByPatch(kube, LOOPSTREAMS, stream),
+    indexes: byAccountIndex,
+  });
   const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL });
   metrics.showReflectors({ streams, pods });
   for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);

@@ -15,9 +15,10 @@
 import { type Backoff, backoffMs, exponentialMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
+import { forEachConcurrently } from '../lib/pool.ts';
 import { type CacheChange, createCache, type Indexes } from './cache.ts';
 import { WATCH_GRACE_MS } from './client.ts';
-import { NAMESPACES } from './core.ts';
+import { readNamespaceState } from './namespace.ts';
 import { getKey, objectKey } from './paths.ts';
 import { shareParts } from './share.ts';
 import {
@@ -45,16 +46,6 @@ const BACKOFF: Backoff = { baseMs: 200, maxMs: 8_000 };
 /** A server that cannot serve the version we ask for does not always say Expired: list anew after so many bare failures. */
 const FAILURES_BEFORE_RELIST = 5;
 
-/** Whether the API server knows no such namespace. Without the right to look, nobody knows, and the answer is no. */
-async function isNamespaceGone(kube: Kube, namespace: string): Promise<boolean> {
-  try {
-    await kube.get(NAMESPACES, '', namespace);
-    return false;
-  } catch (error) {
-    return error instanceof KubeError && error.reason === 'NotFound';
-  }
-}
-
 export type ChangeHandler<T extends KubeObject> = (
   key: string,
   current: Stored<T> | undefined,
@@ -69,6 +60,12 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
    * keeps all of it.
    */
   keep?: (object: Stored<T>) => Stored<T>;
+  /**
+   * Reads one object of a namespace that is being deleted, or answers undefined when it is gone. Kubernetes deletes the
+   * Roles of such a namespace in no order with the rest. Where they go first, lists and watches are refused, and the
+   * deletion of an object that waits for a finalizer would never be seen. A rejected read is retried.
+   */
+  readEnding?: (object: Stored<T>) => Promise<Stored<T> | undefined>;
   observer?: ReflectorObserver;
   log: Logger;
 }
@@ -133,7 +130,7 @@ export function createReflector<T extends KubeObject>(
   resource: Resource<T>,
   options: ReflectorOptions<T>,
 ): Reflector<T> {
-  const { namespace, labelSelector, fieldSelector, indexes, keep = (object) => object, observer } = options;
+  const { namespace, labelSelector, fieldSelector, indexes, keep = (object) => object, readEnding, observer } = options;
   const log = options.log.child({ resource: resource.plural });
   const selection: ListOptions = {
     ...(namespace ? { namespace } : {}),
@@ -248,10 +245,26 @@ export function createReflector<T extends KubeObject>(
     recordContact();
   };
 
+  const readEach = async (signal: AbortSignal): Promise<void> => {
+    if (!readEnding) return;
+    const readOne = async (object: Stored<T>) => {
+      const found = await readEnding(object);
+      notifyHandlers(found ? cache.upsert(take(found)) : cache.forget(object));
+    };
+    try {
+      await forEachConcurrently(cache.list(), readOne, signal);
+    } catch (err) {
+      log.debug({ err }, 'an object of a namespace that is being deleted could not be read; it is retried');
+    }
+  };
+
   /** A namespace that is gone took its objects along, and the rights by which we would have heard of that. */
-  const refuse = async (error: KubeError): Promise<void> => {
+  const refuse = async (error: KubeError, signal: AbortSignal): Promise<void> => {
     observer?.refused(error);
-    if (!namespace || !(await isNamespaceGone(kube, namespace))) return;
+    if (!namespace) return;
+    const state = await readNamespaceState(kube, namespace).catch(() => 'unknown');
+    if (state === 'ending') return readEach(signal);
+    if (state !== 'gone') return;
     notifyHandlers(cache.clear());
     observer?.cleared();
   };
@@ -279,7 +292,7 @@ export function createReflector<T extends KubeObject>(
       const refused = observer !== undefined && err instanceof KubeError && err.status === 403;
       const level = refused ? 'debug' : expired || failures === 1 ? 'info' : 'warn';
       log[level]({ err, failures }, 'a list or watch failed; it is retried');
-      if (refused) await refuse(err);
+      if (refused) await refuse(err, signal);
       if (expired || refused || failures % FAILURES_BEFORE_RELIST === 0) at = undefined;
     }
     if (failures > 0 && !signal.aborted) await pause(signal);

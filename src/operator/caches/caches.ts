@@ -10,6 +10,7 @@ import {
   type Pod,
   type PodStatus,
 } from '../../kube/core.ts';
+import { readByPatch } from '../../kube/namespace.ts';
 import type { NamespaceWatch } from '../../kube/namespace-watch.ts';
 import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
@@ -33,6 +34,7 @@ import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem } from '../media/item-problem.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
 import { keepRequests } from '../pods/requests.ts';
+import { isOver } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
@@ -133,11 +135,12 @@ const stripPod = <P extends Pod>(pod: P): P => {
   };
 };
 
-export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'>) {
+export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'>, kube: Pick<Kube, 'mergePatch'>) {
   // Only what the operator made itself: a namespace may hold thousands of other pods.
   const made = { labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   return {
     streams: createCache(LOOPSTREAMS, {
+      readEnding: (stream) => readByPatch(kube, LOOPSTREAMS, stream),
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
@@ -158,6 +161,8 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
     pods: createCache(PODS, {
       ...made,
       keep: stripPod,
+      // Nothing of one that is over is on air, so it holds up no stream.
+      readEnding: async (pod) => (isOver(pod) ? undefined : pod),
       indexes: {
         [BY_UID]: ({ metadata }) => [metadata.uid],
         [BY_OWNER]: ({ metadata }) => (metadata.ownerReferences ?? []).map((owner) => owner.uid),

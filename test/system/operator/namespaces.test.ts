@@ -4,8 +4,10 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { runBilling } from '../../../src/billing/main.ts';
+import { billingConfig } from '../../../src/billing/settings.ts';
 import { createKube } from '../../../src/kube/client.ts';
 import { NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
@@ -14,13 +16,14 @@ import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
 import { runOperator } from '../../../src/operator/main.ts';
 import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { FINALIZER, VIEW_KEY_SECRET } from '../../../src/resources/common/names.ts';
+import { ACCOUNT_LABEL, COUNT_FINALIZER, FINALIZER, VIEW_KEY_SECRET } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { reader } from '../../../src/settings/settings.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
+import { startTestLedger } from '../../kit/make/ledger.ts';
 import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
@@ -32,6 +35,7 @@ const SERVICE = 'many-service';
 const [TEAM_A, TEAM_B] = ['many-a', 'many-b'];
 const STREAM = 'bunny';
 const POD = `${STREAM}-onair`;
+const ACCOUNT = 'many-account';
 const GONE_MS = 120_000;
 
 let cluster: TestKubernetes;
@@ -39,14 +43,18 @@ let kube: Kube;
 let operator: { lifecycle: Lifecycle; opsPort: number } | undefined;
 const kubelets = new Map<string, Kubelet>();
 
-/** Applies a manifest for the service's namespace of this test, what names no namespace in `namespace`. */
-async function applyManifest(file: string, namespace: string, kinds = /./): Promise<void> {
+/**
+ * Applies the objects of a manifest for the service's namespace of this test: those that name no namespace in `namespace`, or
+ * all of them where it is `forced`. `objects` matches kinds and names.
+ */
+async function applyManifest(file: string, namespace: string, objects = /./, { forced = false } = {}): Promise<void> {
   const text = (await readFile(join(PROJECT_ROOT, 'manifests', file), 'utf8'))
     .replaceAll('namespace: loopstream\n', `namespace: ${SERVICE}\n`)
     .replaceAll(/(name: loopstream-\S+)-loopstream\n/g, `$1-${SERVICE}\n`);
   for (const document of parseAllDocuments(text)) {
     const object = document.toJS() as KubeObject & { apiVersion: string; kind: string };
-    if (!kinds.test(object.kind)) continue;
+    if (!objects.test(`${object.kind} ${object.metadata.name}`)) continue;
+    if (forced) object.metadata.namespace = namespace;
     const [group = '', version = ''] = object.apiVersion.split('/');
     const plural = `${object.kind.toLowerCase()}s`;
     const resource: Resource = { group, version, kind: object.kind, plural, namespaced: !/^Cluster/.test(object.kind) };
@@ -54,7 +62,7 @@ async function applyManifest(file: string, namespace: string, kinds = /./): Prom
   }
 }
 
-async function startOperator(watched: string): Promise<void> {
+async function startOperator(watched: string, more: Record<string, string> = {}): Promise<void> {
   const lifecycle = new Lifecycle();
   const config = operatorConfig({
     LOOPSTREAM_IMAGE: SETTINGS.image,
@@ -65,6 +73,7 @@ async function startOperator(watched: string): Promise<void> {
     LOOPSTREAM_OPERATOR_NAMESPACE: SERVICE,
     LOOPSTREAM_WATCH_NAMESPACES: watched,
     KUBECONFIG: await cluster.kubeconfigFor(SERVICE, { user: `system:serviceaccount:${SERVICE}:loopstream-operator` }),
+    ...more,
   });
   const { opsPort } = await runOperator(config, lifecycle, silent, {
     follow: { everyMs: 250, behindMs: 250, silentMs: 250 },
@@ -77,8 +86,25 @@ async function stopOperator(): Promise<void> {
   operator = undefined;
 }
 
+/** Counts the streams of a namespace on the account's credit. */
+async function startBilling(namespace: string, databaseUrl: string) {
+  const lifecycle = new Lifecycle();
+  const config = billingConfig({
+    KUBECONFIG: await cluster.kubeconfigFor(SERVICE, { user: `system:serviceaccount:${SERVICE}:loopstream-billing` }),
+    LOOPSTREAM_NAMESPACE: namespace,
+    LOOPSTREAM_DATABASE_URL: databaseUrl,
+    LOOPSTREAM_METER_INTERVAL_SECONDS: '1',
+    LOOPSTREAM_OPS_HOST: '127.0.0.1',
+    LOOPSTREAM_OPS_PORT: '0',
+  });
+  const { opsUrl, ready } = await runBilling(config, lifecycle, silent);
+  await ready;
+  return { opsUrl, stop: () => lifecycle.stop() };
+}
+
+const readMetrics = async (opsUrl: string): Promise<string> => (await fetch(`${opsUrl}/metrics`)).text();
 const metric = async (part: string): Promise<boolean> =>
-  (await (await fetch(`http://127.0.0.1:${operator?.opsPort}/metrics`)).text()).includes(part);
+  (await readMetrics(`http://127.0.0.1:${operator?.opsPort}`)).includes(part);
 
 async function createNamespace(name: string): Promise<void> {
   await until(`a new namespace ${name}`, () =>
@@ -231,6 +257,45 @@ test('of all namespaces, one without the Role says so, and goes on air when it h
   await stopOperator();
   // Two streams and their pods, which can be deleted without the operator then.
   expect(await removeFinalizers(kube, undefined, { againMs: 100 })).toBe(4);
+});
+
+test('a namespace goes whose Roles went before its stream, which is paid for, was deleted', async () => {
+  const ledger = await startTestLedger();
+  onTestFinished(() => ledger.stop());
+  await ledger.give(ACCOUNT, 1_000_000n);
+  await createNamespace(TEAM_A);
+  await applyManifest('team-namespace.yaml', TEAM_A);
+  await applyManifest('rbac.yaml', TEAM_A, /^Role\w* loopstream-billing$/, { forced: true });
+  await createStream(TEAM_A);
+  await kube.mergePatch(LOOPSTREAMS, TEAM_A, STREAM, { metadata: { labels: { [ACCOUNT_LABEL]: ACCOUNT } } });
+  await startOperator(TEAM_A, { LOOPSTREAM_METERED: 'true' });
+  const billing = await startBilling(TEAM_A, ledger.url);
+  onTestFinished(() => billing.stop());
+  await bringOnAir(TEAM_A);
+  expect((await kube.get(LOOPSTREAMS, TEAM_A, STREAM)).metadata.finalizers).toEqual(
+    expect.arrayContaining([FINALIZER, COUNT_FINALIZER]),
+  );
+  // Kubernetes deletes all else when the pods are gone: this one holds that up until nobody may read the stream any more.
+  const held = { name: 'held', finalizers: ['example.com/held'] };
+  const spec = { containers: [{ name: 'none', image: 'none' }] };
+  await kube.create(PODS as Resource<never>, TEAM_A, { metadata: held, spec } as never);
+  try {
+    await kube.delete(NAMESPACES, '', TEAM_A);
+    await until('the pod of the stream is gone', async () => {
+      const pod = await kube.get(PODS, TEAM_A, POD).catch(() => undefined);
+      if (pod?.metadata.deletionTimestamp) await kubelets.get(TEAM_A)?.remove(POD);
+      return pod === undefined;
+    });
+    const bindings = `/apis/rbac.authorization.k8s.io/v1/namespaces/${TEAM_A}/rolebindings`;
+    for (const role of ['operator', 'billing']) await kube.raw('DELETE', `${bindings}/loopstream-${role}`);
+    const refused = `namespace_watched{namespace="${TEAM_A}"} 0`;
+    await until('the operator may not read', () => metric(`loopstream_${refused}`));
+    await until('billing may not read', async () => (await readMetrics(billing.opsUrl)).includes(`account_${refused}`));
+    expect((await kube.get(LOOPSTREAMS, TEAM_A, STREAM)).metadata.deletionTimestamp).toBe(undefined);
+  } finally {
+    await kube.mergePatch(PODS, TEAM_A, 'held', { metadata: { finalizers: null } });
+  }
+  await deleteNamespace(TEAM_A);
 });
 
 test('the namespace of the operator goes with the stream in it, and one elsewhere, which stays on air, can be deleted without it', async () => {

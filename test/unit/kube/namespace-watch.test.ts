@@ -12,8 +12,8 @@ const inNamespace = (namespace: string, name: string, version = 1): Stored<Thing
   return { ...made, metadata: { ...made.metadata, namespace } };
 };
 
-/** An API server with these collections; it refuses every other namespace. */
-function createServer(collections: Map<string, Stored<Thing>[]>) {
+/** An API server with these collections; it refuses every other namespace, and has no others but those in `ending`. */
+function createServer(collections: Map<string, Stored<Thing>[]>, ending = new Set<string>()) {
   let version = 1;
   const refuse = () => {
     throw new KubeError(403, 'Forbidden', 'things is forbidden');
@@ -32,8 +32,9 @@ function createServer(collections: Map<string, Stored<Thing>[]>) {
       await new Promise((resolve) => setTimeout(resolve, 5));
     },
     get: async (_: unknown, __: string, name: string) => {
+      if (ending.has(name)) return { metadata: { name, deletionTimestamp: '2026-01-01T00:00:00Z' } };
       if (!collections.has(name)) throw new KubeError(404, 'NotFound', 'not found');
-      return {};
+      return { metadata: { name } };
     },
   };
   return kube as unknown as Kube;
@@ -124,6 +125,34 @@ describe('caches of several namespaces', () => {
     expect(states(namespaces)).toEqual({ a: true, b: false });
     expect(namespaces.isFilled('b')).toBe(false);
   });
+});
+
+it('objects of a namespace that is being deleted are read one by one where lists are refused', async () => {
+  const collections = new Map([['a', ['kept', 'gone', 'late'].map((name) => inNamespace('a', name))]]);
+  const ending = new Set<string>();
+  const deletionTimestamp = '2026-01-01T00:00:00Z';
+  let isLate = true;
+  const namespaces = watchNamespaces(createServer(collections, ending), ['a'], silent);
+  const cache = namespaces.createCache(THINGS, {
+    readEnding: async (object) => {
+      const { name } = object.metadata;
+      if (name === 'late' && isLate) throw new KubeError(0, 'Unreachable', 'not now');
+      if (name !== 'kept') return undefined;
+      return { ...object, metadata: { ...object.metadata, deletionTimestamp, resourceVersion: '1000000' } };
+    },
+  });
+  cache.start(stop.signal);
+  await cache.synced;
+  ending.add('a');
+  collections.delete('a');
+  await until('one is gone', () => cache.get('a', 'gone') === undefined);
+  await until('one was read', () => cache.get('a', 'kept')?.metadata.deletionTimestamp === deletionTimestamp);
+  expect(cache.get('a', 'late')).toBeDefined();
+  expect([namespaces.isFilled('a'), states(namespaces)]).toEqual([true, { a: false }]);
+  isLate = false;
+  await until('the last one is read again', () => cache.get('a', 'late') === undefined);
+  ending.clear();
+  await until('all is forgotten with the namespace', () => cache.list().length === 0);
 });
 
 it('the cache of a single namespace waits until it can be read', async () => {
