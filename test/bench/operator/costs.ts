@@ -19,29 +19,43 @@ import { removeStreams } from './scale.ts';
 
 const OPERATOR = 'operator';
 const WARM_UP = 50;
-const IDLE_MS = 15_000;
+const IDLE_MS = 10_000;
+/** The part of the time before from which on a measurement of idle parts counts as no lower. */
+const STEADY = 0.9;
 const SETTLED_MS = 3_000;
 const MAX_RATIO = 1.3;
 const MAX_OPERATOR_MS = 3;
 const MAX_STORED_BYTES = 10_240;
 
-/** Milliseconds of processor time for each object, by part. */
+/** Processor time by part: of the whole in seconds, of an object in milliseconds. */
 type Costs = Map<string, number>;
+
+/**
+ * Processor seconds that each part takes in a second with nothing to do. Work of the step before goes on for a while, so the time
+ * is measured until it falls no more.
+ */
+async function measureIdle(read: () => Costs): Promise<Costs> {
+  for (let before = Number.POSITIVE_INFINITY; ; ) {
+    const start = read();
+    await sleep(IDLE_MS);
+    const rates = new Map([...read()].map(([name, cpu]) => [name, ((cpu - (start.get(name) ?? 0)) * 1000) / IDLE_MS]));
+    if (sum(rates) > before * STEADY) return rates;
+    before = sum(rates);
+  }
+}
 
 /** Measures `run` without what the parts take when they have nothing to do. */
 async function measureCosts(parts: Record<string, number>, count: number, run: () => Promise<void>): Promise<Costs> {
-  const readAll = () => Object.entries(parts).map(([name, pid]) => ({ name, cpu: sumCpuSeconds([pid]) }));
-  const idle = readAll();
-  await sleep(IDLE_MS);
+  const readAll = (): Costs => new Map(Object.entries(parts).map(([name, pid]) => [name, sumCpuSeconds([pid])]));
+  const idle = await measureIdle(readAll);
   const before = readAll();
   const from = performance.now();
   await run();
-  const tookMs = performance.now() - from;
+  const tookSeconds = (performance.now() - from) / 1000;
   return new Map(
-    readAll().map(({ name, cpu }, n) => {
-      const [earlier = 0, earliest = 0] = [before[n]?.cpu, idle[n]?.cpu];
-      const idleSeconds = ((earlier - earliest) / IDLE_MS) * tookMs;
-      return [name, ((cpu - earlier - idleSeconds) * 1000) / count];
+    [...readAll()].map(([name, cpu]) => {
+      const seconds = cpu - (before.get(name) ?? 0) - (idle.get(name) ?? 0) * tookSeconds;
+      return [name, (seconds * 1000) / count];
     }),
   );
 }
@@ -165,6 +179,8 @@ export async function measureStreamCosts(
   count: number,
 ): Promise<Row[]> {
   const pattern = await makePattern(cluster);
+  // It may still be looking at the new destinations, which is no idle time.
+  await settle(operator);
   const loop = await measureLoop(cluster, count, pattern);
   const bare = await measureBarePods(cluster, count);
   const ours = await measureStreams(cluster, operator, count);
