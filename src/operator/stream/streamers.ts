@@ -17,7 +17,7 @@ import {
 } from '../../resources/common/names.ts';
 import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
-import { findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
+import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
 import { isPushing, isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
@@ -53,8 +53,12 @@ export interface Streamers {
   accept(pod: Pod, pushed: unknown): boolean;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
-  /** Tells a pod that it may publish, so that it need not wait for its files; and that it must not any more. */
+  /** Tells a pod that it may publish, so that it need not wait for its files. */
   release(pod: Pod, token: string): Promise<void>;
+  /**
+   * Tells a pod that it must not publish any more, once: one that has answered ends soon, and nothing answers at its address then. The
+   * next pod would wait for that.
+   */
   stop(pod: Pod, token: string): Promise<void>;
   /** Asks the pods until the lifecycle stops; `enqueue` is called with a stream's key when its report has changed. */
   follow(pods: Caches['pods'], enqueue: (streamKey: string) => void, options: FollowOptions): void;
@@ -67,6 +71,8 @@ interface PodState {
   skips: number;
   /** When the pod was last commanded (monotonic). */
   commandedMs: number;
+  /** The restarts of its container when that answered to stop. A container that was started anew knows nothing of it. */
+  stoppedRestarts?: number;
   /** The spell since its last comparison (sessions.ts). */
   sight?: Sight | undefined;
 }
@@ -166,22 +172,31 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     if (isPushing(answer) && !(before && isNew)) plan(entry, computeNextMs(silentMs));
   };
 
-  const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<void> => {
+  /** Resolves to whether the pod has carried it out. */
+  const postCommand = async (pod: Pod, path: string, token: string, body: unknown): Promise<boolean> => {
     const address = findAddress(pod);
-    if (address === undefined) return;
-    await ask(`http://${address}:${STREAMER_PORT}${path}`, TIMEOUT_MS, { method: 'POST', token, body });
+    if (address === undefined) return false;
+    const url = `http://${address}:${STREAMER_PORT}${path}`;
+    const isDone = (await ask(url, TIMEOUT_MS, { method: 'POST', token, body })) !== undefined;
     const entry = pods.get(pod.metadata.uid);
-    if (!entry) return;
+    if (!entry) return isDone;
     // Its last report is out of date.
     const report = entry.report && withoutHold(entry.report);
     const commanded = { ...entry, report, commandedMs: performance.now() };
     pods.set(pod.metadata.uid, commanded);
     plan(commanded, 0);
+    return isDone;
   };
 
   return {
-    release: (pod, token) => postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid }),
-    stop: (pod, token) => postCommand(pod, STOP_PATH, token, {}),
+    async release(pod, token) {
+      await postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid });
+    },
+    async stop(pod, token) {
+      const restarts = countRestarts(pod);
+      if (findState(pod.metadata.uid).stoppedRestarts === restarts) return;
+      if (await postCommand(pod, STOP_PATH, token, {})) findState(pod.metadata.uid).stoppedRestarts = restarts;
+    },
     report: (podUid) => pods.get(podUid)?.report,
     accept(pod, pushed) {
       const report = parsePodReport(pushed, true);

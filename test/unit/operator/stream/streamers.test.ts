@@ -1,9 +1,11 @@
+import { createServer } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import type { ChangeHandler } from '../../../../src/kube/reflector.ts';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import type { Caches } from '../../../../src/operator/caches/caches.ts';
 import { createStreamers, FOLLOW, type FollowOptions } from '../../../../src/operator/stream/streamers.ts';
+import { STREAMER_PORT } from '../../../../src/resources/common/names.ts';
 import { makePod, NOW, stream } from '../../../kit/make/operator.ts';
 import { until } from '../../../kit/wait.ts';
 
@@ -115,4 +117,28 @@ test('a pod that pushes is not asked, and one that does not is asked again and a
   see(another);
   await until('the new one is asked', () => asked.filter((name) => name === 'another').length >= 3);
   expect(asked).not.toContain('pushing');
+});
+
+test('a pod that has answered to stop is told so once, and its container again when it was started anew', async () => {
+  const podIP = '127.94.0.1';
+  let status = 503;
+  const told: string[] = [];
+  const server = createServer((request, response) => {
+    told.push(`${request.method} ${request.url}`);
+    response.writeHead(status).end('{}');
+  });
+  onTestFinished(() => void server.close());
+  await new Promise<void>((resolve) => server.listen(STREAMER_PORT, podIP, resolve));
+  const { streamers } = startStreamers();
+  const build = (restartCount: number): Pod => {
+    const made = pod(true);
+    const containerStatuses = made.status?.containerStatuses?.map((one) => ({ ...one, restartCount })) ?? [];
+    return { ...made, status: { ...made.status, podIP, containerStatuses } };
+  };
+  await streamers.stop(build(0), 'token');
+  status = 200;
+  for (let n = 0; n < 3; n++) await streamers.stop(build(0), 'token');
+  expect(told).toEqual(['POST /control/stop', 'POST /control/stop']);
+  await streamers.stop(build(1), 'token');
+  expect(told).toHaveLength(3);
 });
