@@ -38,6 +38,10 @@ export const isRefusal = (error: unknown): error is KubeError =>
   (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
   !PASSING.some((words) => error.message.includes(words));
 
+/** Kubernetes makes nothing more in a namespace that is being deleted. */
+export const isOfEndingNamespace = (error: KubeError): boolean =>
+  error.reason === 'Forbidden' && error.message.includes('because it is being terminated');
+
 /** A sentence of RBAC, and not of admission: the right is missing. */
 const WITHOUT_RIGHT = /cannot \w+ resource "/;
 

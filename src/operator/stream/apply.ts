@@ -13,7 +13,7 @@ import { annotateTrace } from '../../resources/common/trace.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
-import { describeRefusal, isRefusal } from '../runtime/controller.ts';
+import { describeRefusal, isOfEndingNamespace, isRefusal } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, hasBeenOnAir, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
@@ -140,6 +140,9 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   } catch (error) {
     if (isRefusal(error)) {
       const refusal = describeRefusal(error, namespace);
+      // No pod will follow this one, which would go on for as long as it may.
+      if (action.standby && observed.pod?.metadata.deletionTimestamp && isOfEndingNamespace(error))
+        await stop(context, observed.pod);
       return action.standby
         ? done(observed.pod, withoutStandby(decision, refusal, now))
         : done(undefined, withoutPod(observed, decision, refusal));

@@ -117,3 +117,12 @@ test.each([
   await settle();
   expect(universe.publishing).toEqual(onAir);
 });
+
+test('a pod ends soon when its namespace is being deleted, since no other one can follow', async () => {
+  const { universe, settle } = await goLive();
+  universe.lingers = true;
+  universe.isEnding = true;
+  universe.delete(POD, 30);
+  await settle();
+  expect([universe.publishing, universe.pods]).toEqual([[], []]);
+});

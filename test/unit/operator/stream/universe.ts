@@ -37,6 +37,8 @@ export class Universe {
   /** Requests so far, such as `create pods`. */
   readonly requests: string[] = [];
   lingers = false;
+  /** The namespace is being deleted: nothing is made in it any more. */
+  isEnding = false;
   #version = 100;
   #uids = 0;
 
@@ -128,6 +130,10 @@ export class Universe {
       create: (resource: Resource, _: string, object: Any) =>
         request('create', resource, () => {
           const name = key(resource, object.metadata.name);
+          if (this.isEnding) {
+            const words = `unable to create new content in namespace ${NAMESPACE} because it is being terminated`;
+            throw new KubeError(403, 'Forbidden', words);
+          }
           if (this.objects.has(name)) throw fail(409, 'AlreadyExists');
           const { stringData, ...rest } = clone(object) as Any & { stringData?: Record<string, string> };
           const data = Object.entries(stringData ?? {}).map(([k, v]) => [k, Buffer.from(v).toString('base64')]);
