@@ -134,8 +134,20 @@ function splitPath(rtmpUrl: string): Path {
 const join = (base: string, parts: readonly string[]): string => [base, ...parts].join('/');
 const append = (key: string, query: string): string => key + (key.includes('?') ? query.replace(/^\?/, '&') : query);
 
-/** RTMP: the key may be the last part of the path, or have a placeholder there. */
+/**
+ * RTMP: the key may be the last part of the path, or have a placeholder there. What is kept is read again: where an address ends like
+ * its key (`rtmp://host/app/name` with the key `name`), the placeholder keeps that end from being taken for the key.
+ */
 function locateInPath(rtmpUrl: string, key: string): LocatedResult {
+  const located = findInPath(rtmpUrl, key);
+  if ('problem' in located || located.sent) return located;
+  const found = { rtmpUrl: tidy(located.rtmpUrl), rtmpKey: tidy(located.rtmpKey) };
+  const again = findInPath(found.rtmpUrl, found.rtmpKey);
+  if (!('problem' in again) && again.rtmpUrl === found.rtmpUrl && again.rtmpKey === found.rtmpKey) return found;
+  return { rtmpUrl: `${found.rtmpUrl}/{key}`, rtmpKey: found.rtmpKey, sent: found };
+}
+
+function findInPath(rtmpUrl: string, key: string): LocatedResult {
   const { base, parts, query } = splitPath(rtmpUrl);
   const last = parts.at(-1);
   const app = join(base, parts.slice(0, -1));

@@ -133,6 +133,23 @@ test('a change of the address alone shows no key that it may end with', () => {
   expect(status.rtmpUrl).toBe('rtmp://h.example/live/…');
 });
 
+test.each([
+  ['rtmp://h.example/live/x/x', ''],
+  ['rtmp://h.example/live/x/x', 'x'],
+  ['rtmp://h.example/live/x/{key}', 'x'],
+  ['rtmp://h.example/live/x/x?a=b', ''],
+])('an address that ends like its key is kept so that it is read as the same: %s, "%s"', (url, key) => {
+  const { read: once } = read(url, key);
+  expect(once?.ingest.path).toBe('live/x');
+  expect(once?.streamName.split('?')[0]).toBe('x');
+  const { read: again } = read(once?.rtmpUrl ?? '', once?.rtmpKey);
+  expect(again).toEqual(once);
+});
+
+test('nothing invisible stays before a key that is cut off an address', () => {
+  expect(read('rtmp://h.example/live/\u200bkey').read).toMatchObject({ rtmpKey: 'key', streamName: 'key' });
+});
+
 test('a parsed address parses to the same again, and no text throws', () => {
   const part = fc.oneof(
     fc.constantFrom('rtmp://', 'srt://', 'u:p@', 'h.example', '/', '?', '{key}', 'live', 'k3y', '=', '&', '%', '#'),
