@@ -135,7 +135,7 @@ const join = (base: string, parts: readonly string[]): string => [base, ...parts
 const append = (key: string, query: string): string => key + (key.includes('?') ? query.replace(/^\?/, '&') : query);
 
 /**
- * RTMP: the key may be the last part of the path, or have a placeholder there. What is kept is read again: where an address ends like
+ * RTMP: the key may be the last part of the path, or have a placeholder there. The kept address is read again: where it ends like
  * its key (`rtmp://host/app/name` with the key `name`), the placeholder keeps that end from being taken for the key.
  */
 function locateInPath(rtmpUrl: string, key: string): LocatedResult {

@@ -287,7 +287,7 @@ test('a chunk that the storage shows later than its entry is played once it is t
   for (const times of [1, 2, 3]) {
     storage.late.set(late, times);
     const reader = await open();
-    const { pictures } = await play(reader);
+    const { pictures } = await play(reader, () => storage.settle());
     expect(reader.error).toBeUndefined();
     expect(pictures).toEqual(count(0, FRAMES));
   }

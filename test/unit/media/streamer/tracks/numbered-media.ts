@@ -1,4 +1,5 @@
 /** Makes media whose pictures and sounds hold their numbers, and a storage for it that records requests. */
+import { setImmediate } from 'node:timers/promises';
 import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../../../../src/media/rendition/flv.ts';
 import { DirectoryStorage } from '../../../../../src/media/storage/directory.ts';
 import { type ReadRange, type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
@@ -23,9 +24,12 @@ export class RecordedStorage extends DirectoryStorage {
     return this.#answer(name, async () => (this.#isLate(name) ? undefined : super.head(name)));
   }
   override read(name: string, range?: ReadRange, signal?: AbortSignal) {
-    return this.#answer(name, () => {
+    return this.#answer(name, async () => {
       if (this.#isLate(name)) throw new StorageError('not_found', 'It is not there yet.');
-      return super.read(name, range, signal);
+      const body = await super.read(name, range, signal);
+      this.#underWay++;
+      body.once('close', () => this.#underWay--);
+      return body;
     });
   }
   override async *list(prefix: string) {
@@ -41,10 +45,20 @@ export class RecordedStorage extends DirectoryStorage {
     this.late.set(name, left - 1);
     return left > 0;
   }
+  /** Resolves when no request is under way: a reader that is not paced leaves the storage no time. */
+  async settle(): Promise<void> {
+    while (this.#underWay > 0) await setImmediate();
+  }
+  #underWay = 0;
   async #answer<T>(name: string, answer: () => Promise<T>): Promise<T> {
     this.asked.push(name);
     if (this.away) throw new StorageError('unavailable', 'It is away.');
-    return answer();
+    this.#underWay++;
+    try {
+      return await answer();
+    } finally {
+      this.#underWay--;
+    }
   }
 }
 
