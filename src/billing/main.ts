@@ -79,10 +79,7 @@ export async function runBilling(
 
   const watch = watchNamespaces(kube, namespaces, log);
   metrics.showNamespaces(watch.states);
-  const streams = watch.createCache(LOOPSTREAMS, {
-    readEnding: (stream) => readByPatch(kube, LOOPSTREAMS, stream),
-    indexes: byAccountIndex,
-  });
+  const streams = watch.createCache(LOOPSTREAMS, { readEnding: readByPatch, indexes: byAccountIndex });
   const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL });
   metrics.showReflectors({ streams, pods });
   for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);

@@ -22,9 +22,9 @@ export async function readNamespaceState(
  * namespace are gone already, and nobody needs to read in the whole cluster for that. Undefined when the object is gone.
  */
 export async function readByPatch<T extends KubeObject>(
+  { metadata: { name, namespace = '', uid } }: Stored<T>,
   kube: Pick<Kube, 'mergePatch'>,
   resource: Resource<T>,
-  { metadata: { name, namespace = '', uid } }: Stored<T>,
 ): Promise<Stored<T> | undefined> {
   try {
     return await kube.mergePatch(resource, namespace, name, { metadata: { uid } });

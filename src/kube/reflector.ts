@@ -65,7 +65,7 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
    * Roles of such a namespace in no order with the rest. Where they go first, lists and watches are refused, and the
    * deletion of an object that waits for a finalizer would never be seen. A rejected read is retried.
    */
-  readEnding?: (object: Stored<T>) => Promise<Stored<T> | undefined>;
+  readEnding?: (object: Stored<T>, kube: Kube, resource: Resource<T>) => Promise<Stored<T> | undefined>;
   observer?: ReflectorObserver;
   log: Logger;
 }
@@ -248,7 +248,7 @@ export function createReflector<T extends KubeObject>(
   const readEach = async (signal: AbortSignal): Promise<void> => {
     if (!readEnding) return;
     const readOne = async (object: Stored<T>) => {
-      const found = await readEnding(object);
+      const found = await readEnding(object, kube, resource);
       notifyHandlers(found ? cache.upsert(take(found)) : cache.forget(object));
     };
     try {

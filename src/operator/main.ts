@@ -97,7 +97,7 @@ export async function runOperator(
   // Caches, and the dependencies of all controllers.
   const namespaces = watchNamespaces(kube, watched, log);
   metrics.showNamespaces(namespaces.states);
-  const own = createCaches(namespaces, kube);
+  const own = createCaches(namespaces);
   const nodes = await createNodeCache(kube, log);
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);

@@ -135,12 +135,12 @@ const stripPod = <P extends Pod>(pod: P): P => {
   };
 };
 
-export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'>, kube: Pick<Kube, 'mergePatch'>) {
+export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'>) {
   // Only what the operator made itself: a namespace may hold thousands of other pods.
   const made = { labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   return {
     streams: createCache(LOOPSTREAMS, {
-      readEnding: (stream) => readByPatch(kube, LOOPSTREAMS, stream),
+      readEnding: readByPatch,
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),

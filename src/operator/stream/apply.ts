@@ -140,12 +140,11 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   } catch (error) {
     if (isRefusal(error)) {
       const refusal = describeRefusal(error, namespace);
+      if (!action.standby) return done(undefined, withoutPod(observed, decision, refusal));
+      const main = observed.pod;
       // No pod will follow this one, which would go on for as long as it may.
-      if (action.standby && observed.pod?.metadata.deletionTimestamp && isOfEndingNamespace(error))
-        await stop(context, observed.pod);
-      return action.standby
-        ? done(observed.pod, withoutStandby(decision, refusal, now))
-        : done(undefined, withoutPod(observed, decision, refusal));
+      if (main?.metadata.deletionTimestamp && isOfEndingNamespace(error)) await stop(context, main);
+      return done(main, withoutStandby(decision, refusal, now));
     }
     if (!hasReason(error, 'AlreadyExists')) throw error;
   }

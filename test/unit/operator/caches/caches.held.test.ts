@@ -8,7 +8,7 @@ import { NAMESPACE, stream } from '../../../kit/make/operator.ts';
 import { silent } from '../../../kit/real/kube.ts';
 
 test('a destination is due when a stream begins to hold it, and not for the start itself', () => {
-  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent), {} as Kube);
+  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent));
   const [atOnce, due]: [string[], string[]] = [[], []];
   const ignore = () => undefined;
   watchCaches(caches, {

@@ -31,7 +31,7 @@ const failed: UploadStatus = {
 
 /** Caches without a cluster; `countFor` returns the playlists that a change enqueues. */
 function watch() {
-  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent), {} as Kube);
+  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent));
   let enqueued: string[] = [];
   let others: string[] = [];
   const add = (key: string) => others.push(key);

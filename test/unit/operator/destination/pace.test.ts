@@ -9,7 +9,7 @@ import { NAMESPACE, stream } from '../../../kit/make/operator.ts';
 import { silent } from '../../../kit/real/kube.ts';
 
 function createStreams(count: number, phase: Phase) {
-  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent), {} as Kube);
+  const caches = createCaches(watchNamespaces({} as Kube, [NAMESPACE], silent));
   const { metadata, ...like } = stream({}, { status: { phase } });
   for (let n = 0; n < count; n++) caches.streams.upsert({ ...like, metadata: { ...metadata, name: `stream-${n}` } });
   return caches;
