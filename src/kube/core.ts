@@ -70,7 +70,10 @@ export interface NodeSpec {
   unschedulable?: boolean;
   taints?: { key: string; value?: string; effect: string }[];
 }
-export type NodeStatus = Record<string, unknown> & { allocatable?: Record<string, string> };
+export type NodeStatus = Record<string, unknown> & {
+  allocatable?: Record<string, string>;
+  conditions?: { type: string; status: string; [field: string]: unknown }[];
+};
 export type Node = Stored<KubeObject<NodeSpec, NodeStatus>>;
 export const NODES = core<KubeObject<NodeSpec, NodeStatus>>('Node', 'nodes', false);
 export const JOBS: Resource<KubeObject<Record<string, unknown>, JobStatus>> = {

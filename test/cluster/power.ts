@@ -36,8 +36,8 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
     expect(after.spec.nodeName).not.toBe(nodeName);
     const how = `another pod, on the other node, ${seconds(toldMs)} after it was said that the first is out of service`;
     results.add('power loss of its node', seconds(gap), how);
-    // It looks every 20 s (pkg/controller/podgc).
-    results.add('… after Kubernetes has called the first pod failed', seconds(goneMs), '');
+    // The operator does, or the garbage collector, which looks every 20 s (pkg/controller/podgc).
+    results.add('… after the first pod is called failed', seconds(goneMs), '');
 
     const again = await stream.gap(async () => {
       await node.boot();

@@ -47,6 +47,7 @@ export const LOG_KEYS = {
   method: 'The method of a request.',
   namespace: 'A namespace.',
   network: 'A network of crypto deposits.',
+  node: 'The name of a node.',
   objects: 'The number of objects in storage.',
   ok: 'Whether it succeeded.',
   opsPort: 'The port of `/healthz`, `/readyz` and `/metrics`.',

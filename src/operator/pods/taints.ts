@@ -4,6 +4,9 @@ import type { Node } from '../../kube/core.ts';
 /** Taints that Kubernetes puts on a node that it does not hear of: it may answer again at any moment. */
 const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
 
+/** Somebody says by it that nothing runs on the node. */
+const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
+
 interface Taint {
   key: string;
   value?: string;
@@ -33,3 +36,11 @@ export function findRepulsion({ spec }: Node, tolerations: readonly Toleration[]
   );
   return taint && `is tainted ${taint.key}:${taint.effect}`;
 }
+
+/** https://kubernetes.io/docs/concepts/cluster-administration/node-shutdown/#non-graceful-node-shutdown */
+export const isOutOfService = ({ spec }: Node): boolean =>
+  (spec?.taints ?? []).some(({ key }) => key === OUT_OF_SERVICE);
+
+/** Whether its kubelet reports to Kubernetes, and is well. */
+export const isNodeReady = ({ status }: Node): boolean =>
+  (status?.conditions ?? []).some((one) => one.type === 'Ready' && one.status === 'True');

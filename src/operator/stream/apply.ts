@@ -86,6 +86,8 @@ export async function applyDecision(
     case 'publish':
       return publish(context, pod);
     case 'stop':
+      // One that has answered ends soon: nothing is read for it with each event until then.
+      if (deps.streamers.hasStopped(pod)) return done(pod);
       return (await isFollowed(context, pod)) ? stop(context, pod) : STALE;
     case 'delete':
       return deletePod(context, pod, action.retire);

@@ -6,7 +6,7 @@ import type { Streamers } from './streamers.ts';
 
 export interface StreamControllerDeps extends ControllerDeps {
   /** The pods of streams on air. */
-  streamers: Pick<Streamers, 'report' | 'skip' | 'release' | 'stop'>;
+  streamers: Pick<Streamers, 'report' | 'skip' | 'release' | 'stop' | 'hasStopped'>;
   rollout: Pick<Rollout, 'mayRoll' | 'requeueAfterMs'>;
   /** Whether the sessions of a namespace are kept until somebody acknowledges them. */
   isMetered: (namespace: string) => boolean;

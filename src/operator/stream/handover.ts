@@ -10,7 +10,7 @@
  *
  * "Nothing runs" is what kubelet says of it (pods/status.ts, isOver), never that the API server knows of no such pod: a finalizer
  * keeps the object until then. A pod on a node that does not answer may still publish, so nothing takes over until the node
- * answers, or is deleted or tainted out-of-service, upon which Kubernetes itself calls the pod failed.
+ * answers, or is deleted, upon which Kubernetes itself calls the pod failed, or is tainted out-of-service (lost-pods.ts).
  * Every step is decided anew from what is there, so that a handover goes on after any restart. Pure: no I/O, no clock.
  */
 

@@ -7,6 +7,7 @@ import { BY_STREAM } from '../caches/caches.ts';
 import { listPlaylistNames, listUploadNames } from '../media/items.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
+import { isOutOfService } from '../pods/taints.ts';
 import { joinKey } from '../runtime/controller.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { isOutdated } from './handover.ts';
@@ -77,6 +78,17 @@ export function listCachedPods({ caches }: Pick<StreamControllerDeps, 'caches'>,
   const { namespace, name } = stream.metadata;
   return caches.pods.byIndex(BY_STREAM, joinKey(namespace, name)).filter((pod) => isOwnedBy(pod, stream));
 }
+
+/**
+ * The pods of a stream that are being deleted, whose node is out of service as far as the cache knows. An operator that may not look at
+ * nodes finds none.
+ */
+export const findLostPods = ({ caches }: Pick<StreamControllerDeps, 'caches'>, streamKey: string): Pod[] =>
+  caches.pods.byIndex(BY_STREAM, streamKey).filter((pod) => {
+    if (pod.metadata.deletionTimestamp === undefined || isOver(pod)) return false;
+    const node = caches.nodes?.get('', pod.spec.nodeName ?? '');
+    return node !== undefined && isOutOfService(node);
+  });
 
 /** UIDs of the pods of a stream that are over. */
 export const findEndedPods = (

@@ -7,8 +7,9 @@ import { type AppliedDecision, applyDecision } from './apply.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
 import { removePodFinalizers } from './finalizers.ts';
+import { failLostPods } from './lost-pods.ts';
 import type { Observation } from './observation.ts';
-import { findEndedPods, observePodTimes, observeStream } from './observe.ts';
+import { findEndedPods, findLostPods, observePodTimes, observeStream } from './observe.ts';
 import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus, sameSessions } from './status.ts';
 
@@ -16,6 +17,8 @@ export const reconcileStream =
   (deps: StreamControllerDeps): Reconcile =>
   async (key) => {
     const stream = deps.caches.streams.get(...splitKey(key));
+    const lostPods = findLostPods(deps, key);
+    if (lostPods.length > 0) await failLostPods(deps, lostPods);
     const endedPods = findEndedPods(deps, key);
     if (!stream) return removePodFinalizers(deps, key, endedPods);
 

@@ -60,6 +60,8 @@ export interface Streamers {
    * next pod would wait for that.
    */
   stop(pod: Pod, token: string): Promise<void>;
+  /** Whether a pod has answered to stop. */
+  hasStopped(pod: Pod): boolean;
   /** Asks the pods until the lifecycle stops; `enqueue` is called with a stream's key when its report has changed. */
   follow(pods: Caches['pods'], enqueue: (streamKey: string) => void, options: FollowOptions): void;
 }
@@ -188,15 +190,18 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     return isDone;
   };
 
+  const hasStopped = (pod: Pod): boolean => pods.get(pod.metadata.uid)?.stoppedRestarts === countRestarts(pod);
+
   return {
     async release(pod, token) {
       await postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid });
     },
     async stop(pod, token) {
+      if (hasStopped(pod)) return;
       const restarts = countRestarts(pod);
-      if (findState(pod.metadata.uid).stoppedRestarts === restarts) return;
       if (await postCommand(pod, STOP_PATH, token, {})) findState(pod.metadata.uid).stoppedRestarts = restarts;
     },
+    hasStopped,
     report: (podUid) => pods.get(podUid)?.report,
     accept(pod, pushed) {
       const report = parsePodReport(pushed, true);

@@ -61,7 +61,7 @@ async function listEntered(run: () => Promise<unknown>): Promise<string[]> {
 /** Modules that write, or talk to pods. */
 const ACTING = ['stream/apply', 'stream/finalizers', 'stream/secret', 'stream/streamers'];
 /** A person who follows the reconcile of a steady stream reads these many modules of the operator at most. */
-const MOST_MODULES = 15;
+const MOST_MODULES = 16;
 
 test('a steady stream is observed and judged without a request, and nothing that acts is entered', async () => {
   const { reconcile } = await goLive();
@@ -125,4 +125,22 @@ test('a pod ends soon when its namespace is being deleted, since no other one ca
   universe.delete(POD, 30);
   await settle();
   expect([universe.publishing, universe.pods]).toEqual([[], []]);
+});
+
+test('a pod that has answered to stop is waited for without another request', async () => {
+  const { universe, reconcile } = await goLive();
+  universe.lingers = true;
+  universe.delete(POD, 30);
+  const waitsForEnd = (pod: Pod) => universe.steps().some(({ what }) => what === `end ${pod.metadata.uid}`);
+  const [first] = universe.pods as [Pod];
+  for (let rounds = 0; rounds < 20 && !waitsForEnd(first); rounds++) {
+    await reconcile();
+    for (const { what, run } of universe.steps()) if (!what.startsWith('end')) run();
+  }
+  expect(universe.publishing).toEqual([]);
+  // The status says what is waited for by now.
+  await reconcile();
+  const before = universe.requests.length;
+  for (let events = 0; events < 3; events++) await reconcile();
+  expect(universe.requests.slice(before)).toEqual([]);
 });

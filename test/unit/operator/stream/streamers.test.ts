@@ -139,6 +139,7 @@ test('a pod that has answered to stop is told so once, and its container again w
   status = 200;
   for (let n = 0; n < 3; n++) await streamers.stop(build(0), 'token');
   expect(told).toEqual(['POST /control/stop', 'POST /control/stop']);
+  expect([streamers.hasStopped(build(0)), streamers.hasStopped(build(1))]).toEqual([true, false]);
   await streamers.stop(build(1), 'token');
   expect(told).toHaveLength(3);
 });

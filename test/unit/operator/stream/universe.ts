@@ -5,6 +5,7 @@
 
 import type { Pod, Secret } from '../../../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../../../src/kube/types.ts';
+import { countRestarts } from '../../../../src/operator/pods/status.ts';
 import type { StreamControllerDeps } from '../../../../src/operator/stream/controller-deps.ts';
 import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
 import { PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
@@ -25,7 +26,12 @@ interface Process {
   stopped: boolean;
   /** The publisher in its files, which kubelet updates now and then. */
   file: string | undefined;
+  /** How often it was started anew. */
+  restarts: number;
 }
+
+export const NODES = ['node-a', 'node-b', 'node-c'];
+const OUT_OF_SERVICE = { key: 'node.kubernetes.io/out-of-service', effect: 'NoExecute' };
 
 export class Universe {
   readonly objects = new Map<string, Any>();
@@ -39,6 +45,8 @@ export class Universe {
   lingers = false;
   /** The namespace is being deleted: nothing is made in it any more. */
   isEnding = false;
+  /** The operators may not write the status of pods. */
+  lacksPodStatus = false;
   #version = 100;
   #uids = 0;
 
@@ -48,6 +56,7 @@ export class Universe {
     put('loopstreams', stream());
     put('destinations', destination());
     put('uploads', upload());
+    for (const name of NODES) put('nodes', { metadata: { name, uid: name }, spec: {} });
     put('secrets', { metadata: { name: 'tv-secret', uid: 's' }, data: { rtmpUrl: 'eA==', rtmpKey: 'eA==' } });
   }
 
@@ -127,6 +136,13 @@ export class Universe {
     const kube = {
       get: (resource: Resource, _: string, name: string) =>
         request('get', resource, () => clone(found(resource, name))),
+      page: (resource: Resource, { fieldSelector = '' }: { fieldSelector?: string }) =>
+        request('page', resource, () => {
+          const name = fieldSelector.replace('metadata.name=', '');
+          const node = clone(found(resource, name));
+          const status = this.silentNodes.has(name) ? 'Unknown' : 'True';
+          return { items: [{ ...node, status: { conditions: [{ type: 'Ready', status }] } }] };
+        }),
       create: (resource: Resource, _: string, object: Any) =>
         request('create', resource, () => {
           const name = key(resource, object.metadata.name);
@@ -146,8 +162,15 @@ export class Universe {
           check(found(resource, object.metadata.name), object.metadata);
           return write(key(resource, object.metadata.name), clone(object));
         }),
-      mergePatch: (resource: Resource, _: string, name: string, patch: { metadata?: Any['metadata'] }) =>
+      mergePatch: (
+        resource: Resource,
+        _: string,
+        name: string,
+        patch: { metadata?: Any['metadata'] },
+        { subresource }: { subresource?: string } = {},
+      ) =>
         request('mergePatch', resource, () => {
+          if (this.lacksPodStatus && subresource === 'status') throw fail(403, 'Forbidden');
           const object = found(resource, name);
           check(object, patch.metadata);
           return write(key(resource, name), merge(object, patch) as Any);
@@ -188,17 +211,18 @@ export class Universe {
     return process && !this.silentNodes.has(process.node) ? process : undefined;
   }
 
-  /** Sends the operator's command to a pod's control port. */
-  tell(uid: string, what: 'release' | 'stop'): void {
+  /** Sends the operator's command to a pod's control port; returns whether the pod answers. */
+  tell(uid: string, what: 'release' | 'stop'): boolean {
     const process = this.#process(uid);
     if (process && what === 'release') process.open = true;
     if (process && what === 'stop') process.stopped = true;
+    return process !== undefined;
   }
 
   /** A container ends by itself; kubelet restarts it with its old files. */
   crash(uid: string): void {
     const process = this.#process(uid);
-    if (process) Object.assign(process, { open: false, stopped: false });
+    if (process) Object.assign(process, { open: false, stopped: false, restarts: process.restarts + 1 });
   }
 
   /** Kubelet ends the pod for good. */
@@ -209,15 +233,29 @@ export class Universe {
     this.#status(`pods/${name}`, { phase: 'Failed', reason: 'Evicted' });
   }
 
-  /** A node without a connection is gone for good: Kubernetes' garbage collector marks its pods failed. */
+  /** A node without a connection is gone for good: Kubernetes' garbage collector marks its pods failed. A new one has its name. */
   lose(node: string): void {
     for (const pod of this.pods.filter(({ spec }) => spec.nodeName === node)) {
       this.processes.delete(pod.metadata.uid);
       this.#status(`pods/${pod.metadata.name}`, { phase: 'Failed' });
       this.delete(`pods/${pod.metadata.name}`, 0);
     }
-    this.silentNodes.delete(node);
+    this.bringBack(node);
   }
+
+  /** A node without a connection has no power, and somebody says so. The processes on it are gone, and its pods are to go. */
+  callOutOfService(node: string): void {
+    for (const [uid, process] of this.processes) if (process.node === node) this.processes.delete(uid);
+    this.edit(`nodes/${node}`, ({ spec }) => void Object.assign(spec, { taints: [OUT_OF_SERVICE] }));
+  }
+
+  /** A node has its connection again, and no taint. */
+  bringBack(node: string): void {
+    this.silentNodes.delete(node);
+    this.edit(`nodes/${node}`, ({ spec }) => void Object.assign(spec, { taints: [] }));
+  }
+
+  #isOutOfService = (node: string): boolean => (this.objects.get(`nodes/${node}`)?.spec.taints as object[])?.length > 0;
 
   #status(key: string, status: object): void {
     this.edit(key, (pod) => {
@@ -235,18 +273,32 @@ export class Universe {
       const steps: { what: string; run: () => void }[] = [];
       const step = (what: string, run: () => void) => void steps.push({ what: `${what} ${uid}`, run });
       if (node === undefined) {
-        const free = ['node-a', 'node-b', 'node-c'].find((name) => !this.silentNodes.has(name));
+        const free = NODES.find((name) => !this.silentNodes.has(name));
         if (!deletionTimestamp && free)
           step('bind', () => this.edit(key, ({ spec }) => void Object.assign(spec, { nodeName: free })));
         return steps;
       }
-      if (this.silentNodes.has(node)) return steps;
       const over = pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded';
+      // Kubernetes deletes what does not tolerate the taint, and its garbage collector calls that failed.
+      if (this.silentNodes.has(node) && this.#isOutOfService(node)) {
+        if (!deletionTimestamp) step('remove', () => this.delete(key, 30));
+        else if (!over) step('call failed', () => this.#status(key, { phase: 'Failed' }));
+        else if (pod.metadata.deletionGracePeriodSeconds !== 0) step('delete', () => this.delete(key, 0));
+      }
+      if (this.silentNodes.has(node)) return steps;
       const state = pod.status?.containerStatuses?.[0]?.state;
       if (!process && !deletionTimestamp && !over)
         step(
           'start',
-          () => void this.processes.set(uid, { pod: uid, node, open: false, stopped: false, file: this.#named }),
+          () =>
+            void this.processes.set(uid, {
+              pod: uid,
+              node,
+              open: false,
+              stopped: false,
+              file: this.#named,
+              restarts: 0,
+            }),
         );
       // Kubelet keeps the files of a Secret that is gone.
       if (process && this.#named !== undefined && process.file !== this.#named)
@@ -255,7 +307,9 @@ export class Universe {
         step('read', () => void Object.assign(process, { open: true }));
       const ready = process?.open === true && !process.stopped;
       const said = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
-      if (process && !over && (state?.running === undefined || said !== ready))
+      const { restarts: restartCount = 0 } = process ?? {};
+      const { restartCount: saidRestarts = 0 } = pod.status?.containerStatuses?.[0] ?? {};
+      if (process && !over && (state?.running === undefined || said !== ready || saidRestarts !== restartCount))
         step('report', () =>
           this.#status(key, {
             phase: 'Running',
@@ -263,7 +317,7 @@ export class Universe {
             conditions: [
               { type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime: '2026-06-01T12:00:00Z' },
             ],
-            containerStatuses: [{ name: 'streamer', ready, restartCount: 0, started: true, state: { running: {} } }],
+            containerStatuses: [{ name: 'streamer', ready, restartCount, started: true, state: { running: {} } }],
           }),
         );
       // With `lingers`, a publisher ends only when it was told to stop: twenty seconds are long.
@@ -300,11 +354,13 @@ export class Operator {
       byIndex: () => [...this.#cached].filter(([key]) => key.startsWith(`${plural}/`)).map(([, object]) => object),
       upsert: (object: Any) => this.#hear(`${plural}/${object.metadata.name}`, clone(object)),
     });
-    const names = ['streams', 'playlists', 'uploads', 'destinations', 'pods', 'jobs'] as const;
+    const names = ['streams', 'playlists', 'uploads', 'destinations', 'pods', 'jobs', 'nodes'] as const;
     const caches = Object.fromEntries(names.map((name) => [name, cache(name === 'streams' ? 'loopstreams' : name)]));
+    const stopped = new Map<string, number>();
     const sendToPod = (what: 'release' | 'stop') => async (pod: Pod) => {
       await pause();
-      universe.tell(pod.metadata.uid, what);
+      const { uid } = pod.metadata;
+      if (universe.tell(uid, what) && what === 'stop') stopped.set(uid, countRestarts(pod));
     };
     const tools = {
       kube: universe.kube(pause),
@@ -317,6 +373,7 @@ export class Operator {
         skip: async () => undefined,
         release: sendToPod('release'),
         stop: sendToPod('stop'),
+        hasStopped: (pod: Pod) => stopped.get(pod.metadata.uid) === countRestarts(pod),
       },
       rollout: { mayRoll: () => true, requeueAfterMs: () => 0 },
       clock: { now: () => new Date(universe.nowMs), monotonicMs: () => universe.nowMs },
@@ -332,11 +389,13 @@ export class Operator {
     this.#cached.set(key, object);
   }
 
-  /** Updates the caches for all objects, or for the nth stale one. */
-  sync(nth?: number): void {
+  /** Updates the caches for all objects, or for the nth stale one, of those whose keys begin so. */
+  sync(nth?: number, prefix = ''): void {
     const { objects } = this.#universe;
     const keys = [...new Set([...objects.keys(), ...this.#cached.keys()])].filter(
-      (key) => this.#cached.get(key)?.metadata.resourceVersion !== objects.get(key)?.metadata.resourceVersion,
+      (key) =>
+        key.startsWith(prefix) &&
+        this.#cached.get(key)?.metadata.resourceVersion !== objects.get(key)?.metadata.resourceVersion,
     );
     for (const key of nth === undefined ? keys : keys.slice(nth % (keys.length || 1), (nth % (keys.length || 1)) + 1)) {
       const object = objects.get(key);
