@@ -25,7 +25,7 @@ const MOST_COSTS = 1000;
 const HELP = `Usage: node test/bench/operator.ts [options]
 
   --streams N[,M]  streams that go on air at once, from few to many (2000,10000)
-  --rounds R       rounds of schedules and of the smallest number; larger ones have one (3)
+  --rounds R       rounds of costs, of schedules and of the smallest number; larger ones have one (3)
   --seconds S      for how long the most streams are watched when they are steady (300)
   --schedules N    schedules that start in the same second (1000)
   --only PARTS     some of ${[...PARTS, ...MORE_PARTS].join(',')}; without it, all but ${MORE_PARTS.join(',')}
@@ -64,7 +64,9 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     await prepareDestinations(cluster.kube, Math.max(largest, schedules));
     const pushes = await startPushes(cluster.kube, operator.reportsUrl);
     await take('latency', async () => [await measureLatency(cluster, 200)]);
-    await take('costs', () => measureStreamCosts(cluster, operator, Math.min(largest, MOST_COSTS)));
+    await take('costs', () =>
+      measureStreamCosts(cluster, operator, Math.min(largest, MOST_COSTS), whole(values.rounds)),
+    );
     await take('schedules', async () => [await measureSchedules(cluster, schedules, whole(values.rounds))]);
     for (const [index, count] of counts.entries()) {
       await take('scale', async () => {

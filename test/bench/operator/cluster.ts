@@ -53,7 +53,7 @@ export interface BenchCluster {
 export async function startCluster(say: (text: string) => void, nodes = LARGE): Promise<BenchCluster> {
   const { kwok: kwokPath } = await ensureGoModule(KWOK, say);
   const dir = await mkdtemp(join(tmpdir(), 'bench-operator-'));
-  const audit = createAudit(dir, [serviceAccountUser('loopstream-operator')]);
+  const audit = createAudit(dir, serviceAccountUser('loopstream-operator'));
   const plane = await startTestKubernetes({
     extraArgs: {
       // As much as etcd recommends at most; by default it refuses writes at 2 GiB.
