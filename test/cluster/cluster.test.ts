@@ -320,7 +320,8 @@ describe('conditions show why another stream is off air', () => {
   });
 });
 
-rightsTests(those);
 powerTests(those);
+// A right to call pods failed is used when a node loses its power.
+rightsTests(those);
 cellTests(those);
 lifecycleTests(those);

@@ -37,7 +37,7 @@ export function powerTests(getContext: () => { scene: Scene; stream: WatchedStre
     const how = `another pod, on the other node, ${seconds(toldMs)} after it was said that the first is out of service`;
     results.add('power loss of its node', seconds(gap), how);
     // The operator does, or the garbage collector, which looks every 20 s (pkg/controller/podgc).
-    results.add('… after the first pod is called failed', seconds(goneMs), '');
+    results.add('… after the first pod is called failed', seconds(goneMs), 'the next pod starts meanwhile');
 
     const again = await stream.gap(async () => {
       await node.boot();
