@@ -35,13 +35,16 @@ type Costs = Map<string, number>;
  * is measured until it falls no more. kube-apiserver has bursts of seconds now and then, so the least counts and not the last.
  */
 async function measureIdle(read: () => Costs): Promise<Costs> {
-  for (let least: Costs | undefined; ; ) {
+  const measure = async (): Promise<Costs> => {
     const start = read();
     await sleep(IDLE_MS);
-    const rates = new Map([...read()].map(([name, cpu]) => [name, ((cpu - (start.get(name) ?? 0)) * 1000) / IDLE_MS]));
-    const before = least;
-    if (before === undefined || sum(rates) < sum(before)) least = rates;
-    if (before !== undefined && sum(rates) > sum(before) * STEADY) return least ?? rates;
+    return new Map([...read()].map(([name, cpu]) => [name, ((cpu - (start.get(name) ?? 0)) * 1000) / IDLE_MS]));
+  };
+  for (let least = await measure(); ; ) {
+    const next = await measure();
+    const falls = sum(next) <= sum(least) * STEADY;
+    if (sum(next) < sum(least)) least = next;
+    if (!falls) return least;
   }
 }
 
