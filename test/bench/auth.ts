@@ -9,9 +9,9 @@ import { parseArgs } from 'node:util';
 import { openAuth } from '../../src/auth/open.ts';
 import type { Credentials } from '../../src/auth/service.ts';
 import { migrate } from '../../src/server/migrate.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { authorize, type Person, post, register, signIn } from '../kit/make/oauth.ts';
 import { startTestPostgres } from '../kit/real/postgres.ts';
-import { freePort } from '../kit/wait.ts';
 import { rateRow } from './api/compare.ts';
 import type { LoadJobs } from './api/load.ts';
 import type { PeerJobs } from './api/peers.ts';
@@ -106,7 +106,7 @@ async function measure(): Promise<Row[]> {
   const load = started.use(startWorker<LoadJobs>(join(import.meta.dirname, 'api/load.ts')));
   const peers = started.use(startWorker<PeerJobs>(join(import.meta.dirname, 'api/peers.ts')));
   const guarded = started.use(startWorker<GuardedJobs>(join(import.meta.dirname, 'auth/guarded.ts')));
-  const port = String(await freePort());
+  const port = String(await reserveFreePort());
   const environment = {
     LOOPSTREAM_DATABASE_URL: postgres.url,
     LOOPSTREAM_AUTH_SECRET: SECRET,

@@ -8,10 +8,10 @@ import { buildPod } from '../../src/operator/stream/pod.ts';
 import type { ProgramItem } from '../../src/resources/stream/program.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
 import type { Container } from '../../tools/node-agent/types.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { findSender } from '../../tools/process/sender.ts';
 import { makeProgram, NOW, SETTINGS, stream, world } from '../kit/make/operator.ts';
 import { buildProgram, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
-import { freePort } from '../kit/wait.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../dist/app/main.js');
 
@@ -84,7 +84,7 @@ export async function startStreamer(media: Media, url: string, ...keys: readonly
     );
   await publish(media.items, 1);
   for (const [i, name] of destinations.entries()) await writeDestination(destinationsFile, name, [url, keys[i] ?? '']);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const container = readContainer();
   const env = {
     ...IMAGE_ENV,

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { startTestRedis } from '../kit/real/redis.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
@@ -21,7 +22,7 @@ import {
   readEnvironment,
   watchRedis,
 } from '../kit/system/traces.ts';
-import { freePort, until } from '../kit/wait.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 
@@ -137,7 +138,7 @@ describe('streams that cannot start', () => {
 
   test.each([
     ['does not resolve', async () => 'rtmp://no-such-host.invalid/live', 'dns_failed'],
-    ['refuses', async () => `rtmp://127.0.0.1:${await freePort()}/live`, 'connection_refused'],
+    ['refuses', async () => `rtmp://127.0.0.1:${await reserveFreePort()}/live`, 'connection_refused'],
   ])('to a destination that %s: it keeps trying and says why, and stop stops it', async (_what, url, code) => {
     await makeClip(join(dir, 'good.mp4'), { seconds: 2 });
     const upload = await settled((await importFrom(`${base}/good.mp4`)).objectID);
@@ -229,7 +230,7 @@ test('stream keys and API keys are in no log, metric, process list, object, tabl
   try {
     // A destination on air, an unreachable one, tests of both, and keys in the wrong places.
     const [onAir, refusing] = await Promise.all(
-      [receiver.url, `rtmp://127.0.0.1:${await freePort()}/live`].map(async (rtmpUrl, n) => {
+      [receiver.url, `rtmp://127.0.0.1:${await reserveFreePort()}/live`].map(async (rtmpUrl, n) => {
         const body = { name: `planted ${n}`, rtmpUrl, rtmpKey: planted[n] };
         return (await call('POST /v1/destinations', 201, body, { 'idempotency-key': `planted-${n}` })).id;
       }),

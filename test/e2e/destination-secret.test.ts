@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../kit/fake/rtmp-recorder.ts';
 import { everyCommandLine } from '../kit/make/destinations.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { freePort, until } from '../kit/wait.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const LOGIN = { user: 'publisher@example.com', password: 'verysecret-pw-4711' };
@@ -24,7 +25,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-secret-'));
   await makeClip(join(dir, 'clip.mp4'), { seconds: 2, hertz: 440, colour: 'red', size: '320x180', fps: 25 });
   [system, server] = await Promise.all([shareSystem(), startRtmpRecorder({ login: { ...LOGIN, style: 'wowza' } })]);
-  const port = await freePort();
+  const port = await reserveFreePort();
   files = execFile('python3', ['-m', 'http.server', '--bind', '127.0.0.1', '--directory', dir, String(port)]);
   const url = `http://127.0.0.1:${port}/clip.mp4`;
   await until('the media server answers', async () => (await fetch(url).catch(() => undefined))?.ok);

@@ -8,11 +8,12 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, problems } from '../../src/client/index.ts';
 import type { Session } from '../../src/resources/stream/sessions.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { decodeErrors, makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { send } from '../kit/make/tus-client.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
-import { freePort, until } from '../kit/wait.ts';
+import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const CLIP_SECONDS = 3;
@@ -34,7 +35,7 @@ beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'loopstream-main-job-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   await makeClip(join(dir, 'my.mp4'), { seconds: CLIP_SECONDS });
-  const port = await freePort();
+  const port = await reserveFreePort();
   const files = spawn('python3', ['-m', 'http.server', '--bind', '127.0.0.1', '--directory', dir, String(port)], {
     stdio: 'ignore',
   });

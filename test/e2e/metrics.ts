@@ -27,6 +27,7 @@ import { allMetrics, METRIC_ROLES, type MetricRole } from '../../tools/generate/
 import { DASHBOARDS } from '../../tools/generate/monitoring/dashboards.ts';
 import { ALERTS } from '../../tools/generate/monitoring/rules.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { run } from '../../tools/process/run.ts';
 import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { post } from '../kit/make/oauth.ts';
@@ -36,7 +37,7 @@ import { binariesOptions } from '../kit/real/kubernetes.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../kit/real/prometheus.ts';
 import { type S3Server, startS3Server } from '../kit/real/s3-server.ts';
 import { ROOT, type System } from '../kit/system/system.ts';
-import { freePort, until } from '../kit/wait.ts';
+import { until } from '../kit/wait.ts';
 
 let system: System;
 let kube: Kube;
@@ -71,7 +72,7 @@ async function startFromS3(): Promise<Running> {
     LOOPSTREAM_STORAGE_CREDENTIALS_DIR: dir,
     LOOPSTREAM_CACHE_DIR: join(studio.root, 'cache'),
   };
-  const nobody = `rtmp://127.0.0.1:${await freePort()}/live`;
+  const nobody = `rtmp://127.0.0.1:${await reserveFreePort()}/live`;
   const destinations = { main: [studio.rtmp.url, 'key'], gone: [nobody, 'key'] } as Record<string, [string, string]>;
   const program = buildProgram(studio.items, { destinations: Object.keys(destinations) });
   return studio.onAir(program, destinations, { env });

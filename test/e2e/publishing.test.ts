@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problems } from '../../src/client/index.ts';
+import { reserveFreePort } from '../../tools/process/ports.ts';
 import { makeClip, makeTone, readTrackPackets } from '../kit/make/media.ts';
 import { readColours, readTones } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
-import { freePort, until } from '../kit/wait.ts';
+import { until } from '../kit/wait.ts';
 
 /** Each clip has a tone and a colour of its own. */
 const CLIPS = {
@@ -28,7 +29,7 @@ let files: ChildProcess;
 const ids = { film: '', short: '', long: '', song: '' };
 
 async function importAll(): Promise<void> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   files = spawn('python3', ['-m', 'http.server', '--bind', '127.0.0.1', '--directory', dir, String(port)], {
     stdio: 'ignore',
   });

@@ -1,17 +1,4 @@
-/** Waits for conditions, and finds free ports. */
-import { once } from 'node:events';
-import { createServer } from 'node:net';
-
-/** Returns a port that was free a moment ago. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
+/** Waits for conditions. */
 
 /** Returns a delay between two checks. It grows from 20 to 200 ms: quick conditions are seen early, slow ones cost little. */
 export function patience(): () => Promise<void> {

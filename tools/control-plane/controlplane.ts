@@ -167,16 +167,11 @@ function createParts(options: ControlPlaneOptions, stateDir: string) {
 }
 
 async function claimPorts(asked: Partial<ControlPlanePorts>, host: string): Promise<ControlPlanePorts> {
-  const apiserver = await claimPort('kube-port', asked.apiserver ?? 0, host);
-  const taken = new Set([apiserver]);
-  const inner = async (port = 0): Promise<number> => {
-    const claimed = await claimPort('kube-port', port);
-    // A port that was given back a moment ago may be given out again.
-    if (taken.has(claimed)) return inner(port);
-    taken.add(claimed);
-    return claimed;
+  return {
+    apiserver: await claimPort('kube-port', asked.apiserver ?? 0, host),
+    etcdClient: await claimPort('kube-port', asked.etcdClient ?? 0),
+    etcdPeer: await claimPort('kube-port', asked.etcdPeer ?? 0),
   };
-  return { apiserver, etcdClient: await inner(asked.etcdClient), etcdPeer: await inner(asked.etcdPeer) };
 }
 
 /** Asks as the administrator until the answer is 200. */

@@ -1,22 +1,62 @@
 /** Chooses ports for the local system: requested ones are checked, inner ones are any free ports. */
-import { createServer } from 'node:net';
+import { randomInt } from 'node:crypto';
+import { createServer, type ListenOptions } from 'node:net';
 import { ConfigError } from '../../src/settings/settings.ts';
 
-function tryListen(host: string, port: number): Promise<number> {
+/**
+ * Free ports are taken from here. Linux gives outgoing connections, and servers that ask for any port, one from 32768 up
+ * (`net.ipv4.ip_local_port_range`), so one of those that is free now may be taken before its server has started.
+ */
+const FREE_PORTS = { first: 20_000, end: 30_000 };
+const ATTEMPTS = 1000;
+
+async function canListen(options: ListenOptions): Promise<boolean> {
+  return tryListen(options).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EADDRINUSE') return false;
+      throw error;
+    },
+  );
+}
+
+function tryListen(options: ListenOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once('error', reject);
-    server.listen({ host, port, exclusive: true }, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
-    });
+    server.listen({ ...options, exclusive: true }, () => server.close(() => resolve()));
   });
+}
+
+/** Resolves false when another process has reserved the port. The kernel frees the name when this process ends, however it ends. */
+async function reserve(port: number): Promise<boolean> {
+  const holder = createServer().unref();
+  return new Promise((resolve, reject) => {
+    holder.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'EADDRINUSE' ? resolve(false) : reject(error),
+    );
+    // A name in Linux' abstract namespace (unix(7)): no file is left behind.
+    holder.listen({ path: `\0loopstream-port-${port}` }, () => resolve(true));
+  });
+}
+
+/** A free port at `host` that no other caller gets, in any process, until this process ends. */
+export async function reserveFreePort(host = '127.0.0.1'): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const port = randomInt(FREE_PORTS.first, FREE_PORTS.end);
+    if ((await reserve(port)) && (await canListen({ host, port }))) return port;
+  }
+  throw new ConfigError(
+    `No port from ${FREE_PORTS.first} to ${FREE_PORTS.end - 1} is free at ${host}. End what uses them.`,
+  );
 }
 
 /** `port` if it is free at `host`, any free one when it is 0; otherwise one sentence that names the option. */
 export async function claimPort(option: string, port: number, host = '127.0.0.1'): Promise<number> {
   try {
-    return await tryListen(host, port);
+    if (port === 0) return await reserveFreePort(host);
+    await tryListen({ host, port });
+    return port;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {

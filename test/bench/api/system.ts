@@ -9,10 +9,11 @@ import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { migrate } from '../../../src/server/migrate.ts';
 import { environment } from '../../../src/settings/environment.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';
 import { startTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
 import { startTestPostgres } from '../../kit/real/postgres.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');
 const AUTH_SECRET = 'a secret of the benchmark, long enough for the auth library';
@@ -53,7 +54,7 @@ export async function startSystem(): Promise<BenchSystem> {
   const kubeconfig = await plane.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') });
 
   const startApi: BenchSystem['startApi'] = async (options = [], settings = {}) => {
-    const [port, opsPort] = [await freePort(), await freePort()];
+    const [port, opsPort] = [await reserveFreePort(), await reserveFreePort()];
     const since = performance.now();
     const child = await spawnChild({
       name: 'api',

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { environment } from '../../../src/settings/environment.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 import type { BenchCluster } from './cluster.ts';
 
 const BUNDLE = join(import.meta.dirname, '../../../dist/app/main.js');
@@ -27,7 +28,7 @@ export async function startOperator(
   { operatorKubeconfig, dir, clients }: BenchCluster,
   { leaderElection = false, env = {} }: { leaderElection?: boolean; env?: Record<string, string> } = {},
 ): Promise<OperatorProcess> {
-  const [port, reportsPort] = [await freePort(), await freePort()];
+  const [port, reportsPort] = [await reserveFreePort(), await reserveFreePort()];
   const reportsUrl = `http://127.0.0.1:${reportsPort}`;
   const name = `operator-${++serial}`;
   const started = performance.now();

@@ -12,8 +12,8 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ApiConfig } from '../../../src/server/settings.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from '../system/api.ts';
-import { freePort } from '../wait.ts';
 
 export interface Person extends KeyClient {
   email: string;
@@ -65,7 +65,7 @@ export const REDIRECT = 'http://127.0.0.1:7777/callback';
 
 /** The limits on attempts are high; a test of limits sets its own. */
 export async function startTestSite(overrides: Partial<ApiConfig> = {}): Promise<TestSite> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const url = `http://127.0.0.1:${port}`;
   const authLimits = { attempts: 10_000, registrations: 10_000, mails: 10_000 };
   const api = await startTestApi({ port, publicUrl: url, authLimits, ...overrides });

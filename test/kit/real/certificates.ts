@@ -5,7 +5,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePort, until } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { until } from '../wait.ts';
 
 const run = promisify(execFile);
 
@@ -40,7 +41,7 @@ export async function makeAuthority(dir: string): Promise<Authority> {
 
 /** Starts stunnel on a free port of loopback, with this certificate, in front of `port`. */
 export async function startStunnel(port: number, { certFile, keyFile }: Issued) {
-  const accept = await freePort();
+  const accept = await reserveFreePort();
   const conf = `${certFile}.stunnel.conf`;
   await writeFile(
     conf,

@@ -8,7 +8,7 @@ import { renewCertificate } from '../../../src/operator/crds/certificate.ts';
 import { conversionMetrics } from '../../../src/operator/metrics/conversion.ts';
 import { CONVERSION_PATH } from '../../../src/resources/common/names.ts';
 import type { WebhookClientConfig } from '../../../src/resources/crd/crds.ts';
-import { freePort } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { silent } from './kube.ts';
 
 const HOST = '127.0.0.1';
@@ -25,7 +25,7 @@ export async function startConversion(dir: string): Promise<Conversion> {
   mkdirSync(dir, { recursive: true });
   const data = await renewCertificate({}, [HOST], new Date());
   for (const name of ['tls.crt', 'tls.key'] as const) writeFileSync(join(dir, name), data[name]);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const metrics = conversionMetrics(new Registry());
   let lifecycle: Lifecycle;
   const reopen = async () => {

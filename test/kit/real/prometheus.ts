@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import type { Pod } from '../../../src/kube/core.ts';
 import { environment } from '../../../src/settings/environment.ts';
-import { freePort, until } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { until } from '../wait.ts';
 
 export interface Target {
   job: string;
@@ -113,7 +114,7 @@ export async function startPrometheus(
     ],
   };
   await writeFile(join(dir, 'prometheus.yml'), stringify(config));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const listen = `127.0.0.1:${port}`;
   const child = spawn(
     'prometheus',

@@ -4,7 +4,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { freePort, until } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { until } from '../wait.ts';
 import { chosenWay, type Way } from './engine/find.ts';
 
 /** A redis-server with given settings, in either way. */
@@ -31,7 +32,7 @@ export interface TestRedis {
 
 /** Call `kill` in afterAll. `way` chooses where it runs. */
 export async function startTestRedis(way?: Way): Promise<TestRedis> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const password = 'a-password-that-no-log-may-show';
   const settings = `bind 127.0.0.1\nport ${port}\nsave ""\nappendonly no\nrequirepass ${password}\n`;
   const inProcess = (way ?? (await chosenWay())) === 'processes';

@@ -5,7 +5,8 @@ import { access, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:f
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePort, until } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { until } from '../wait.ts';
 
 const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 const APPLICATION = 'live';
@@ -77,7 +78,7 @@ export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpS
   await mkdir(options.record, { recursive: true });
   const prefix = await mkdtemp(join(tmpdir(), 'rtmp-'));
   const { host = '127.0.0.1' } = options;
-  const port = options.port ?? (await freePort());
+  const port = options.port ?? (await reserveFreePort());
   await writeFile(join(prefix, 'nginx.conf'), configuration(prefix, `${host}:${port}`, options));
   let nginx: ChildProcess | undefined;
 

@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
 import type { StorageCredentials } from '../../../src/media/storage/storage.ts';
-import { freePort, until } from '../wait.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { until } from '../wait.ts';
 import { ensureGoPrograms } from './go-programs.ts';
 
 export interface S3Server {
@@ -26,7 +27,7 @@ export async function startS3Server(): Promise<S3Server> {
   const { versitygw } = await ensureGoPrograms();
   const root = await mkdtemp(join(tmpdir(), 's3-server-'));
   for (const name of ['objects', 'metadata']) await mkdir(join(root, name));
-  const port = await freePort();
+  const port = await reserveFreePort();
   const endpoint = `http://127.0.0.1:${port}`;
   const credentials = { accessKeyId: 'AKIATESTTESTTEST', secretAccessKey: 'a-secret-that-no-log-may-show' };
   // The client modifies its options.

@@ -17,10 +17,11 @@ import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/reso
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { withOverrides } from '../../../src/settings/limits.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { MEDIA, SETTINGS } from '../make/operator.ts';
 import { silent } from '../real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
-import { freePort, until } from '../wait.ts';
+import { until } from '../wait.ts';
 import { createKubelet, type Kubelet } from './kubelet.ts';
 
 export const NS = 'tv';
@@ -84,7 +85,7 @@ export async function startOperator(options: Options = {}, changes: Partial<Oper
 export function aroundEachTest({ metered = false, pushes = false } = {}): void {
   isMetered = metered;
   beforeAll(async () => {
-    reportsPort = pushes ? await freePort() : undefined;
+    reportsPort = pushes ? await reserveFreePort() : undefined;
     cluster = await shareTestKubernetes();
     kube = createKube({ kubeconfig: cluster.kubeconfig });
     await applyCrds(kube);

@@ -16,10 +16,11 @@ import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { incomingKey } from '../../../src/resources/upload/spec.ts';
 import { withOverrides } from '../../../src/settings/limits.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type Sending, send } from '../../kit/make/tus-client.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const SIZE = 48 * 2 ** 20;
 const QUOTA = { count: 6, bytes: 200 * 2 ** 20 };
@@ -74,7 +75,7 @@ test('a file arrives complete although its client is killed at 30 % and at 60 %,
   const content = randomBytes(SIZE);
   const path = join(dir, 'film.mp4');
   await writeFile(path, content);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const environment = {
     ...api.environment,
     LOOPSTREAM_STORAGE_URL: pathToFileURL(join(dir, 'media')).href,

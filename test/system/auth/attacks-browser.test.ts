@@ -1,5 +1,6 @@
 /** Tests attacks by other pages, by guessing, and with leaked data, by the sections that describe them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   begin,
   exchange,
@@ -14,7 +15,6 @@ import {
 } from '../../kit/make/oauth.ts';
 import { call } from '../../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
-import { freePort } from '../../kit/wait.ts';
 
 let site: TestSite;
 let ada: Person;
@@ -304,7 +304,7 @@ describe('registration (RFC 7591 §5, RFC 9700 §4.11)', () => {
 
 describe('leaked data (RFC 9700 §4.2.4, §4.3.1)', () => {
   test('no code, token, cookie or password is in the log, at its most talkative', async () => {
-    const port = await freePort();
+    const port = await reserveFreePort();
     const address = `http://127.0.0.1:${port}`;
     const more = { LOOPSTREAM_PORT: String(port), LOOPSTREAM_PUBLIC_URL: address, LOOPSTREAM_LOG_LEVEL: 'trace' };
     const server: ApiProcess = await startApiProcess({ ...site.environment, ...more });

@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   authorize,
   begin,
@@ -19,7 +20,6 @@ import {
 } from '../../kit/make/oauth.ts';
 import { makeAuthority } from '../../kit/real/certificates.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
-import { freePort } from '../../kit/wait.ts';
 
 let site: TestSite;
 let directory: string;
@@ -52,7 +52,7 @@ beforeAll(async () => {
   origin = `https://127.0.0.1:${(documents.address() as AddressInfo).port}`;
   site = await startTestSite();
   const person = await site.person('ada');
-  const port = await freePort();
+  const port = await reserveFreePort();
   url = `http://127.0.0.1:${port}`;
   server = await startApiProcess({
     ...site.environment,

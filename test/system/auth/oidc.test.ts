@@ -1,6 +1,7 @@
 /** Tests sign-in at an outside provider over HTTP: the whole way with a real one, and each lie with a lying one. */
 import { generateKeyPair, type JWTPayload, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { CLIENT, type Lies, type LyingOidc, type RealOidc, startLyingOidc, startOidc } from '../../kit/fake/oidc.ts';
 import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import {
@@ -14,7 +15,6 @@ import {
   type TestSite,
 } from '../../kit/make/oauth.ts';
 import { query } from '../../kit/real/postgres.ts';
-import { freePort } from '../../kit/wait.ts';
 
 let site: TestSite;
 let other: { url: string; stop(): Promise<void> };
@@ -25,7 +25,7 @@ let smtp: TestSmtp;
 const callbackUrl = (url: string) => `${url}/api/auth/callback/oidc`;
 
 beforeAll(async () => {
-  const ports = [await freePort(), await freePort()];
+  const ports = [await reserveFreePort(), await reserveFreePort()];
   const [url = '', lied = ''] = ports.map((port) => `http://127.0.0.1:${port}`);
   [oidc, liar, smtp] = await Promise.all([startOidc(callbackUrl(url)), startLyingOidc(), startSmtp()]);
   const mail = { smtpUrl: smtp.url, from: 'loops@example.com' };

@@ -10,12 +10,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type RealOidc, startOidc } from '../../kit/fake/oidc.ts';
 import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../../kit/real/page.ts';
 import { MAIN, ROOT } from '../../kit/system/app.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 import { plugIn } from './passkeys.ts';
 import { endWhileTyping, signUp } from './person.ts';
 
@@ -36,7 +37,7 @@ let page: Page;
 let complaints: string[];
 
 beforeAll(async () => {
-  const port = await freePort();
+  const port = await reserveFreePort();
   url = `http://localhost:${port}`;
   program = createServer((request, response) => {
     if (request.url?.startsWith('/callback')) cameBack.push(new URL(request.url, url));

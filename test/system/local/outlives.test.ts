@@ -8,11 +8,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { anvilProgram } from '../../../tools/local/chain.ts';
 import { putOnAir } from '../../../tools/local/demo.ts';
 import { identify, isAlive } from '../../../tools/process/identity.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
 import { ensureApp } from '../../kit/system/app.ts';
 import { ROOT, type System, startSystem, streamLikeDemo } from '../../kit/system/system.ts';
 import { readSetting } from '../../kit/system/traces.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const CHAIN = anvilProgram() === undefined ? [] : ['anvil'];
 const DEMO_CLIP = join(ROOT, 'tools/local/demo/bigbuckbunny.mp4');
@@ -91,7 +92,7 @@ function expectNoGap(from: number): void {
 /** Leaves the demo as a run does that ends before the demo's media has arrived. */
 async function leaveDemoUnimported(): Promise<void> {
   const { client, facts } = system;
-  const url = `http://127.0.0.1:${await freePort()}/media/bigbuckbunny.mp4`;
+  const url = `http://127.0.0.1:${await reserveFreePort()}/media/bigbuckbunny.mp4`;
   const upload = await client.uploads.fromLink({ type: 'VIDEO', url, name: 'Big Buck Bunny' });
   await client.streams.update(facts.demoStreamId ?? '', { videoUploadObjectID: upload.objectID });
   expect((await client.uploads.get(upload.objectID)).state).toBe('importing');

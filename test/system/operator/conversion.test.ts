@@ -11,10 +11,11 @@ import { runOperator } from '../../../src/operator/main.ts';
 import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { readStoredObjects } from '../../kit/real/etcd.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const NAMESPACE = 'tv';
 
@@ -33,7 +34,7 @@ afterAll(async () => {
 });
 
 test('it becomes ready, since it answers kube-apiserver before it asks, and counts its answers', async () => {
-  const [certDir, port] = [join(kubernetes.stateDir, 'webhook'), await freePort()];
+  const [certDir, port] = [join(kubernetes.stateDir, 'webhook'), await reserveFreePort()];
   mkdirSync(certDir);
   const data = await renewCertificate({}, ['127.0.0.1'], new Date());
   for (const name of ['tls.crt', 'tls.key'] as const) writeFileSync(join(certDir, name), data[name]);

@@ -17,11 +17,11 @@ import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import type { TestStatus } from '../../../src/resources/destination/spec.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { everyCommandLine } from '../../kit/make/destinations.ts';
 import { startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { freePort } from '../../kit/wait.ts';
 
 const IMAGE = 'loopstream:test';
 const KEY = 'verysecret-asked-4712';
@@ -124,7 +124,7 @@ test('a second request during a test joins it: one pod, one publish, and no left
 });
 
 test('a failed test shows its stage; a new key is tested and not the one before', async () => {
-  const uid = await destination('bad', `rtmp://127.0.0.1:${await freePort()}/live`);
+  const uid = await destination('bad', `rtmp://127.0.0.1:${await reserveFreePort()}/live`);
   await ask('bad', 'first');
   expect(await waitForResult('bad', 'first')).toMatchObject({
     ok: false,

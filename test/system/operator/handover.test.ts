@@ -17,6 +17,7 @@ import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { withOverrides } from '../../../src/settings/limits.ts';
 import { runNode } from '../../../tools/node-agent/run.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
 import { makeRendition } from '../../kit/make/streamer.ts';
@@ -24,7 +25,7 @@ import { silent } from '../../kit/real/kube.ts';
 import { NS, startTestNode, type TestNode } from '../../kit/real/node.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { buildObject } from '../../kit/system/operator-system.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 /** The limit is 5 s; a machine that is busy with other tests may take three times as long. Without a warm pod it is a minute. */
 const BAR_MS = 15_000;
@@ -81,7 +82,7 @@ async function startSecondNode(): Promise<void> {
 
 beforeAll(async () => {
   studio = await openStudio();
-  reportsPort = await freePort();
+  reportsPort = await reserveFreePort();
   await makeRendition(join(studio.root, 'storage'), `${MEDIA.sha256}/video-720p30`, { frames: 300, bitrateKbps: 300 });
   cluster = await startTestNode({ 'loopstream:1': PROGRAM, 'loopstream:2': PROGRAM });
   await startSecondNode();

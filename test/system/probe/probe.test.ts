@@ -14,11 +14,12 @@ import { type ProbeOptions, probe } from '../../../src/media/probe/probe.ts';
 import { runProbe } from '../../../src/media/probe/run.ts';
 import { probeConfig } from '../../../src/media/settings.ts';
 import type { ProbeResult } from '../../../src/resources/destination/spec.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { everyCommandLine } from '../../kit/make/destinations.ts';
 import { computeSteps, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const KEY = 'verysecret-probe-4711';
 
@@ -140,7 +141,7 @@ describe('a destination that does not', () => {
       ],
       [
         'has a port at which nobody listens',
-        async () => `rtmp://127.0.0.1:${await freePort()}/live`,
+        async () => `rtmp://127.0.0.1:${await reserveFreePort()}/live`,
         'connect',
         'connection_refused',
         /refuses/,
@@ -243,7 +244,7 @@ describe('the role', () => {
   };
 
   test('reads the destination from files and leaves one answer, also when that is a no', async () => {
-    const { code, result = '' } = await run(`rtmp://127.0.0.1:${await freePort()}/live`);
+    const { code, result = '' } = await run(`rtmp://127.0.0.1:${await reserveFreePort()}/live`);
     expect(code).toBe(0);
     expect(JSON.parse(result)).toMatchObject({ ok: false, stage: 'connect', code: 'connection_refused' });
   });

@@ -7,13 +7,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamerRun } from '../../../src/media/streamer/control/airtime.ts';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { unreceivedBytes } from '../../../src/media/streamer/output/unreceived-bytes.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { startTap } from '../../kit/fake/tap.ts';
 import { processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram } from '../../kit/make/streamer.ts';
 import { startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 /** A broken connection loses the media since the last report; a report comes twice a second. */
 const SHORT_OF_RECORDED_SECONDS = 1;
@@ -38,7 +39,7 @@ async function begin(name: string) {
   const files = await studio.onAir(buildProgram(studio.items), { main: [receiver.url, 'before'] });
   await files.stop();
   await files.destination('main', tap.url, name);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const [message, history] = [join(studio.root, `${name}-message`), join(studio.root, `${name}-sessions.json`)];
   const child = spawn(process.execPath, [MAIN, 'streamer'], {
     env: {
@@ -80,7 +81,7 @@ test('the seconds of a session are those that a receiver sees, never more and le
   await live(true);
   await until('three seconds', async () => (await onAir()) >= 3);
   // The destination has no listener for a while.
-  await files.destination('main', `rtmp://127.0.0.1:${await freePort()}/live`, 'counted');
+  await files.destination('main', `rtmp://127.0.0.1:${await reserveFreePort()}/live`, 'counted');
   await live(false);
   const away = await onAir();
   const since = performance.now();

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { orderRound } from '../../../src/media/streamer/timeline/playhead.ts';
 import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   CONTROL_TOKEN,
   expectNoSeam,
@@ -19,7 +20,7 @@ import {
 import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import type { RtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 let studio: Studio;
 let rtmp: RtmpServer;
@@ -259,7 +260,7 @@ test('a streamer killed in the middle of a shuffled round is followed by one tha
 
 /** Runs the streamer as its pod does: in a process, which can be killed. */
 async function startProcess(like: Running) {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const env = { ...process.env, ...like.environment, LOOPSTREAM_PORT: String(port) };
   const child: ChildProcess = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: 'ignore' });
   const gone = once(child, 'exit');

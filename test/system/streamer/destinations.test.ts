@@ -11,6 +11,7 @@ import {
   TAG_SCRIPT,
 } from '../../../src/media/rendition/flv.ts';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   connected,
   counted,
@@ -22,7 +23,7 @@ import {
 import { live, openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const KEY = 'verysecret-key-0815';
 
@@ -75,7 +76,7 @@ test('a destination that goes away is published to again, however long it was aw
 });
 
 test('while no destination takes media the stream is not ready, says why, and keeps the key to itself', async () => {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const stream = await onAir(buildProgram(items), { main: [`rtmp://127.0.0.1:${port}/live`, KEY] });
   await until('an error', async () => (await stream.stats()).destinations[0]?.lastError ?? false);
   expect(await stream.status('/readyz')).toBe(503);

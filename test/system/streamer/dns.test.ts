@@ -5,12 +5,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { environment } from '../../../src/settings/environment.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { connected, counted, expectUntouched, failed } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, writeAtomically, writeDestination } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 let studio: Studio;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
   await writeAtomically(join(dir, 'program'), JSON.stringify(buildProgram(studio.items, { destinations: names })));
   for (const [name, [url, key]] of Object.entries(destinations))
     await writeDestination(join(dir, 'destinations.json'), name, [url, key]);
-  const port = await freePort();
+  const port = await reserveFreePort();
   const script = 'mount --bind "$1" /etc/hosts && exec "$2" "$3" streamer';
   const child = spawn('unshare', [...NAMESPACE, 'sh', '-c', script, 'sh', hosts, process.execPath, MAIN], {
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -6,6 +6,7 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import {
   connected,
@@ -19,7 +20,7 @@ import {
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, makeRendition } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 let studio: Studio;
 let rtmp: RtmpServer;
@@ -135,7 +136,7 @@ test('a killed transport, a hanging one, a silent peer and a closed port: the fi
       killed: [killed.url, 'killed'],
       stays: [stays.url, 'stays'],
       mute: [`rtmp://127.0.0.1:${mute}/live`, 'key'],
-      nobody: [`rtmp://127.0.0.1:${await freePort()}/live`, 'key'],
+      nobody: [`rtmp://127.0.0.1:${await reserveFreePort()}/live`, 'key'],
     },
     { env: { LOOPSTREAM_FFMPEG: await ffmpegThatStays(stays.port) } },
   );

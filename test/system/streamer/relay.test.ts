@@ -1,11 +1,12 @@
 /** Tests RTMPS by name, to the checked address: the server sees the name, and no other lookup happens. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { connected, destination, expectUntouched, failed } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 let studio: Studio;
 beforeAll(async () => {
@@ -25,7 +26,7 @@ test('names that only the check could resolve are published to, by RTMP and RTMP
       plain: [studio.rtmp.url.replace('127.0.0.1', 'ingest.example'), 'plain'],
       secure: [`rtmps://ingest.example:${stunnel.port}/live`, 'secure'],
       other: [`rtmps://elsewhere.example:${stunnel.port}/live`, 'other'],
-      closed: [`rtmps://ingest.example:${await freePort()}/live`, 'closed'],
+      closed: [`rtmps://ingest.example:${await reserveFreePort()}/live`, 'closed'],
     },
     { env: { LOOPSTREAM_CA_FILE: authority.caFile }, lookup: async () => [{ address: '127.0.0.1' }] },
   );

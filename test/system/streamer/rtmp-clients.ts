@@ -3,8 +3,9 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { ensureRtmpLogin } from '../../kit/real/go-programs.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
@@ -49,7 +50,7 @@ export interface LoginServer {
 /** Starts the server of MediaMTX with a login (Adobe's). */
 export async function startLoginServer({ user, password }: RtmpLogin): Promise<LoginServer> {
   const { 'rtmp-login': program } = await ensureRtmpLogin();
-  const address = `127.0.0.1:${await freePort()}`;
+  const address = `127.0.0.1:${await reserveFreePort()}`;
   const child = spawn(program, ['serve', address, user, password], { stdio: ['ignore', 'pipe', 'ignore'] });
   let lines = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -2,10 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { expectNoSeam, openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, readPackets } from '../../kit/make/streamer.ts';
 import { MAIN } from '../../kit/system/app.ts';
-import { freePort, until } from '../../kit/wait.ts';
+import { until } from '../../kit/wait.ts';
 
 /** The pause is longer than a destination may stall (5 s), and shorter than a receiver's patience. */
 const STOPPED_MS = 8000;
@@ -25,7 +26,7 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
   await files.stop();
   // The key is another one, since the receiver names recordings after the second in which they begin.
   await files.destination('main', studio.rtmp.url, 'stopped');
-  const port = await freePort();
+  const port = await reserveFreePort();
   const env = { ...process.env, ...files.environment, LOOPSTREAM_PORT: String(port) };
   const child = spawn(process.execPath, [MAIN, 'streamer'], { env, stdio: ['ignore', 'ignore', 'pipe'] });
   const gone = once(child, 'exit');

@@ -1,7 +1,8 @@
 /** Runs Postgres in a container, with its files in memory. */
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
-import { freePort, until } from '../../wait.ts';
+import { reserveFreePort } from '../../../../tools/process/ports.ts';
+import { until } from '../../wait.ts';
 import type { TestPostgres } from '../postgres.ts';
 import { runContainer } from './container.ts';
 import { POSTGRES_BIN, PREPARED_CLUSTER } from './image.ts';
@@ -35,7 +36,7 @@ function script(port: number): string {
 }
 
 export async function startPostgresContainer(): Promise<TestPostgres> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const password = randomBytes(18).toString('base64url');
   const container = await runContainer({
     command: ['sh', '-c', script(port)],

@@ -2,8 +2,8 @@
 
 import { AppError } from '../../../../src/lib/errors.ts';
 import { SCOPES } from '../../../../src/lib/scopes.ts';
+import { reserveFreePort } from '../../../../tools/process/ports.ts';
 import { buildTestServer } from '../../../kit/system/server.ts';
-import { freePort } from '../../../kit/wait.ts';
 
 export const ADA = {
   id: 'ada',
@@ -30,7 +30,7 @@ export interface Tools {
 
 /** Serves the tools to every sender of a key; with `open`, to every client, for suites without keys. */
 export async function serveTools({ open = false } = {}): Promise<Tools> {
-  const port = await freePort();
+  const port = await reserveFreePort();
   const url = `http://127.0.0.1:${port}`;
   const principal = { accountId: 'ada', userId: 'ada', scopes: new Set(SCOPES), via: 'key' as const };
   const { app } = await buildTestServer({

@@ -10,9 +10,10 @@ import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import { PrepareProgress, PrepareResult, type PrepareTask } from '../../../../src/media/prepare/job/task.ts';
 import { runPrepare } from '../../../../src/media/prepare/main.ts';
 import { prepareConfig } from '../../../../src/media/settings.ts';
+import { reserveFreePort } from '../../../../tools/process/ports.ts';
 import { findChunkKeys } from '../../../kit/make/chunks.ts';
 import { halfWritten, media, quiet, room, serve } from '../../../kit/make/prepare.ts';
-import { freePort, until } from '../../../kit/wait.ts';
+import { until } from '../../../kit/wait.ts';
 
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };
 
@@ -246,7 +247,7 @@ test('a client of the pod gets its progress, and nothing else', async () => {
     res.setHeader('content-length', content.length).write(content.subarray(0, half));
     void rest.then(() => res.end(content.subarray(half)));
   });
-  const port = await freePort();
+  const port = await reserveFreePort();
   const env = { LOOPSTREAM_HOST: '127.0.0.1', LOOPSTREAM_PORT: String(port) };
   const job = startJob(place, importTask(server.url), env);
   const exited = once(job, 'exit');
