@@ -1,5 +1,5 @@
 /**
- * Makes each stream's status match its spec at once, in the operator's place, for tests of the API that need no pods.
+ * Makes each stream's status match its spec at once and lets deleted streams go, in the operator's place, for tests of the API that need no pods.
  */
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { createLogger } from '../../../src/lib/log.ts';
@@ -17,11 +17,12 @@ export async function standIn(
   const log = createLogger('stand-in', 'silent');
   const streams = createReflector(api.kube, LOOPSTREAMS, { namespace: NAMESPACE, log });
   const follow = async ({ metadata, spec, status }: LoopStream) => {
+    // Another change may have come first, or the test be over by now and the object gone.
+    if (metadata.deletionTimestamp !== undefined) return api.release(metadata.name).catch(() => undefined);
     if (status?.observedGeneration === metadata.generation) return;
     const { startAt, recurrence } = spec.schedule ?? {};
     const wanted: Phase = startAt || recurrence ? 'scheduled' : 'live';
     const phase: Phase = spec.replicas === 1 ? wanted : 'stopped';
-    // The test may be over by now, and the object gone.
     const problems = await listProblems(spec).catch(() => []);
     await api.observe(metadata.name, { phase }, problems).catch(() => undefined);
   };
