@@ -122,10 +122,10 @@ export function createKube(
     watch,
     create: async (resource, namespace, object) =>
       stripManagedFields(await http.json('POST', collectionPath(resource, namespace), { body: object })),
-    replace: async (resource, namespace, object) =>
-      stripManagedFields(
-        await http.json('PUT', objectPath(resource, namespace, object.metadata.name), { body: object }),
-      ),
+    replace: async (resource, namespace, object, { fieldManager, subresource } = {}) => {
+      const path = objectPath(resource, namespace, object.metadata.name, subresource);
+      return stripManagedFields(await http.json('PUT', `${path}${formatQuery({ fieldManager })}`, { body: object }));
+    },
     mergePatch: async (resource, namespace, name, patch, { subresource } = {}) =>
       stripManagedFields(
         await http.json('PATCH', objectPath(resource, namespace, name, subresource), {

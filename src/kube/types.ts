@@ -147,8 +147,13 @@ export interface Kube {
    */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
-  /** PUT; fails with Conflict when metadata.resourceVersion is given and old. */
-  replace<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
+  /** PUT of the object, or of a subresource; fails with Conflict when metadata.resourceVersion is given and old. */
+  replace<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    object: T,
+    options?: { fieldManager?: string; subresource?: 'status' },
+  ): Promise<Stored<T>>;
   /** JSON merge patch (RFC 7386) of the object, or of a subresource. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,

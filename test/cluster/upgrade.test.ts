@@ -193,6 +193,14 @@ suite('there and back', () => {
     expect(await readVersions()).toEqual(['loopstream.dev/v1alpha1']);
     await expectOnAir('helm rollback to the last release', () => scene.release.helms.four.rollback());
     expect(await readStorage()).toEqual(['v1alpha1, stored: v1alpha1']);
+    await expectOnAir('loopstream crds migrate --to v1alpha1 after it', () => migrate('--to', 'v1alpha1'));
+    const { metadata } = JSON.parse(
+      await scene.release.inside('get', 'loopstream/by-hand', '-o', 'json', '--show-managed-fields'),
+    );
+    const operators = metadata.managedFields.filter(
+      (entry: { manager: string }) => entry.manager === 'loopstream-operator',
+    );
+    expect(new Set(operators.map((entry: { operation: string }) => entry.operation))).toEqual(new Set(['Apply']));
   });
 });
 

@@ -5,8 +5,9 @@ import type { Reflector } from '../../kube/reflector.ts';
 import { hasReason, type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { type Condition, findCondition, type Verdict } from '../../resources/common/conditions.ts';
+import { type Condition, findCondition, HEALTH_CONDITIONS, type Verdict } from '../../resources/common/conditions.ts';
 import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/names.ts';
+import { READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
 
@@ -78,42 +79,71 @@ export const buildConditions = (
     };
   });
 
-/** The status without what others keep there (server-side apply leaves that alone). */
-const ownPart = <S extends { conditions?: Condition[] }>(status: S | undefined, own: readonly Condition[]) => ({
+/** The condition types of the operator, of all kinds. One that is not listed here would stay for ever. */
+const OWN_CONDITIONS: ReadonlySet<string> = new Set([
+  ...HEALTH_CONDITIONS,
+  ...READINESS_CONDITIONS,
+  'Imported',
+  'Prepared',
+  'PodScheduled',
+  'Live',
+  'Progressing',
+  'Degraded',
+  'SessionsMetered',
+  'TimekeepingPlausible',
+]);
+
+interface Status {
+  conditions?: Condition[];
+  /** The meter's. */
+  acknowledgedSession?: number;
+}
+
+const isOwn = ({ type }: Condition): boolean => OWN_CONDITIONS.has(type);
+
+/** The operator's part of a status, with its conditions by type: their order says nothing. */
+const pickOwn = (status: Status | undefined) => ({
   ...status,
   acknowledgedSession: undefined,
-  conditions: own.map(({ type }) => findCondition(status?.conditions, type)),
+  conditions: Object.fromEntries((status?.conditions ?? []).filter(isOwn).map((one) => [one.type, one])),
 });
 
 /** True when `next` says what `current` already says. */
-export const isSameStatus = <S extends { conditions?: Condition[] }>(current: S | undefined, next: S): boolean =>
-  isSameJson(ownPart(current, next.conditions ?? []), ownPart(next, next.conditions ?? []));
+export const isSameStatus = (current: Status | undefined, next: Status): boolean =>
+  isSameJson(pickOwn(current), pickOwn(next));
+
+const carryAlong = ({ acknowledgedSession, conditions = [] }: Status, next: Status): Status => ({
+  ...next,
+  ...(acknowledgedSession !== undefined && { acknowledgedSession }),
+  conditions: [...(next.conditions ?? []), ...conditions.filter((one) => !isOwn(one))],
+});
 
 /**
- * Writes the operator's part of a status, unless it already says so. Fields of others stay (server-side apply).
- * Returns false when nothing was written; an object that has gone in the meantime needs no status.
+ * Writes the operator's part of a status, unless it already says so. Returns false when nothing was written; an object that has gone in the
+ * meantime needs no status. Fails with Conflict when somebody has changed the object since, and the key comes again.
+ *
+ * It is a PUT, which costs kube-apiserver a sixth less than server-side apply.
  */
-export async function writeStatus<T extends KubeObject<unknown, { conditions?: Condition[] }>>(
+export async function writeStatus<T extends KubeObject<unknown, Status>>(
   { kube }: { kube: Kube },
   resource: Resource<T>,
   cache: Reflector<T>,
   object: Stored<T>,
   status: NonNullable<T['status']>,
-  /** Of exactly this version of the object: what is not in `status` any more must not be lost by a look at an old one. */
-  { exact = false } = {},
 ): Promise<boolean> {
   if (isSameStatus(object.status, status)) return false;
   const { name, namespace = '', uid, resourceVersion } = object.metadata;
-  const metadata = { name, namespace, uid, ...(exact && { resourceVersion }) };
+  const body = {
+    apiVersion: API_VERSION,
+    kind: resource.kind,
+    // The UID keeps the status from reaching a successor of the same name.
+    metadata: { name, namespace, uid, resourceVersion },
+    status: carryAlong(object.status ?? {}, status),
+  };
   try {
-    const written = await kube.apply<T>(
-      resource,
-      namespace,
-      // The UID keeps the status from reaching a successor of the same name.
-      { apiVersion: API_VERSION, kind: resource.kind, metadata, status },
-      { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' },
-    );
-    cache.upsert(written);
+    const options = { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' } as const;
+    // Kubernetes keeps the spec, whatever is sent.
+    cache.upsert(await kube.replace(resource, namespace, body as KubeObject as T, options));
     return true;
   } catch (error) {
     if (hasReason(error, 'NotFound')) return false;

@@ -11,7 +11,7 @@ import { failLostPods } from './lost-pods.ts';
 import type { Observation } from './observation.ts';
 import { findEndedPods, findLostPods, observePodTimes, observeStream } from './observe.ts';
 import { computeSessions } from './sessions.ts';
-import { buildEvents, buildStatus, sameSessions } from './status.ts';
+import { buildEvents, buildStatus } from './status.ts';
 
 export const reconcileStream =
   (deps: StreamControllerDeps): Reconcile =>
@@ -47,8 +47,7 @@ async function writeStreamStatus(
   const isMetered = deps.isMetered(stream.metadata.namespace ?? '');
   const sessions = computeSessions(stream, observePodTimes(deps, stream), isMetered, observed.now);
   const status = buildStatus(stream, decision, pod, observed, sessions);
-  const exact = !sameSessions(stream.status, status);
-  if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status, { exact }))) return;
+  if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status))) return;
   for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) deps.events.event(stream, event);
 }
 

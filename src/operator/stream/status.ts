@@ -6,7 +6,6 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
@@ -66,9 +65,6 @@ export function buildStatus(
     ),
   };
 }
-
-export const sameSessions = (a: LoopStreamStatus | undefined, b: LoopStreamStatus): boolean =>
-  isSameJson(a?.sessions, b.sessions);
 
 const findMessage = (status: { conditions?: Condition[] }, type: string): string =>
   findCondition(status.conditions, type)?.message ?? '';

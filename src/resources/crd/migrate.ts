@@ -1,6 +1,7 @@
 /**
  * Migrates stored objects to another version: makes it the storage version, writes every object again, says in the definitions that no object of
- * another version is left, and names owners by that version. May be interrupted at any point, and run again.
+ * another version is left, names owners by that version, and lets a release of that version write the statuses. May be interrupted at any
+ * point, and run again.
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
@@ -17,9 +18,10 @@ import {
   type Stored,
 } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
-import { DEFINITION_NAMES } from '../common/names.ts';
+import { DEFINITION_NAMES, VERSION } from '../common/names.ts';
 import { retryConflicts } from './conflicts.ts';
 import { renameOwners } from './owners.ts';
+import { returnStatuses } from './status-managers.ts';
 
 const FIELD_MANAGER = 'loopstream-migrate';
 const PAGE_SIZE = 500;
@@ -93,6 +95,11 @@ export async function migrateStorage(
   onProgress(`All objects are stored as ${to}${pending.length === 0 ? ' already' : ''}.`);
   const renamed = await renameOwners(kube, to);
   if (renamed > 0) onProgress(`${renamed} objects name their owners by ${to} now.`);
+  if (to !== VERSION) {
+    let returned = 0;
+    for (const definition of definitions) returned += await returnStatuses(kube, toResource(definition, to));
+    if (returned > 0) onProgress(`The statuses of ${returned} objects can be written by the older release now.`);
+  }
   return written;
 }
 

@@ -193,7 +193,7 @@ describe('permissions', () => {
     {
       apiGroups: ['loopstream.dev'],
       resources: ['loopstreams/status', 'playlists/status', 'uploads/status', 'destinations/status'],
-      verbs: ['patch'],
+      verbs: ['update'],
     },
     inCluster('', 'events', 'get', 'create', 'patch'),
     inCluster('', 'pods', 'list', 'watch'),

@@ -7,6 +7,7 @@ import { createKube } from '../../../src/kube/client.ts';
 import { CRDS, NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
 import { collectionPath, formatApiVersion, objectPath } from '../../../src/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
+import { API_VERSION } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
@@ -310,7 +311,12 @@ describe('the roles', () => {
   test('let each do its work in its namespace and nowhere else', async () => {
     const streams = here(LOOPSTREAMS as Resource<never>);
     expect(await as('loopstream-operator', 'GET', streams)).toBe(200);
-    expect(await as('loopstream-operator', 'PATCH', `${streams}/none/status`, { status: {} })).toBe(404);
+    const status = {
+      apiVersion: API_VERSION,
+      kind: LOOPSTREAMS.kind,
+      metadata: { name: 'none', resourceVersion: '1' },
+    };
+    expect(await as('loopstream-operator', 'PUT', `${streams}/none/status`, status)).toBe(404);
     // The operator deletes streams whose time is up, and no other object of people.
     expect(await as('loopstream-operator', 'DELETE', `${streams}/none`)).toBe(404);
     expect(await as('loopstream-operator', 'DELETE', `${here(DESTINATIONS as Resource<never>)}/none`)).toBe(403);

@@ -7,6 +7,7 @@ import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
 import { DEFINITION_NAMES } from '../../../src/resources/common/names.ts';
 import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { migrateStorage } from '../../../src/resources/crd/migrate.ts';
+import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { type Conversion, startConversion } from '../../kit/real/conversion.ts';
 import { readStoredObjects } from '../../kit/real/etcd.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
@@ -123,6 +124,34 @@ test('what belongs to an object names it by the version that is stored, and othe
   expect(await read('foreign')).toEqual(['loopstream.dev/v1alpha1', other]);
   await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
   expect(await read('ours')).toEqual(['loopstream.dev/v1alpha1', other]);
+});
+
+test('after a migration back, a release that writes statuses by server-side apply can remove what the operator wrote', async () => {
+  const fieldManager = 'loopstream-operator';
+  const apply = (status: object) => {
+    const metadata = { name: 'bunny', namespace: NAMESPACE };
+    const applied = { apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream', metadata, status };
+    return kube.apply(resource('v1alpha1', 'LoopStream'), NAMESPACE, applied, { fieldManager, subresource: 'status' });
+  };
+  await apply({ phase: 'starting', podName: 'old' });
+  const bunny = await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny');
+  const status = { phase: 'live', podName: 'new', liveSince: '2026-01-01T00:00:00Z' } as const;
+  await kube.replace(LOOPSTREAMS, NAMESPACE, { ...bunny, status }, { fieldManager, subresource: 'status' });
+  await kube.mergePatch(
+    LOOPSTREAMS,
+    NAMESPACE,
+    'bunny',
+    { status: { acknowledgedSession: 3 } },
+    { subresource: 'status' },
+  );
+
+  await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
+  expect((await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny')).status).toMatchObject(status);
+  await apply({ phase: 'stopped' });
+  expect((await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny')).status).toEqual({
+    phase: 'stopped',
+    acknowledgedSession: 3,
+  });
 });
 
 test('others write and delete meanwhile: no write is lost, and what is gone stays gone', async () => {

@@ -34,7 +34,7 @@ test.each([
   expect(await reconcile()).toEqual([...first, ...KEY_OF_NAMESPACE].toSorted());
   runSteps(universe);
   expect(universe.publishing).toHaveLength(1);
-  expect(await reconcile()).toEqual(['apply loopstreams']);
+  expect(await reconcile()).toEqual(['replace loopstreams']);
   expect(universe.stream?.status).toMatchObject({ phase: 'live', podUID: universe.publishing[0] });
   expect(universe.stream?.metadata.finalizers).toEqual([FINALIZER]);
   expect(await reconcile()).toEqual([]);
@@ -49,7 +49,7 @@ test('after a crash between the pod and its status, the next operator finds the 
   next.sync();
   next.look();
   await next.busy;
-  expect(universe.requests).toEqual(['get secrets', 'apply loopstreams']);
+  expect(universe.requests).toEqual(['get secrets', 'replace loopstreams']);
   expect(universe.stream?.status).toMatchObject({ phase: 'live', podUID: universe.publishing[0] });
 });
 

@@ -49,13 +49,20 @@ function stage(count: number) {
       const made = { ...metadata, uid: `uid-of-${metadata.name}`, creationTimestamp: at(60).toISOString() };
       return put(plural, plural, { ...rest, metadata: made });
     },
-    replace: ({ plural }: Resource, _: string, object: Named) => put(plural, plural, object),
+    replace: (
+      { plural }: Resource,
+      _: string,
+      object: Named & { status?: object },
+      { subresource }: { subresource?: string } = {},
+    ) => {
+      if (!subresource) return put(plural, plural, object);
+      const before = objects.get(`${plural}/${object.metadata.name}`) as Named;
+      return put(plural, subresource, { ...before, status: object.status } as Named);
+    },
     mergePatch: ({ plural }: Resource, _: string, name: string, patch: Named) => {
       const before = objects.get(`${plural}/${name}`) as Named;
       return put(plural, 'finalizer', { ...before, metadata: { ...before.metadata, ...patch.metadata } });
     },
-    apply: ({ plural }: Resource, _: string, { metadata, status }: Named & { status: object }) =>
-      put(plural, 'status', { ...(objects.get(`${plural}/${metadata.name}`) as Named), status } as Named),
   };
   let now = at(0);
   const reflectors = { streams: 'loopstreams', playlists: 'playlists', uploads: 'uploads', pods: 'pods' };

@@ -157,10 +157,14 @@ export class Universe {
           const metadata = { ...rest.metadata, uid: `${name}#${++this.#uids}`, creationTimestamp };
           return write(name, { ...rest, metadata, ...(stringData && { data: Object.fromEntries(data) }) } as Any);
         }),
-      replace: (resource: Resource, _: string, object: Any) =>
+      replace: (resource: Resource, _: string, object: Any, { subresource }: { subresource?: string } = {}) =>
         request('replace', resource, () => {
-          check(found(resource, object.metadata.name), object.metadata);
-          return write(key(resource, object.metadata.name), clone(object));
+          const before = found(resource, object.metadata.name);
+          check(before, object.metadata);
+          const next = subresource ? { ...before, status: clone(object.status) } : clone(object);
+          const types = (next as unknown as LoopStream).status?.conditions?.map(({ type }) => type) ?? [];
+          if (new Set(types).size < types.length) throw fail(422, 'Invalid');
+          return write(key(resource, object.metadata.name), next as Any);
         }),
       mergePatch: (
         resource: Resource,
@@ -174,12 +178,6 @@ export class Universe {
           const object = found(resource, name);
           check(object, patch.metadata);
           return write(key(resource, name), merge(object, patch) as Any);
-        }),
-      apply: (resource: Resource, _: string, object: Any) =>
-        request('apply', resource, () => {
-          const before = found(resource, object.metadata.name);
-          check(before, object.metadata);
-          return write(key(resource, object.metadata.name), { ...before, status: clone(object.status) } as Any);
         }),
       delete: (
         resource: Resource,
