@@ -67,9 +67,9 @@ function readCommand(args: string[]): { run: Run; values: Values } | undefined {
   }
 }
 
-async function migrate(kube: Kube, { to = VERSIONS[0] }: Values, say: Say): Promise<void> {
-  if (!(VERSIONS as readonly string[]).includes(to))
-    throw new ConfigError(`--to must be one of ${VERSIONS.join(', ')}.`);
+async function migrate(kube: Kube, values: Values, say: Say): Promise<void> {
+  const to = values.to === undefined ? VERSIONS[0] : VERSIONS.find((version) => version === values.to);
+  if (to === undefined) throw new ConfigError(`--to must be one of ${VERSIONS.join(', ')}.`);
   if (to === VERSIONS[0]) {
     const old = await listOldOperators(kube);
     if (old.length > 0)

@@ -1,7 +1,6 @@
 /**
  * Migrates stored objects to another version: makes it the storage version, writes every object again, says in the definitions that no object of
- * another version is left, names owners by that version, and lets a release of that version write the statuses. May be interrupted at any
- * point, and run again.
+ * another version is left, and names owners and keeps managed fields by that version. May be interrupted at any point, and run again.
  */
 import { createHash } from 'node:crypto';
 import pMap from 'p-map';
@@ -18,10 +17,11 @@ import {
   type Stored,
 } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
-import { DEFINITION_NAMES, VERSION } from '../common/names.ts';
+import { DEFINITION_NAMES } from '../common/names.ts';
+import type { Version } from '../versions/names.ts';
 import { retryConflicts } from './conflicts.ts';
+import { convertManagers } from './managers.ts';
 import { renameOwners } from './owners.ts';
-import { returnStatuses } from './status-managers.ts';
 
 const FIELD_MANAGER = 'loopstream-migrate';
 const PAGE_SIZE = 500;
@@ -32,13 +32,13 @@ const SETTLE_MS = 5_000;
 const POLL_MS = 100;
 const SERVED_MS = 60_000;
 
-interface Version {
+interface DefinedVersion {
   name: string;
   served: boolean;
   storage: boolean;
 }
 type Definition = KubeObject<
-  { group: string; names: { kind: string; plural: string }; versions: Version[] },
+  { group: string; names: { kind: string; plural: string }; versions: DefinedVersion[] },
   { storedVersions?: string[] }
 >;
 const DEFINITIONS = CRDS as Resource<Definition>;
@@ -49,8 +49,7 @@ export class MigrationError extends Error {
 }
 
 export interface MigrationOptions {
-  /** The version, such as `v1beta1`. */
-  to: string;
+  to: Version;
   /** Is called with a line for each step and each page. */
   onProgress?: (line: string) => void;
   /** Time for other API servers to see the new storage version, in milliseconds; 5,000 by default. */
@@ -95,11 +94,9 @@ export async function migrateStorage(
   onProgress(`All objects are stored as ${to}${pending.length === 0 ? ' already' : ''}.`);
   const renamed = await renameOwners(kube, to);
   if (renamed > 0) onProgress(`${renamed} objects name their owners by ${to} now.`);
-  if (to !== VERSION) {
-    let returned = 0;
-    for (const definition of definitions) returned += await returnStatuses(kube, toResource(definition, to));
-    if (returned > 0) onProgress(`The statuses of ${returned} objects can be written by the older release now.`);
-  }
+  let converted = 0;
+  for (const definition of definitions) converted += await convertManagers(kube, toResource(definition, to), to);
+  if (converted > 0) onProgress(`The managed fields of ${converted} objects are kept by ${to} now.`);
   return written;
 }
 

@@ -126,32 +126,76 @@ test('what belongs to an object names it by the version that is stored, and othe
   expect(await read('ours')).toEqual(['loopstream.dev/v1alpha1', other]);
 });
 
-test('after a migration back, a release that writes statuses by server-side apply can remove what the operator wrote', async () => {
-  const fieldManager = 'loopstream-operator';
-  const apply = (status: object) => {
-    const metadata = { name: 'bunny', namespace: NAMESPACE };
-    const applied = { apiVersion: 'loopstream.dev/v1alpha1', kind: 'LoopStream', metadata, status };
-    return kube.apply(resource('v1alpha1', 'LoopStream'), NAMESPACE, applied, { fieldManager, subresource: 'status' });
-  };
-  await apply({ phase: 'starting', podName: 'old' });
-  const bunny = await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny');
-  const status = { phase: 'live', podName: 'new', liveSince: '2026-01-01T00:00:00Z' } as const;
-  await kube.replace(LOOPSTREAMS, NAMESPACE, { ...bunny, status }, { fieldManager, subresource: 'status' });
-  await kube.mergePatch(
-    LOOPSTREAMS,
-    NAMESPACE,
-    'bunny',
-    { status: { acknowledgedSession: 3 } },
-    { subresource: 'status' },
-  );
+/** Serves one version of LoopStream alone, as another release does. */
+async function serveOnly(version: string): Promise<void> {
+  const definition = 'loopstreams.loopstream.dev';
+  const { spec } = await kube.get(CRDS as Resource<KubeObject<{ versions: { name: string }[] }>>, '', definition);
+  const versions = spec.versions.filter(({ name }) => name === version);
+  await kube.mergePatch(CRDS, '', definition, { spec: { versions, conversion: { strategy: 'None', webhook: null } } });
+}
 
-  await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
-  expect((await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny')).status).toMatchObject(status);
-  await apply({ phase: 'stopped' });
-  expect((await kube.get(LOOPSTREAMS, NAMESPACE, 'bunny')).status).toEqual({
-    phase: 'stopped',
-    acknowledgedSession: 3,
-  });
+const APPLIED = { fieldManager: 'loopstream-operator', subresource: 'status' } as const;
+/** Writes the status of a stream as releases before v1beta1 do. */
+function applyStatus(name: string, version: string, status: object): Promise<unknown> {
+  const metadata = { name, namespace: NAMESPACE };
+  const applied = { apiVersion: `loopstream.dev/${version}`, kind: 'LoopStream', metadata, status };
+  return kube.apply(resource(version, 'LoopStream'), NAMESPACE, applied, APPLIED);
+}
+
+/** Makes a stream with a status, as one release and then the other writes it. */
+async function createWritten(name: string) {
+  const spec = { quality: '720p', uploadRef: 'film-1', destinationRefs: ['tv'] };
+  await kube.create(resource('v1alpha1', 'LoopStream'), NAMESPACE, object('LoopStream', name, spec));
+  await applyStatus(name, 'v1alpha1', { phase: 'starting', podName: 'old', ready: true });
+  const stream = await kube.get(LOOPSTREAMS, NAMESPACE, name);
+  const status = { phase: 'live', podName: 'new', liveSince: '2026-01-01T00:00:00Z', canStart: false } as const;
+  await kube.replace(LOOPSTREAMS, NAMESPACE, { ...stream, status }, APPLIED);
+  const patch = { status: { acknowledgedSession: 3 } };
+  await kube.mergePatch(LOOPSTREAMS, NAMESPACE, name, patch, { subresource: 'status' });
+}
+
+test('after a migration back, a release that knows v1alpha1 alone can write statuses, and remove what the operator wrote', async () => {
+  await createWritten('back');
+  const old = resource('v1alpha1', 'LoopStream');
+  await serveOnly('v1alpha1');
+  try {
+    await expect
+      .poll(() => applyStatus('back', 'v1alpha1', { podName: 'new' }).catch(({ message }) => message))
+      .toContain('invalid group/version');
+    const before = await kube.get(old, NAMESPACE, 'back');
+    await migrateStorage(kube, { to: 'v1alpha1', ...HERE });
+    const after = await kube.get(old, NAMESPACE, 'back');
+    expect({ ...after, metadata: { ...after.metadata, resourceVersion: '' } }).toEqual({
+      ...before,
+      metadata: { ...before.metadata, resourceVersion: '' },
+    });
+    await applyStatus('back', 'v1alpha1', { phase: 'stopped' });
+    const { status } = await kube.get(old, NAMESPACE, 'back');
+    expect(status).toEqual({ phase: 'stopped', acknowledgedSession: 3 });
+  } finally {
+    await applyCrds(kube, { alpha: webhook, storage: 'v1alpha1' });
+    await kube.delete(old, NAMESPACE, 'back');
+  }
+});
+
+test('after a migration, a release that knows v1beta1 alone can apply to what the older one wrote', async () => {
+  await createWritten('forth');
+  await migrateStorage(kube, { to: 'v1beta1', ...HERE });
+  await serveOnly('v1beta1');
+  try {
+    const removed = () =>
+      kube.get(resource('v1alpha1', 'LoopStream'), NAMESPACE, 'forth').catch(({ status }) => status);
+    await expect.poll(removed).toBe(404);
+    const metadata = { name: 'forth', namespace: NAMESPACE };
+    const applied = { apiVersion: 'loopstream.dev/v1beta1', kind: 'LoopStream', metadata };
+    const meter = { fieldManager: 'meter', subresource: 'status' } as const;
+    await kube.apply(LOOPSTREAMS, NAMESPACE, { ...applied, status: { acknowledgedSession: 4 } }, meter);
+    const { status } = await kube.get(LOOPSTREAMS, NAMESPACE, 'forth');
+    expect(status).toMatchObject({ phase: 'live', acknowledgedSession: 4, canStart: false });
+  } finally {
+    await applyCrds(kube, { alpha: webhook, storage: 'v1beta1' });
+    await kube.delete(LOOPSTREAMS, NAMESPACE, 'forth');
+  }
 });
 
 test('others write and delete meanwhile: no write is lost, and what is gone stays gone', async () => {
