@@ -35,6 +35,7 @@ import { createControllerQueue } from './runtime/queue.ts';
 import { traceReconcile } from './runtime/reconcile-span.ts';
 import { findMetered, type OperatorConfig } from './runtime/settings.ts';
 import { createControlTokens } from './stream/control-token.ts';
+import { grantFirst } from './stream/first-start.ts';
 import { tracePods } from './stream/pod-spans.ts';
 import { createReportReceiver, type ReceiveReport } from './stream/receive-report.ts';
 import { reconcileStream } from './stream/reconcile.ts';
@@ -203,11 +204,8 @@ export async function runOperator(
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
     tracePods(caches.pods, clock);
-    caches.streams.onChange((key, current, previous) => {
-      if (current) return;
-      forgetViewKey(kube, splitKey(key)[0]);
-      if (previous) controlTokens.forget(previous.metadata.uid);
-    });
+    caches.streams.onChange((key, current) => !current && forgetViewKey(kube, splitKey(key)[0]));
+    caches.pods.onChange((_key, pod, previous) => !pod && previous && controlTokens.forget(previous.metadata.uid));
     namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
@@ -215,7 +213,13 @@ export async function runOperator(
     const listSwept = watched === 'all' ? rememberNamespaces(caches) : () => watched.filter(namespaces.isFilled);
     if (config.sweep) sweepRegularly(sweeper, admission, deps, listSwept, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-    receive = createReportReceiver(caches, controlTokens, streamers, clock);
+    receive = createReportReceiver(
+      caches,
+      controlTokens,
+      streamers,
+      (stream, pod) => grantFirst(deps, stream, pod),
+      clock,
+    );
     const hasRoom = (key: string) => {
       const upload = caches.uploads.get(...splitKey(key));
       return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);

@@ -3,6 +3,7 @@
  * resource's status contains their public part.
  */
 
+import { randomBytes } from 'node:crypto';
 import { SECRETS, type Secret } from '../../kube/core.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -13,6 +14,7 @@ import {
   API_VERSION,
   MANAGED_BY,
   MANAGED_BY_LABEL,
+  SECRET_CONTROL_KEY,
   SECRET_VERSION_ANNOTATION,
 } from '../../resources/common/names.ts';
 import { hasHidden } from '../../resources/destination/ingest.ts';
@@ -47,6 +49,8 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
   createdAt: metadata.creationTimestamp,
 });
 
+const CONTROL_KEY_BYTES = 32;
+
 /** A new value for every change of a Secret makes the operator requeue the destination. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
@@ -74,7 +78,7 @@ export function createDestinationService({
       },
       type: 'Opaque',
       // Kubernetes turns `stringData` into `data`, in a merge patch too.
-      stringData: changes,
+      stringData: { ...changes, [SECRET_CONTROL_KEY]: randomBytes(CONTROL_KEY_BYTES).toString('base64url') },
     };
     try {
       await kube.create(SECRETS, namespace, secret as Secret);

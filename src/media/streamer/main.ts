@@ -8,10 +8,12 @@ import type { StreamerConfig } from '../settings.ts';
 import type { CacheOptions } from '../storage/cache.ts';
 import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
+import { type Grant, readGrantedPublisher, saveGrant } from './control/grant.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { Reporter } from './control/reporter.ts';
 import { pickReport, type StatsParts, streamerStats } from './control/stats.ts';
+import { readControlTokens } from './control/tokens.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
 import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
@@ -93,8 +95,8 @@ export async function startStreamer(
     cache: cache(),
     runs: airtime.runs(),
   });
-  const reporter = createReporter({ ...config, podUid }, { parts, clock, log });
-  const http = await serve(config, engine, { parts, lock, log });
+  const reporter = createReporter({ ...config, podUid }, { parts, lock, clock, log });
+  const http = await serve({ ...config, podUid }, engine, { parts, lock, log });
   lifecycle.defer('http', () => http.close());
   if (reporter) {
     broadcaster.onBatch(reporter.check);
@@ -103,9 +105,12 @@ export async function startStreamer(
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
-  outputs.configure((await readDestinations(config.destinationsFile)) ?? new Map());
+  outputs.configure((await readDestinations(config)) ?? new Map());
   await lock?.refresh();
+  if (config.grantDir !== undefined) lock?.acquire(await readGrantedPublisher(config.grantDir));
   send();
+  // A pod that is held asks for its grant at once, and not with the first batch of media.
+  if (config.grantDir !== undefined && lock?.state === 'waiting') reporter?.noteChange();
   lifecycle.defer('destinations', () => outputs.close());
   const events: FileEvents = {
     onProgram: async (next) => {
@@ -144,19 +149,39 @@ function createLock(
 
 /** Undefined where the operator gave no address, or no token to show there. */
 function createReporter(
-  { reportsUrl: url, podUid, controlTokenFile: tokenFile }: PodConfig,
-  { parts, clock, log }: { parts: () => StatsParts; clock: Clock; log: Logger },
+  config: PodConfig,
+  { parts, lock, clock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; clock: Clock; log: Logger },
 ): Reporter | undefined {
-  if (url === undefined || tokenFile === undefined) return undefined;
-  return new Reporter({ url, podUid, tokenFile, report: () => pickReport(streamerStats(parts())), clock, log });
+  const { reportsUrl: url, podUid, controlTokenFile, grantDir } = config;
+  if (url === undefined || controlTokenFile === undefined) return undefined;
+  const onGrant =
+    grantDir === undefined
+      ? undefined
+      : async (grant: Grant): Promise<void> => {
+          lock?.acquire(grant.publisher);
+          // A container that is started anew asks again where this cannot be written.
+          await saveGrant(grantDir, grant).catch((err) =>
+            log.warn({ err }, 'the grant of the operator cannot be kept'),
+          );
+        };
+  const token = async () => (await readControlTokens(config))[0];
+  return new Reporter({
+    url,
+    podUid,
+    token,
+    report: () => pickReport(streamerStats(parts())),
+    ...(onGrant && { onGrant }),
+    clock,
+    log,
+  });
 }
 
 function serve(
-  config: StreamerConfig,
+  config: PodConfig,
   engine: Engine,
   { parts, lock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; log: Logger },
 ): Promise<StreamerHttp> {
-  const { host, port, metricsPort, controlTokenFile: tokenFile, viewTokenFile } = config;
+  const { host, port, metricsPort } = config;
   const { broadcaster, video, soundtrack } = engine;
   const { skipped } = engine.program();
   let registry: ReturnType<typeof import('./control/metrics.ts').streamerMetrics> | undefined;
@@ -166,7 +191,7 @@ function serve(
     metricsPort,
     broadcaster,
     profile: () => engine.program().profile,
-    commands: new Commands({ tokenFile, viewTokenFile, video, audio: () => soundtrack.track, skipped, lock, log }),
+    commands: new Commands({ tokens: config, video, audio: () => soundtrack.track, skipped, lock, log }),
     stats: () => streamerStats(parts()),
     // prom-client is loaded on the first scrape: a stream that is not scraped does not carry its weight.
     metrics: async () => (registry ??= (await import('./control/metrics.ts')).streamerMetrics(parts)),

@@ -3,7 +3,9 @@
  * swapping a symbolic link. About every two seconds their inodes are looked at, and a new one is read. A watch would take one of
  * a node's few inotify instances for every stream, and would miss a swap before it is set up.
  */
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readdir, readFile, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
 import { ChangedFile } from '../../lib/changed-file.ts';
 import type { Logger } from '../../lib/log.ts';
 import { FIELDS } from '../../resources/destination/read.ts';
@@ -31,13 +33,20 @@ export async function readProgram(path: string): Promise<Program> {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
+export interface DestinationFiles {
+  /** JSON, of the stream's Secret. */
+  destinationsFile: string;
+  /** A file for each member of each destination, of their own Secrets; read while there is no such file. */
+  destinationsDir?: string | undefined;
+}
+
 /**
- * Reads the destinations that have a URL, by name; undefined when the file cannot be read. No error and no log repeats
+ * Reads the destinations that have a URL, by name; undefined when they cannot be read. No error and no log repeats
  * the content.
  */
-export async function readDestinations(path: string): Promise<Map<string, Secrets> | undefined> {
+export async function readDestinations(files: DestinationFiles): Promise<Map<string, Secrets> | undefined> {
   try {
-    const told: unknown = JSON.parse(await readFile(path, 'utf8'));
+    const told = await readMembers(files);
     if (typeof told !== 'object' || told === null) return undefined;
     const found = Object.entries(told).map(([name, given]): [string, Secrets] => [
       name,
@@ -47,6 +56,29 @@ export async function readDestinations(path: string): Promise<Map<string, Secret
   } catch {
     return undefined;
   }
+}
+
+/** Returns the text of a file; undefined where it does not exist. */
+async function readIfExists(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+async function readMembers({ destinationsFile, destinationsDir }: DestinationFiles): Promise<unknown> {
+  const json = await readIfExists(destinationsFile);
+  if (json !== undefined || destinationsDir === undefined) return JSON.parse(json ?? '');
+  // Kubernetes swaps a link to all files of the volume: members of two versions would send a new key to an old server.
+  const directory = await realpath(destinationsDir);
+  const readOne = async (name: string) => {
+    const fields = FIELDS.map(async (field) => [field, await readIfExists(join(directory, name, field))]);
+    return [name, Object.fromEntries(await Promise.all(fields))];
+  };
+  const told = Object.fromEntries(await Promise.all((await readdir(directory)).map(readOne)));
+  return (await realpath(destinationsDir)) === directory ? told : undefined;
 }
 
 export interface FileEvents {
@@ -59,7 +91,7 @@ export interface FileEvents {
 
 /** Polls the files until the signal is aborted. A file that cannot be read changes nothing. */
 export async function watchFiles(
-  paths: { programFile: string; destinationsFile: string },
+  paths: DestinationFiles & { programFile: string },
   first: Program,
   events: FileEvents,
   log: Logger,
@@ -68,6 +100,9 @@ export async function watchFiles(
 ): Promise<void> {
   const programFile = new ChangedFile(paths.programFile);
   const destinationsFile = new ChangedFile(paths.destinationsFile);
+  const destinationsDir = new ChangedFile(paths.destinationsDir ?? paths.destinationsFile);
+  // The file counts as soon as it exists, which may be a moment after the volume has changed.
+  const findDestinations = () => (existsSync(paths.destinationsFile) ? destinationsFile : destinationsDir);
   let current = JSON.stringify(first);
   let complained = false;
   const takeProgram = async (): Promise<boolean> => {
@@ -86,15 +121,15 @@ export async function watchFiles(
     return !complained;
   };
   const takeDestinations = async (): Promise<boolean> => {
-    const destinations = await readDestinations(paths.destinationsFile);
-    if (destinations) events.onDestinations(destinations);
-    return destinations !== undefined;
+    const found = await readDestinations(paths);
+    if (found) events.onDestinations(found);
+    return found !== undefined;
   };
   while (!signal.aborted) {
     await sleep(POLL_MS);
     if (signal.aborted) return;
     await programFile.poll(takeProgram);
     await events.onPoll();
-    await destinationsFile.poll(takeDestinations);
+    await findDestinations().poll(takeDestinations);
   }
 }

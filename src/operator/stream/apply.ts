@@ -17,6 +17,8 @@ import { describeRefusal, isOfEndingNamespace, isRefusal } from '../runtime/cont
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Decision, hasBeenOnAir, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
+import { isFirstPod } from './first-pod.ts';
+import { findFirstStart } from './first-start.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { buildPod, readDisruption } from './pod.ts';
@@ -26,7 +28,9 @@ import {
   acquirePublisher,
   ensureSecret,
   fetchPods,
+  hasSecret,
   readControlToken,
+  rememberFirstPod,
   takeNamedPublisher,
   updateSecret,
 } from './secret.ts';
@@ -100,7 +104,7 @@ export async function applyDecision(
 
 /** Makes ahead of the first pod what it needs. */
 async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
-  await ensureSecret(deps, observed);
+  if (!(await findFirstStart(deps, observed))) await ensureSecret(deps, observed);
   return { ...done(pod), stream: await addFinalizer(deps, observed.stream) };
 }
 
@@ -125,14 +129,17 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   if (name === undefined) return STALE;
   const held = await addFinalizer(deps, stream);
   try {
-    // A standby reads its files before it has the lock; those of an older operator lack the view token.
-    if (action.standby) await updateSecret(deps, observed);
-    const built = buildPod(stream, action.program, deps.settings, name);
+    if (action.standby) await prepareStandby(context);
+    const isFirst = !action.standby && !hasBeenOnAir(stream);
+    const first =
+      isFirst && !(await isMadeAhead(deps, stream)) ? await findFirstStart(deps, observed, name) : undefined;
+    const built = buildPod(stream, action.program, deps.settings, name, first);
     const pod = await deps.kube.create(PODS, namespace, annotateTrace(built, currentTraceparent()));
     deps.caches.pods.upsert(pod);
     if (action.standby) return done(observed.pod);
-    if (stream.status?.phase === 'scheduled') return YIELD;
-    if (!hasBeenOnAir(stream)) {
+    if (first) rememberFirstPod(deps.kube, pod, first);
+    if (first || stream.status?.phase === 'scheduled') return YIELD;
+    if (isFirst) {
       await acquireFirstPublisher(deps, observed, pod);
       return YIELD;
     }
@@ -156,11 +163,25 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   return done(undefined, withoutPod(observed, decision));
 }
 
+/**
+ * Whether the Secret of the stream was made ahead of its first pod (prepareStart). Its destinations may be old by now, and they would count
+ * in a first pod.
+ */
+const isMadeAhead = async (deps: StreamControllerDeps, stream: LoopStream): Promise<boolean> =>
+  stream.status?.phase === 'scheduled' && (await hasSecret(deps, stream));
+
+/** Brings the Secret up to date that a standby reads before it has the lock. It names the first pod, which had none before. */
+async function prepareStandby({ deps, observed }: ActionContext): Promise<void> {
+  const { pod } = observed;
+  if (pod && isFirstPod(pod)) await acquirePublisher(deps, observed, pod.metadata.uid);
+  await updateSecret(deps, observed);
+}
+
 /** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
 async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
-  if (!report?.held && takeNamedPublisher(deps.kube, uid)) return done(pod);
+  if (!report?.held && (isFirstPod(pod) || takeNamedPublisher(deps.kube, uid))) return done(pod);
   const { publisherUid, isNew } = await acquirePublisher(deps, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
@@ -168,7 +189,7 @@ async function publish({ deps, observed, decision, done }: ActionContext, pod: P
   }
   // A pod without a node reads its files later. A pod that had the lock before may have read so; it reports if it has not.
   if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);
-  const token = await readControlToken(deps, stream);
+  const token = await readControlToken(deps, stream, pod);
   if (token !== undefined) await deps.streamers.release(pod, token);
   const annotations = { [ON_AIR_ANNOTATION]: now.toISOString() };
   const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations } });
@@ -178,7 +199,7 @@ async function publish({ deps, observed, decision, done }: ActionContext, pod: P
 
 /** Tells a pod to publish no more. The pod need not hear it: it is going, or is deleted with little time. */
 async function stop({ deps, observed, done }: ActionContext, pod: Pod): Promise<AppliedDecision> {
-  const token = await readControlToken(deps, observed.stream);
+  const token = await readControlToken(deps, observed.stream, pod);
   if (token !== undefined) await deps.streamers.stop(pod, token);
   return done(pod);
 }
@@ -242,7 +263,7 @@ async function skip(
   action: Extract<Action, { do: 'skip' }>,
 ): Promise<AppliedDecision> {
   const { deps, observed, decision, done } = context;
-  const token = await readControlToken(deps, observed.stream);
+  const token = await readControlToken(deps, observed.stream, pod);
   const clock = token && (await deps.streamers.skip(pod.metadata.uid, action.address, token, action.skip));
   if (!clock) return done(pod);
   const program = withClock(action.program, clock);

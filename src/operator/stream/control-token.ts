@@ -1,9 +1,10 @@
 /**
- * Checks the control token with which a stream's pods report. The Secret of a stream is read once, or not at all where this process
- * made it. Only a digest of its token is kept. A token that does not fit is compared with the Secret again, since that may have been
+ * Checks the control token with which a stream's pods report. The Secret with it is read once for each pod, or not at all where this process
+ * made it. Only a digest of the token is kept. A token that does not fit is compared with the Secret again, since that may have been
  * made anew, but not for each guess.
  */
 import { timingSafeEqual } from 'node:crypto';
+import type { Pod } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -13,10 +14,10 @@ import { digestToken, readControlToken, takeMadeToken } from './secret.ts';
 const REREAD_MS = 10_000;
 
 export interface ControlTokens {
-  /** Whether this is the control token of the stream. Rejects when the API server does not answer. */
-  check(stream: LoopStream, token: string): Promise<boolean>;
-  /** Forgets the token of a stream that is gone. */
-  forget(streamUid: string): void;
+  /** Whether this is the control token of the stream's pod. Rejects when the API server does not answer. */
+  check(stream: LoopStream, pod: Pod, token: string): Promise<boolean>;
+  /** Forgets the token of a pod that is gone. */
+  forget(podUid: string): void;
 }
 
 interface Known {
@@ -26,29 +27,29 @@ interface Known {
 
 export function createControlTokens(kube: Kube, clock: Clock = systemClock): ControlTokens {
   const known = new Map<string, Known>();
-  const read = async (stream: LoopStream): Promise<Buffer | undefined> => {
-    const made = takeMadeToken(kube, stream.metadata.uid);
+  const read = async (stream: LoopStream, pod: Pod): Promise<Buffer | undefined> => {
+    const made = takeMadeToken(kube, stream, pod);
     if (made) return made;
-    const token = await readControlToken({ kube }, stream);
+    const token = await readControlToken({ kube }, stream, pod);
     return token === undefined ? undefined : digestToken(token);
   };
-  const find = async (stream: LoopStream, olderThanMs: number): Promise<Buffer | undefined> => {
-    const { uid } = stream.metadata;
+  const find = async (stream: LoopStream, pod: Pod, olderThanMs: number): Promise<Buffer | undefined> => {
+    const { uid } = pod.metadata;
     const nowMs = clock.monotonicMs();
     const found = known.get(uid);
     if (found && nowMs - found.readMs < olderThanMs) return found.digest;
-    const fresh: Known = { digest: read(stream), readMs: nowMs };
+    const fresh: Known = { digest: read(stream, pod), readMs: nowMs };
     known.set(uid, fresh);
     // A failed read is no knowledge.
     fresh.digest.catch(() => known.get(uid) === fresh && known.delete(uid));
     return fresh.digest;
   };
   return {
-    async check(stream, token) {
+    async check(stream, pod, token) {
       const fits = (expected: Buffer | undefined) =>
         expected !== undefined && token !== '' && timingSafeEqual(expected, digestToken(token));
-      return fits(await find(stream, Number.POSITIVE_INFINITY)) || fits(await find(stream, REREAD_MS));
+      return fits(await find(stream, pod, Number.POSITIVE_INFINITY)) || fits(await find(stream, pod, REREAD_MS));
     },
-    forget: (streamUid) => void known.delete(streamUid),
+    forget: (podUid) => void known.delete(podUid),
   };
 }

@@ -174,7 +174,7 @@ function keepOffAir(situation: Situation): PartialDecision {
   return { ...idle, ...expire(stream, time, now), phase: 'ended', live: ended, progressing };
 }
 
-/** The status says `scheduled` only after the Secret was made. A stream that has been on air has it since then. */
+/** The status says `scheduled` only after what the first pod needs was made. A stream that has been on air has it since then. */
 const isPrepared = (stream: LoopStream): boolean =>
   (stream.metadata.finalizers?.includes(FINALIZER) ?? false) &&
   (stream.status?.phase === 'scheduled' || hasBeenOnAir(stream));

@@ -4,18 +4,22 @@ import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import {
+  CONTROL_SECRET_ANNOTATION,
+  DESTINATIONS_DIR,
   DISRUPTION_LABEL,
   POD_FINALIZER,
   POD_UID_FILE,
   PROGRAM_ANNOTATION,
   PROGRAM_FILE,
   podName,
+  SECRET_CONTROL_KEY,
   STREAM_LABEL,
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
   streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
 } from '../../resources/common/names.ts';
+import { FIELDS } from '../../resources/destination/read.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Disruption } from '../../resources/stream/spec.ts';
@@ -46,6 +50,7 @@ import {
   withDisk,
 } from '../pods/security.ts';
 import { STREAMER_COMMAND } from './command-line.ts';
+import type { FirstStart } from './first-pod.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -55,6 +60,8 @@ const LINGER_SECONDS = 20;
 const GOODBYE_SECONDS = 10;
 /** Where its program and the stream's Secret are. */
 export const STREAM_DIR = '/stream';
+/** Where a first pod keeps what was granted to it (media/streamer/control/grant.ts). */
+export const FIRST_GRANT_DIR = `${TMP_PATH}/grant`;
 
 const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
@@ -74,16 +81,30 @@ export const hashSettings = memoize((settings: PodSettings): string =>
   ]),
 );
 
+/** The Secrets of the destinations of a first pod, and nothing else of them than the streamer reads. */
+const destinationSources = ({ secretNames, controlSecret }: FirstStart) => {
+  // Kubernetes refuses a path that is there twice, and two destinations may have one Secret.
+  const [keyed] = [...secretNames].find(([, name]) => name === controlSecret) ?? [];
+  const listItems = (destination: string) => [
+    ...FIELDS.map((key) => ({ key, path: `${DESTINATIONS_DIR}/${destination}/${key}` })),
+    ...(destination === keyed ? [{ key: SECRET_CONTROL_KEY, path: SECRET_CONTROL_KEY }] : []),
+  ];
+  return [...secretNames].map(([destination, name]) => ({
+    secret: { name, optional: true, items: listItems(destination) },
+  }));
+};
+
 /**
  * The program and all of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
- * Secret with whatever the stream has of destinations, and not the Secret of each.
+ * Secret with whatever the stream has of destinations. A first pod has the Secret of each destination until there is that one.
  */
-const streamVolume = (stream: LoopStream) => ({
+const streamVolume = (stream: LoopStream, first: FirstStart | undefined) => ({
   name: 'stream',
   projected: {
     defaultMode: 0o440,
     sources: [
-      { secret: { name: streamSecretName(stream.metadata.uid) } },
+      { secret: { name: streamSecretName(stream.metadata.uid), ...(first && { optional: true }) } },
+      ...(first ? destinationSources(first) : []),
       {
         downwardAPI: {
           // As a variable, the UID would take more room in each pod.
@@ -129,6 +150,7 @@ const container = (
   template: Template,
   { profile, destinations }: Program,
   volumes: readonly object[],
+  isFirst: boolean,
 ) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
@@ -145,6 +167,7 @@ const container = (
       { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
       { name: 'LOOPSTREAM_STREAM_DIR', value: STREAM_DIR },
       ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
+      ...(isFirst ? [{ name: 'LOOPSTREAM_GRANT_DIR', value: FIRST_GRANT_DIR }] : []),
       { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
       { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
       { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
@@ -185,17 +208,22 @@ export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption =
 export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
   metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
 
-/** `name` is one of the two that the stream's pods have. */
+/** `name` is one of the two that the stream's pods have; a pod with `first` always has the first of them. */
 export function buildPod(
   stream: LoopStream,
   program: Program,
   operatorSettings: PodSettings,
   name: string = podName(stream.metadata.name),
+  first?: FirstStart,
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   const settings = settingsIn(operatorSettings, stream.metadata.namespace);
   const disruption = readDisruption(stream);
-  const volumes = [...commonVolumes(settings, TMP_VOLUME, true), ...cacheVolumes(settings), streamVolume(stream)];
+  const volumes = [
+    ...commonVolumes(settings, TMP_VOLUME, true),
+    ...cacheVolumes(settings),
+    streamVolume(stream, first),
+  ];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -211,6 +239,7 @@ export function buildPod(
       annotations: {
         ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),
         ...template.annotations,
+        ...(first && { [CONTROL_SECRET_ANNOTATION]: first.controlSecret }),
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
         [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),
       },
@@ -222,7 +251,7 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
-      containers: [container(settings, template, program, volumes)],
+      containers: [container(settings, template, program, volumes, first !== undefined)],
       volumes,
     },
   };

@@ -9,6 +9,8 @@ import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import type { ControlTokens } from './control-token.ts';
+import { isFirstPod } from './first-pod.ts';
+import type { Grant, GrantFirst } from './first-start.ts';
 import type { PushResult } from './report-result.ts';
 import type { Streamers } from './streamers.ts';
 
@@ -22,12 +24,22 @@ export interface PushedReport {
   readBody: () => Promise<unknown>;
 }
 
-export type ReceiveReport = (pushed: PushedReport) => Promise<PushResult>;
+/** The fate of a report, and what its pod is granted by the answer. */
+export interface Received {
+  result: PushResult;
+  grant?: Grant | undefined;
+}
+
+export type ReceiveReport = (pushed: PushedReport) => Promise<Received>;
+
+const isHeld = (report: unknown): report is object =>
+  typeof report === 'object' && report !== null && 'held' in report && report.held === true;
 
 export function createReportReceiver(
   { streams, pods }: Pick<Caches, 'streams' | 'pods'>,
   tokens: Pick<ControlTokens, 'check'>,
   streamers: Pick<Streamers, 'accept'>,
+  grantFirst: GrantFirst,
   clock: Clock = systemClock,
 ): ReceiveReport {
   /** Of `admit`, for each pod; those that have passed are as good as missing. */
@@ -43,9 +55,13 @@ export function createReportReceiver(
   return async ({ podUid, token, readBody }) => {
     const [pod] = pods.byIndex(BY_UID, podUid);
     const stream = pod && streams.get(pod.metadata.namespace ?? '', pod.metadata.labels?.[STREAM_LABEL] ?? '');
-    if (!pod || !stream || !isOwnedBy(pod, stream)) return 'unknown_pod';
-    if (!(await tokens.check(stream, token))) return 'wrong_token';
-    if (!isWithinRate(podUid)) return 'too_many';
-    return streamers.accept(pod, await readBody()) ? 'accepted' : 'invalid';
+    if (!pod || !stream || !isOwnedBy(pod, stream)) return { result: 'unknown_pod' };
+    if (!(await tokens.check(stream, pod, token))) return { result: 'wrong_token' };
+    if (!isWithinRate(podUid)) return { result: 'too_many' };
+    const report = await readBody();
+    const grant = isFirstPod(pod) && isHeld(report) ? await grantFirst(stream, pod) : undefined;
+    // The pod publishes when it has the answer.
+    const isAccepted = streamers.accept(pod, grant && isHeld(report) ? { ...report, held: false } : report);
+    return isAccepted ? { result: 'accepted', grant } : { result: 'invalid' };
   };
 }

@@ -24,11 +24,13 @@ import {
   VIEW_KEY_SECRET,
   VIEW_TOKEN_KEY,
 } from '../../resources/common/names.ts';
+import { controlToken } from '../../resources/stream/control-token.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
+import { type FirstStart, isFirstPod, readFirstToken } from './first-pod.ts';
 import type { Observation } from './observation.ts';
 
 /** A stream and where it is sent. */
@@ -61,6 +63,10 @@ const findStreamSecret = (
   { metadata }: LoopStream,
 ): Promise<Stored<Secret> | undefined> => findSecret(deps, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
+/** Whether the stream has its Secret, by the API server. */
+export const hasSecret = async (deps: Pick<ControllerDeps, 'kube'>, stream: LoopStream): Promise<boolean> =>
+  (await findStreamSecret(deps, stream)) !== undefined;
+
 /** The destinations as the streamer reads them (media/streamer/mounted-files.ts). One whose Secret is missing is left out. */
 async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
@@ -79,11 +85,11 @@ async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, de
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');
 
-/** Brings the destinations in the Secret up to date; writes nothing when they are. */
+/** Brings the destinations in the Secret up to date; writes nothing when they are. A stream whose pod was its first has none before. */
 export async function updateSecret(deps: Pick<ControllerDeps, 'kube'>, sent: Sent): Promise<void> {
   const { stream } = sent;
   const secret = await findStreamSecret(deps, stream);
-  if (!secret) return;
+  if (!secret) return ensureSecret(deps, sent);
   const destinations = await readDestinations(deps, sent);
   const content = decodeSecret(secret);
   // One that an older operator made has no view token.
@@ -173,6 +179,7 @@ export async function fetchPods(
  * - The write is of the version of the Secret in which the publisher was read, so of two at once one fails.
  * - Where no Secret names a publisher, as when somebody has deleted it, every other pod counts as the publisher. A pod is created
  *   before the other pod is read for it. So of two pods at once, at least one is found by the read for the other, which is not named.
+ * - The first pod of a stream, which no Secret need name, counts as the publisher until it is over (first-start.ts).
  */
 export async function acquirePublisher(
   deps: Pick<ControllerDeps, 'kube'>,
@@ -187,7 +194,8 @@ export async function acquirePublisher(
   // every other pod may publish.
   const [pods, destinations] = await Promise.all([fetchPods(deps, stream), readDestinations(deps, sent)]);
   const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
-  const holder = others.find((pod) => publisherUid === undefined || pod.metadata.uid === publisherUid);
+  const isHolder = (pod: Pod) => publisherUid === undefined || pod.metadata.uid === publisherUid || isFirstPod(pod);
+  const holder = others.find(isHolder);
   if (holder) return { publisherUid: holder.metadata.uid, isNew: false };
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
   // A Secret that was made in the meantime is AlreadyExists, and the stream is reconciled again.
@@ -232,7 +240,7 @@ function take<T>(recent: Recent<T>, kube: Kube, uid: string): T | undefined {
 
 /** Pods that were named as publishers. */
 const named: Recent<true> = new WeakMap();
-/** Digests of the control tokens of streams. */
+/** Digests of the control tokens of streams, and of first pods. */
 const madeTokens: Recent<Buffer> = new WeakMap();
 
 /**
@@ -243,14 +251,25 @@ export const takeNamedPublisher = (kube: Kube, podUid: string): boolean => take(
 
 export const digestToken = (token: string): Buffer => createHash('sha256').update(token).digest();
 
-/** Returns once the digest of the control token in a stream's Secret that this client has made: the first report needs no read then. */
-export const takeMadeToken = (kube: Kube, streamUid: string): Buffer | undefined => take(madeTokens, kube, streamUid);
+/** Remembers the control token of a first pod that this client has just made. */
+export const rememberFirstPod = (kube: Kube, { metadata: { uid } }: Pod, { controlKey }: FirstStart): void =>
+  remember(madeTokens, kube, uid, digestToken(controlToken(controlKey, uid)));
 
-/** The token with which a stream's pods are controlled; undefined when there is none. */
+/**
+ * Returns once the digest of the control token of a pod whose Secret, or which itself as the first pod, this client has made: the first
+ * report needs no read then.
+ */
+export const takeMadeToken = (kube: Kube, stream: LoopStream, pod: Pod): Buffer | undefined =>
+  take(madeTokens, kube, isFirstPod(pod) ? pod.metadata.uid : stream.metadata.uid);
+
+/** The token with which a pod of the stream is controlled; undefined when there is none. */
 export async function readControlToken(
   deps: Pick<ControllerDeps, 'kube'>,
   stream: LoopStream,
+  pod: Pod,
 ): Promise<string | undefined> {
+  const first = await readFirstToken(deps, pod);
+  if (first !== undefined) return first;
   const secret = await findStreamSecret(deps, stream);
   return secret && decodeSecret(secret)[CONTROL_TOKEN_KEY];
 }

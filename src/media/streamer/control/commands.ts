@@ -3,11 +3,11 @@
  * that both read; without a token file all commands are refused. A second token lets its holder look.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Logger } from '../../../lib/log.ts';
 import type { Program } from '../../../resources/stream/program.ts';
 import type { TrackEpoch, TrackPlayer } from '../tracks/track.ts';
 import type { PublisherLock } from './publisher-lock.ts';
+import { readControlTokens, readViewTokens, type TokenFiles } from './tokens.ts';
 
 /** The next item is open long before this limit, unless the storage does not answer. */
 const SKIP_MS = 3000;
@@ -26,9 +26,8 @@ export interface CommandAnswer {
 }
 
 export interface CommandsOptions {
-  tokenFile: string | undefined;
-  /** File with the token for viewers; undefined where everybody may look. */
-  viewTokenFile?: string | undefined;
+  /** Without a file of the control token, all commands are refused; without one of the view token, everybody may look. */
+  tokens: TokenFiles;
   video: TrackPlayer;
   /** Undefined while the program has no list of songs. */
   audio: () => TrackPlayer | undefined;
@@ -49,10 +48,9 @@ function parseSkipRequest(body: unknown): SkipRequest | undefined {
   return track === 'video' || track === 'audio' ? { id, track } : undefined;
 }
 
-async function carries(authorization: string | undefined, file: string | undefined): Promise<boolean> {
-  const token = file === undefined ? '' : await readFile(file, 'utf8').catch(() => '');
-  const told = /^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '';
-  return timingSafeEqual(digest(token.trim()), digest(told)) && told !== '';
+function carries(authorization: string | undefined, tokens: readonly string[]): boolean {
+  const told = digest(/^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
+  return tokens.some((token) => token !== '' && timingSafeEqual(digest(token), told));
 }
 
 export class Commands {
@@ -67,17 +65,16 @@ export class Commands {
     if (audio !== undefined) this.#last.audio = { id: audio, done };
   }
 
-  /** Checks an Authorization header against the token, in constant time. */
-  mayAsk(authorization: string | undefined): Promise<boolean> {
-    return carries(authorization, this.#options.tokenFile);
+  /** Checks an Authorization header against the control token, in constant time. */
+  async mayAsk(authorization: string | undefined): Promise<boolean> {
+    return carries(authorization, await readControlTokens(this.#options.tokens));
   }
 
   /** Checks an Authorization header against both tokens. */
   async mayLook(authorization: string | undefined): Promise<boolean> {
-    const { viewTokenFile } = this.#options;
-    return (
-      viewTokenFile === undefined || (await carries(authorization, viewTokenFile)) || (await this.mayAsk(authorization))
-    );
+    const { tokens } = this.#options;
+    if (tokens.viewTokenFile === undefined) return true;
+    return carries(authorization, await readViewTokens(tokens)) || (await this.mayAsk(authorization));
   }
 
   /** Acquires the publisher lock, if the request names this pod. */

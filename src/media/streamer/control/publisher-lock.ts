@@ -3,13 +3,14 @@
  * while one takes over from the other. The pod that the stream's Secret does not name waits: it reads ahead and keeps the
  * playhead, but opens no output.
  *
- *   waiting   until the file `publisher` names this pod, or the operator does
+ *   waiting   until the file `publisher` names this pod, or the operator does, by a command or by a grant (grant.ts)
  *   acquired  this pod publishes
  *   released  for ever: this pod was told to stop, or another pod was named
  *
  * The operator names another pod only when no container of the one before runs any more (operator/stream/secret.ts), so a name in the
  * file is never wrong; this pod only reads it late. A restarted container reads it again.
  */
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { ChangedFile } from '../../../lib/changed-file.ts';
 
@@ -58,9 +59,10 @@ export class PublisherLock {
     this.#released.resolve();
   }
 
-  /** Reads the file where it has changed. A file that cannot be read changes nothing. */
-  refresh(): Promise<void> {
-    return this.#file.poll(async () => {
+  /** Reads the file where it has changed. A file that cannot be read changes nothing; the first pod of a stream has none. */
+  async refresh(): Promise<void> {
+    if (!existsSync(this.#options.file)) return;
+    await this.#file.poll(async () => {
       const named = (await readFile(this.#options.file, 'utf8').catch(() => '')).trim();
       this.#take(named);
       return named !== '';

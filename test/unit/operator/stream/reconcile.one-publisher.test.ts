@@ -5,13 +5,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
+import { grantFirst } from '../../../../src/operator/stream/first-start.ts';
 import {
   acquireFirstPublisher,
   acquirePublisher,
   ensureSecret,
   takeNamedPublisher,
 } from '../../../../src/operator/stream/secret.ts';
-import { FINALIZER, streamSecretName } from '../../../../src/resources/common/names.ts';
+import { CONTROL_SECRET_ANNOTATION, FINALIZER, streamSecretName } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { makePod, stream, world } from '../../../kit/make/operator.ts';
 import { NODES, Operator, Universe } from './universe.ts';
@@ -22,8 +23,8 @@ const tick = () => new Promise((resolve) => setImmediate(resolve));
  * A universe with two operators; each of their requests waits until its release. `isHeld`: the stream was created with its finalizer, as
  * the API server does.
  */
-function stage({ isHeld = false } = {}) {
-  const universe = new Universe();
+function stage({ isHeld = false, hasControlKey = false } = {}) {
+  const universe = new Universe({ hasControlKey });
   if (isHeld)
     universe.edit('loopstreams/bunny', ({ metadata }) => void Object.assign(metadata, { finalizers: [FINALIZER] }));
   const waiting: (() => void)[] = [];
@@ -121,8 +122,8 @@ const check = (universe: Universe) => expect(universe.publishing.length, String(
 test('never two pods publish, and when it is left alone exactly one does', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.nat(3), fc.boolean(), moves, async (early, isHeld, list) => {
-      const all = stage({ isHeld });
+    fc.asyncProperty(fc.nat(3), fc.boolean(), fc.boolean(), moves, async (early, isHeld, hasControlKey, list) => {
+      const all = stage({ isHeld, hasControlKey });
       // The stream is new, on air, or about to begin.
       if (early > 1) await settle(all);
       if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
@@ -144,8 +145,8 @@ test('never two pods publish, and when it is left alone exactly one does', async
 test('never two pods publish, though somebody deletes the Secret of the stream again and again', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), fc.boolean(), moves, async (early, isHeld, list) => {
-      const all = stage({ isHeld });
+    fc.asyncProperty(fc.boolean(), fc.boolean(), fc.boolean(), moves, async (early, isHeld, hasControlKey, list) => {
+      const all = stage({ isHeld, hasControlKey });
       const { universe } = all;
       if (early) await settle(all);
       const secret = `secrets/${streamSecretName(universe.stream?.metadata.uid ?? '')}`;
@@ -162,8 +163,8 @@ test('never two pods publish, though somebody deletes the Secret of the stream a
 test('while pods are deleted and the template is edited, the stream is off air only as long as a warm pod takes over', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(moves, async (list) => {
-      const all = stage();
+    fc.asyncProperty(fc.boolean(), moves, async (hasControlKey, list) => {
+      const all = stage({ hasControlKey });
       const { universe } = all;
       await settle(all);
       universe.lingers = true;
@@ -188,8 +189,8 @@ test('never two pods publish, though nodes lose their power, come back and fall 
     what.startsWith('a node') || what === 'a pod is deleted' ? [trouble] : [],
   );
   await fc.assert(
-    fc.asyncProperty(moves, async (list) => {
-      const all = stage();
+    fc.asyncProperty(fc.boolean(), moves, async (hasControlKey, list) => {
+      const all = stage({ hasControlKey });
       const { universe } = all;
       await settle(all);
       for (const [kind, n] of list) {
@@ -268,9 +269,10 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
 function unstarted() {
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
-  const put = (name: string, uid: string, change = {}) => {
+  const put = (name: string, uid: string, change = {}, annotations = {}) => {
     const pod = makePod(stream(), change);
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
+    Object.assign(pod.metadata, { annotations: { ...pod.metadata.annotations, ...annotations } });
     universe.objects.set(`pods/${name}`, pod as never);
     return pod;
   };
@@ -355,4 +357,47 @@ test('of two that let different pods publish at once, one succeeds', async () =>
     }),
     { numRuns: 200 },
   );
+});
+
+test.each([['there is no Secret'], ['the Secret names a pod that is gone']])(
+  'of a grant for the first pod and the lock for the other one at once, at most one succeeds where %s',
+  async (where) => {
+    await fc.assert(
+      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
+        const { universe, sent, put } = unstarted();
+        if (where !== 'there is no Secret')
+          await acquirePublisher({ kube: universe.kube(async () => undefined) }, sent, 'gone');
+        const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
+        const first = async () => {
+          await scheduler.schedule(Promise.resolve());
+          const pod = put('bunny-onair', 'first', {}, { [CONTROL_SECRET_ANNOTATION]: 'tv-secret' });
+          return (await grantFirst({ kube }, sent.stream, pod)) !== undefined;
+        };
+        const other = async () => {
+          await scheduler.schedule(Promise.resolve());
+          put('bunny-onair-b', 'other');
+          const { publisherUid } = await acquirePublisher({ kube }, sent, 'other');
+          return publisherUid === 'other';
+        };
+        const both = Promise.all([first(), other()].map((one) => one.catch(() => false)));
+        await scheduler.waitFor(both);
+        expect((await both).filter(Boolean).length).toBeLessThan(2);
+      }),
+      { numRuns: 300 },
+    );
+  },
+);
+
+test('a grant names the first pod alone, whose other name is free or whose other pod is over', async () => {
+  const { universe, sent, put } = unstarted();
+  const kube = universe.kube(async () => undefined);
+  const first = put('bunny-onair', 'first', {}, { [CONTROL_SECRET_ANNOTATION]: 'tv-secret' });
+  const grant = await grantFirst({ kube }, sent.stream, first);
+  expect(grant).toEqual({ publisher: 'first', viewToken: expect.stringMatching(/^[\w-]{43}$/) });
+  put('bunny-onair-b', 'other');
+  expect(await grantFirst({ kube }, sent.stream, first)).toBeUndefined();
+  // The first pod may publish, whatever the Secret says; so the other one waits for its end.
+  expect(await acquirePublisher({ kube }, sent, 'other')).toEqual({ publisherUid: 'first', isNew: false });
+  put('bunny-onair-b', 'other', { phase: 'Failed' });
+  expect(await grantFirst({ kube }, sent.stream, first)).toEqual(grant);
 });

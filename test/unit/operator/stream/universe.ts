@@ -7,8 +7,10 @@ import type { Pod, Secret } from '../../../../src/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Resource, type Stored } from '../../../../src/kube/types.ts';
 import { countRestarts } from '../../../../src/operator/pods/status.ts';
 import type { StreamControllerDeps } from '../../../../src/operator/stream/controller-deps.ts';
+import { isFirstPod } from '../../../../src/operator/stream/first-pod.ts';
+import { grantFirst } from '../../../../src/operator/stream/first-start.ts';
 import { reconcileStream } from '../../../../src/operator/stream/reconcile.ts';
-import { PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
+import { ACCOUNT_LABEL, PUBLISHER_KEY, streamSecretName } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { destination, NAMESPACE, SETTINGS, stream, upload } from '../../../kit/make/operator.ts';
 import { silent } from '../../../kit/real/kube.ts';
@@ -24,6 +26,10 @@ interface Process {
   /** False until it has read, or was told, that it may publish. */
   open: boolean;
   stopped: boolean;
+  /** The pod keeps the grant of an operator. */
+  granted: boolean;
+  /** Its report waits for an answer, or had one without a grant, which the operators see. */
+  report: 'due' | 'sent' | 'held';
   /** The publisher in its files, which kubelet updates now and then. */
   file: string | undefined;
   /** How often it was started anew. */
@@ -40,6 +46,8 @@ export class Universe {
   readonly silentNodes = new Set<string>();
   nowMs = Date.parse('2026-06-01T12:00:00Z');
   writes = 0;
+  /** The operators' answers to the report of a first pod that is held: whether it may publish. */
+  readonly grants: ((pod: Pod) => Promise<boolean>)[] = [];
   /** Requests so far, such as `create pods`. */
   readonly requests: string[] = [];
   lingers = false;
@@ -50,14 +58,20 @@ export class Universe {
   #version = 100;
   #uids = 0;
 
-  constructor() {
+  /** `hasControlKey`: the API server made the Secret of the destination, so that streams start without a Secret of their own. */
+  constructor({ hasControlKey = false } = {}) {
     const put = (plural: string, object: unknown) =>
       this.#put(`${plural}/${(object as Any).metadata.name}`, object as Any);
     put('loopstreams', stream());
-    put('destinations', destination());
+    const to = hasControlKey ? { name: 'tv-secret', labels: { [ACCOUNT_LABEL]: 'a' } } : {};
+    put('destinations', { ...destination(), metadata: { ...destination().metadata, ...to } });
+    if (hasControlKey) this.edit(KEY, ({ spec }) => void Object.assign(spec, { destinationNames: ['tv-secret'] }));
     put('uploads', upload());
     for (const name of NODES) put('nodes', { metadata: { name, uid: name }, spec: {} });
-    put('secrets', { metadata: { name: 'tv-secret', uid: 's' }, data: { rtmpUrl: 'eA==', rtmpKey: 'eA==' } });
+    put('secrets', {
+      metadata: { name: 'tv-secret', uid: 's' },
+      data: { rtmpUrl: 'eA==', rtmpKey: 'eA==', ...(hasControlKey && { controlKey: 'eA==' }) },
+    });
   }
 
   #put(key: string, object: Any): Any {
@@ -217,10 +231,30 @@ export class Universe {
     return process !== undefined;
   }
 
+  /** Whether an operator knows that a first pod is held. */
+  isHeld = (uid: string): boolean => {
+    const process = this.processes.get(uid);
+    return process?.report === 'held' && !process.open;
+  };
+
+  /** The pod pushes that it is held; the answer is lost where its container has ended meanwhile. */
+  #push(pod: Pod, process: Process, grant: (pod: Pod) => Promise<boolean>): void {
+    const { restarts } = process;
+    process.report = 'sent';
+    void grant(clone(pod)).then(
+      (isGranted) => {
+        if (process.restarts !== restarts) return;
+        if (isGranted) Object.assign(process, { open: true, granted: true });
+        else process.report = 'held';
+      },
+      () => void Object.assign(process, { report: 'due' }),
+    );
+  }
+
   /** A container ends by itself; kubelet restarts it with its old files. */
   crash(uid: string): void {
     const process = this.#process(uid);
-    if (process) Object.assign(process, { open: false, stopped: false, restarts: process.restarts + 1 });
+    if (process) Object.assign(process, { open: false, stopped: false, report: 'due', restarts: process.restarts + 1 });
   }
 
   /** Kubelet ends the pod for good. */
@@ -294,6 +328,8 @@ export class Universe {
               node,
               open: false,
               stopped: false,
+              granted: false,
+              report: 'due',
               file: this.#named,
               restarts: 0,
             }),
@@ -301,7 +337,12 @@ export class Universe {
       // Kubelet keeps the files of a Secret that is gone.
       if (process && this.#named !== undefined && process.file !== this.#named)
         step('mount', () => void Object.assign(process, { file: this.#named }));
-      if (process && !process.open && process.file === uid)
+      // It removes the files of one that is gone where the pod needs none.
+      if (process && isFirstPod(pod) && this.#named === undefined && process.file !== undefined)
+        step('unmount', () => void Object.assign(process, { file: undefined }));
+      if (process && isFirstPod(pod) && !process.open && !process.granted && process.report !== 'sent')
+        for (const grant of this.grants) step('push', () => this.#push(pod, process, grant));
+      if (process && !process.open && (process.file === uid || process.granted))
         step('read', () => void Object.assign(process, { open: true }));
       const ready = process?.open === true && !process.stopped;
       const said = pod.status?.conditions?.find(({ type }) => type === 'Ready')?.status === 'True';
@@ -363,11 +404,11 @@ export class Operator {
     const tools = {
       kube: universe.kube(pause),
       caches,
-      settings: SETTINGS,
+      settings: { ...SETTINGS, reportsUrl: 'http://operator' },
       events: { event: () => undefined },
       progress: new Map(),
       streamers: {
-        report: () => undefined,
+        report: (uid: string) => (universe.isHeld(uid) ? { held: true, runs: [], brokenItems: [] } : undefined),
         skip: async () => undefined,
         release: sendToPod('release'),
         stop: sendToPod('stop'),
@@ -379,6 +420,10 @@ export class Operator {
       isMetered: () => false,
     };
     this.#reconcile = reconcileStream(tools as unknown as StreamControllerDeps);
+    universe.grants.push(async (pod) => {
+      const stream = this.#cached.get(KEY) as unknown as LoopStream | undefined;
+      return stream !== undefined && (await grantFirst(tools, stream, pod)) !== undefined;
+    });
   }
 
   #hear(key: string, object: Any): void {

@@ -16,7 +16,11 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
-  const controlOptions = { tokenFile: join(dir, 'control'), viewTokenFile, audio: () => undefined, log: silent };
+  const controlOptions = {
+    tokens: { controlTokenFile: join(dir, 'control'), viewTokenFile, podUid: 'uid-1' },
+    audio: () => undefined,
+    log: silent,
+  };
   const state = { live: true, held: false, playable: true, destinations: [] };
   const options = {
     host: '127.0.0.1',

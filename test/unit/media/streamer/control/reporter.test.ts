@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Reporter } from '../../../../../src/media/streamer/control/reporter.ts';
+import { Reporter, type ReporterOptions } from '../../../../../src/media/streamer/control/reporter.ts';
 import type { StreamerReport } from '../../../../../src/media/streamer/control/stats.ts';
 import { silent } from '../../../../kit/real/kube.ts';
 import { until } from '../../../../kit/wait.ts';
@@ -22,8 +22,8 @@ interface Received {
   body: unknown;
 }
 
-/** Starts an operator that answers with these statuses, then with the last one for ever. */
-async function startOperator(statuses: number[], port = 0) {
+/** Starts an operator that answers with these statuses, then with the last one for ever, and with this text. */
+async function startOperator(statuses: number[], port = 0, text = '') {
   const received: Received[] = [];
   const sockets = new Set<Socket>();
   const respond = async (request: IncomingMessage): Promise<number> => {
@@ -37,7 +37,7 @@ async function startOperator(statuses: number[], port = 0) {
   const server = createServer((request, response) => {
     void respond(request).then((status) => {
       if (status !== 204) response.setHeader('connection', 'close');
-      response.writeHead(status).end();
+      response.writeHead(status).end(status === 204 ? undefined : text);
     });
   });
   await new Promise<void>((done) => server.listen(port, '127.0.0.1', done));
@@ -50,13 +50,13 @@ async function startOperator(statuses: number[], port = 0) {
 }
 
 /** Starts a reporter whose clock the test turns. */
-function startReporter(port: number) {
+function startReporter(port: number, more: Partial<ReporterOptions> = {}) {
   let nowMs = 0;
   let failed = false;
   const report = () => ({ ...REPORT, live: !failed }) as StreamerReport;
   const clock = { now: () => new Date(), monotonicMs: () => nowMs };
-  const options = { url: `http://127.0.0.1:${port}`, podUid: 'uid-1', tokenFile: join(dir, 'token'), log: silent };
-  const reporter = new Reporter({ ...options, report, clock });
+  const options = { url: `http://127.0.0.1:${port}`, podUid: 'uid-1', token: async () => 'the-token', log: silent };
+  const reporter = new Reporter({ ...options, report, clock, ...more });
   onTestFinished(() => reporter.close());
   return {
     reporter,
@@ -136,4 +136,67 @@ test('an operator that goes and comes back is told the latest state', async () =
   turn(1000);
   await until('it is heard again', () => reporter.isHeard);
   expect(second.received.map(({ body }) => body)).toEqual([{ ...REPORT, live: false }]);
+});
+
+const GRANT = { publisher: 'uid-1', viewToken: 'view-token' };
+
+test('a report that is answered with a grant counts as heard when the grant was taken, and is not pushed again', async () => {
+  const { port, received } = await startOperator([200], 0, JSON.stringify(GRANT));
+  const granted: object[] = [];
+  const taken = Promise.withResolvers<void>();
+  const onGrant = (grant: object) => {
+    granted.push(grant);
+    return taken.promise;
+  };
+  const { reporter, turn } = startReporter(port, { onGrant });
+  turn(0);
+  await until('the grant has come', () => granted.length === 1);
+  expect(reporter.isHeard).toBe(false);
+  taken.resolve();
+  await until('it is heard', () => reporter.isHeard);
+  turn(60_000);
+  expect(granted).toEqual([GRANT]);
+  expect(received).toHaveLength(1);
+});
+
+/** Counts what a reporter says of its failures. */
+function countFailures() {
+  const failures: unknown[] = [];
+  const log = { info: (failure: unknown) => void failures.push(failure) } as unknown as ReporterOptions['log'];
+  return { failures, log };
+}
+
+test('a grant that could not be taken is a failure, and the report is pushed again', async () => {
+  const { port, received } = await startOperator([200, 204], 0, JSON.stringify(GRANT));
+  const { failures, log } = countFailures();
+  const { reporter, turn } = startReporter(port, { log, onGrant: () => Promise.reject(new Error('not now')) });
+  turn(0);
+  await until('it has failed', () => failures.length === 1);
+  expect(reporter.isHeard).toBe(false);
+  turn(2000);
+  await until('it is heard', () => reporter.isHeard);
+  expect(received).toHaveLength(2);
+});
+
+test('an answer of status 200 without a grant is a failure', async () => {
+  for (const text of ['', 'null', '{}', '{"publisher":"uid-1"}', `<p>${JSON.stringify(GRANT)}</p>`]) {
+    const { port } = await startOperator([200], 0, text);
+    const { failures, log } = countFailures();
+    const granted: object[] = [];
+    const { reporter, turn } = startReporter(port, { log, onGrant: async (grant) => void granted.push(grant) });
+    turn(0);
+    await until('it has failed', () => failures.length === 1);
+    expect(reporter.isHeard, text).toBe(false);
+    expect(granted).toEqual([]);
+  }
+});
+
+test('an answer of another status grants nothing, whatever it says', async () => {
+  const { port } = await startOperator([201], 0, JSON.stringify(GRANT));
+  const { failures, log } = countFailures();
+  const granted: object[] = [];
+  const { turn } = startReporter(port, { log, onGrant: async (grant) => void granted.push(grant) });
+  turn(0);
+  await until('it has failed', () => failures.length === 1);
+  expect(granted).toEqual([]);
 });
