@@ -33,7 +33,8 @@ const SERVERS = ['etcd', 'kube-apiserver', 'kube-controller-manager'];
 interface Pattern {
   stream: Stored<LoopStream>;
   pod: Pod;
-  secret: Stored<Secret>;
+  /** Undefined of a stream that has had one pod alone. */
+  secret: Stored<Secret> | undefined;
   destination: Stored<Destination>;
   key: Stored<Secret>;
 }
@@ -43,7 +44,7 @@ async function readPattern(kube: Kube): Promise<Pattern> {
   const [destinationName = ''] = stream.spec.destinationNames;
   const [pod, secret, destination] = await Promise.all([
     kube.get(PODS, NAMESPACE, stream.status?.podName ?? ''),
-    kube.get(SECRETS, NAMESPACE, streamSecretName(stream.metadata.uid)),
+    kube.get(SECRETS, NAMESPACE, streamSecretName(stream.metadata.uid)).catch(() => undefined),
     kube.get(DESTINATIONS, NAMESPACE, destinationName),
   ]);
   return { stream, pod, secret, destination, key: await kube.get(SECRETS, NAMESPACE, destination.spec.secretName) };
@@ -71,7 +72,7 @@ async function copy(kube: Kube, { stream, pod, secret, destination, key }: Patte
   const named = { apiVersion, kind: destination.kind, metadata: { name: `tv-${n}` }, spec: destination.spec };
   const to = await kube.create(DESTINATIONS, cell, named as never);
   const secrets = [
-    { name: streamSecretName(made.metadata.uid), of: secret },
+    ...(secret ? [{ name: streamSecretName(made.metadata.uid), of: secret }] : []),
     { name: `tv-${n}`, of: key },
   ];
   await Promise.all([
