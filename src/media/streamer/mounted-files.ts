@@ -8,7 +8,8 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChangedFile } from '../../lib/changed-file.ts';
 import type { Logger } from '../../lib/log.ts';
-import { FIELDS } from '../../resources/destination/read.ts';
+import { ingestForbidden } from '../../resources/destination/ingest.ts';
+import { FIELDS, readDestination } from '../../resources/destination/read.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { Secrets } from './output/output.ts';
 import { isProgram } from './tracks/document-shape.ts';
@@ -81,17 +82,31 @@ async function readMembers({ destinationsFile, destinationsDir }: DestinationFil
   return (await realpath(destinationsDir)) === directory ? told : undefined;
 }
 
+type Destinations = ReadonlyMap<string, Secrets>;
+
+/**
+ * Secrets of destinations can be edited to what the operator would not hand over: a destination whose Secret is unusable or gone keeps what it
+ * had.
+ */
+function keepUsable(known: Destinations, found: Destinations, allowPrivate: boolean): Destinations {
+  const isUsable = (secrets: Secrets): boolean => {
+    const { read } = readDestination(secrets, () => '');
+    return read !== undefined && ingestForbidden(read.ingest, allowPrivate) === undefined;
+  };
+  return new Map([...known, ...[...found].filter(([name, secrets]) => !known.has(name) || isUsable(secrets))]);
+}
+
 export interface FileEvents {
   /** Called when the program differs in anything: its items or its destinations. */
   onProgram: (program: Program) => void | Promise<void>;
-  onDestinations: (destinations: ReadonlyMap<string, Secrets>) => void;
+  onDestinations: (destinations: Destinations) => void;
   /** Called at each poll, for the file of the publisher lock. */
   onPoll: () => void | Promise<void>;
 }
 
 /** Polls the files until the signal is aborted. A file that cannot be read changes nothing. */
 export async function watchFiles(
-  paths: DestinationFiles & { programFile: string },
+  paths: DestinationFiles & { programFile: string; allowPrivateDestinations: boolean },
   first: Program,
   events: FileEvents,
   log: Logger,
@@ -102,7 +117,8 @@ export async function watchFiles(
   const destinationsFile = new ChangedFile(paths.destinationsFile);
   const destinationsDir = new ChangedFile(paths.destinationsDir ?? paths.destinationsFile);
   // The file counts as soon as it exists, which may be a moment after the volume has changed.
-  const findDestinations = () => (existsSync(paths.destinationsFile) ? destinationsFile : destinationsDir);
+  const hasFile = () => existsSync(paths.destinationsFile);
+  let known: Destinations = new Map();
   let current = JSON.stringify(first);
   let complained = false;
   const takeProgram = async (): Promise<boolean> => {
@@ -121,15 +137,18 @@ export async function watchFiles(
     return !complained;
   };
   const takeDestinations = async (): Promise<boolean> => {
+    const isHandedOver = hasFile();
     const found = await readDestinations(paths);
-    if (found) events.onDestinations(found);
-    return found !== undefined;
+    if (!found) return false;
+    known = isHandedOver ? found : keepUsable(known, found, paths.allowPrivateDestinations);
+    events.onDestinations(known);
+    return true;
   };
   while (!signal.aborted) {
     await sleep(POLL_MS);
     if (signal.aborted) return;
     await programFile.poll(takeProgram);
     await events.onPoll();
-    await findDestinations().poll(takeDestinations);
+    await (hasFile() ? destinationsFile : destinationsDir).poll(takeDestinations);
   }
 }

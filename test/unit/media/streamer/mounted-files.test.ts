@@ -28,6 +28,7 @@ const paths = () => ({
   programFile: join(dir, OF_PROGRAM),
   destinationsFile: join(dir, FILE),
   destinationsDir: join(dir, 'destinations'),
+  allowPrivateDestinations: false,
 });
 /** One destination in the layout of the stream's Secret. */
 const inFile = (name: string, rtmpKey: string): Files => ({
@@ -180,9 +181,9 @@ describe('a watch', () => {
     await volume.put({ ...base, ...put('tv', 'two') });
     await poll();
     await poll();
-    await volume.put({ ...base, ...put('backup', 'three') });
+    await volume.put({ ...base, ...put('tv', 'three') });
     await poll();
-    expect(destinations.slice(1)).toEqual([{ tv: secrets('two') }, { backup: secrets('three') }]);
+    expect(destinations.slice(1)).toEqual([{ tv: secrets('two') }, { tv: secrets('three') }]);
     expect(programs).toEqual([]);
   });
 
@@ -207,6 +208,24 @@ describe('a watch', () => {
     await volume.put({ ...base, ...inDir('tv', 'one'), ...inFile('tv', 'two') }, poll);
     await poll();
     expect(destinations.at(-1)).toEqual({ tv: secrets('two') });
+  });
+
+  test.each([
+    ['is gone', {}],
+    ['has no URL', { 'destinations/tv/rtmpKey': 'two' }],
+    ['has a URL of another kind', { 'destinations/tv/rtmpUrl': 'file:///etc/passwd' }],
+    ['has a private address', { 'destinations/tv/rtmpUrl': 'rtmp://10.0.0.1/app', 'destinations/tv/rtmpKey': 'k' }],
+  ])('keeps a destination whose Secret %s, and sees the others', async (_what, broken: Files) => {
+    const volume = new Volume();
+    await volume.put({ ...base, ...inDir('tv', 'one'), ...inDir('backup', 'one') });
+    const { destinations, poll } = await startWatching(program);
+    await poll();
+    await volume.put({ ...base, ...broken, ...inDir('backup', 'two') });
+    await poll();
+    expect(destinations.at(-1)).toEqual({ tv: secrets('one'), backup: secrets('two') });
+    await volume.put({ ...base, ...inDir('tv', 'three'), ...inDir('backup', 'two') });
+    await poll();
+    expect(destinations.at(-1)).toEqual({ tv: secrets('three'), backup: secrets('two') });
   });
 
   test('sees the file that appears after the Secrets of the directory are gone', async () => {
