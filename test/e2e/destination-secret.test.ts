@@ -76,7 +76,11 @@ test('a login from the API publishes; a new key replaces the old one within a mi
   const before = names().length;
   await until('it is live again', async () => (await streams.liveStats(id)).destinations?.[0]?.connected, 60_000);
   expect(names().slice(before - 1)).toEqual(['second-key-4711']);
+  // The pod reads the Secret itself, and may have it sooner than the operator.
+  const isShown = async () => (await destinations.get(destinationID)).rtmpKeyHint === '4711';
+  await until('the destination shows it', isShown, WITHIN_MS);
   expect(await destinations.get(destinationID)).toMatchObject({ ...shown, rtmpKeyHint: '4711' });
+  expect(names().slice(before - 1)).toEqual(['second-key-4711']);
 
   const deletedAt = performance.now();
   await kubectl('delete', 'secret', destinationID);

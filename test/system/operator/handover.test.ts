@@ -46,7 +46,10 @@ let operator: Lifecycle;
 let reportsPort: number;
 const nodes = new Lifecycle();
 
-async function startOperator(image: string): Promise<void> {
+/** The image of the streams. Another one gives them new pods. */
+let image = 'loopstream:1';
+
+async function startOperator(): Promise<void> {
   operator = new Lifecycle();
   const config = {
     ...SETTINGS,
@@ -94,7 +97,7 @@ beforeAll(async () => {
   cluster = await startTestNode({ 'loopstream:1': PROGRAM, 'loopstream:2': PROGRAM });
   await startSecondNode();
   await applyCrds(cluster.kube);
-  await startOperator('loopstream:1');
+  await startOperator();
   await createMedia();
 }, 240_000);
 afterAll(async () => {
@@ -211,7 +214,8 @@ test('one pod takes over from another with almost no gap, for every cause', asyn
   );
   await record('image', async () => {
     await operator.stop();
-    await startOperator('loopstream:2');
+    image = 'loopstream:2';
+    await startOperator();
   });
   process.stdout.write(`Milliseconds without media: ${JSON.stringify(gaps)}\n`);
   expect(Math.max(...Object.values(gaps)), JSON.stringify(gaps)).toBeLessThan(BAR_MS);
@@ -239,7 +243,7 @@ test('a first pod goes on air without a Secret of its stream, and stays there wh
     PATIENCE_MS,
   );
   await grows('bear');
-  await startOperator('loopstream:1');
+  await startOperator();
 
   // The operator controls it with the derived token: the skip is carried out.
   await kube.mergePatch(LOOPSTREAMS, NS, 'bear', { metadata: { annotations: { [SKIP_ANNOTATIONS.video]: 'one' } } });
