@@ -35,6 +35,7 @@ import { createControllerQueue } from './runtime/queue.ts';
 import { traceReconcile } from './runtime/reconcile-span.ts';
 import { findMetered, type OperatorConfig } from './runtime/settings.ts';
 import { createControlTokens } from './stream/control-token.ts';
+import { readFirstToken } from './stream/first-pod.ts';
 import { grantFirst } from './stream/first-start.ts';
 import { tracePods } from './stream/pod-spans.ts';
 import { createReportReceiver, type ReceiveReport } from './stream/receive-report.ts';
@@ -109,6 +110,7 @@ export async function runOperator(
   const streamers = createStreamers(lifecycle, {
     findViewToken: ({ metadata }) =>
       findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
+    findFirstToken: (pod) => readFirstToken({ kube }, pod),
     expectsPushes: config.reportsUrl !== undefined,
     count: metrics.countReport,
   });

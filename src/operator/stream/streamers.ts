@@ -19,6 +19,7 @@ import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
+import { isFirstPod } from './first-pod.ts';
 import { isPushing, isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import type { ReportResult } from './report-result.ts';
@@ -88,13 +89,15 @@ const isStreamer = ({ metadata }: Pod): boolean =>
 export interface StreamersOptions {
   /** Returns the token that a pod wants with each question; a pod of an older release ignores it. */
   findViewToken?: (pod: Pod) => Promise<string>;
+  /** Returns the token that the first pod of a stream wants until it knows the other one. */
+  findFirstToken?: (pod: Pod) => Promise<string | undefined>;
   /** New pods are told where to push their reports. */
   expectsPushes?: boolean;
   count?: (result: ReportResult) => void;
 }
 
 export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions = {}): Streamers {
-  const { findViewToken, expectsPushes = false, count } = options;
+  const { findViewToken, findFirstToken, expectsPushes = false, count } = options;
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, PodState>();
   const findState = (uid: string, nextMs = 0): PodState => {
@@ -157,9 +160,13 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
   const visit = async (pod: Pod, address: string, { everyMs, behindMs, silentMs }: FollowOptions) => {
     const entry = findState(pod.metadata.uid);
     const { skips, report: before } = entry;
-    const token = await findViewToken?.(pod).catch(() => undefined);
-    const shown = token === undefined ? {} : { token };
-    const answer = await ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, shown);
+    const askWith = async (token: string | undefined) =>
+      ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, token === undefined ? {} : { token });
+    let answer = await askWith(await findViewToken?.(pod).catch(() => undefined));
+    if (answer === undefined && isFirstPod(pod)) {
+      const token = await findFirstToken?.(pod).catch(() => undefined);
+      if (token !== undefined) answer = await askWith(token);
+    }
     // A report that was pushed since the question is newer than the answer, and the pod is left alone for its sake.
     if (entry.report !== before) return;
     const report = parsePodReport(answer, isPushing(answer));

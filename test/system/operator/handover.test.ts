@@ -49,7 +49,7 @@ const nodes = new Lifecycle();
 /** The image of the streams. Another one gives them new pods. */
 let image = 'loopstream:1';
 
-async function startOperator(): Promise<void> {
+async function startOperator(reportsUrl = `http://127.0.0.1:${reportsPort}`): Promise<void> {
   operator = new Lifecycle();
   const config = {
     ...SETTINGS,
@@ -73,7 +73,7 @@ async function startOperator(): Promise<void> {
     sweepGraceHours: 24,
     keepUnusedDays: 30,
     conversion: undefined,
-    reportsUrl: `http://127.0.0.1:${reportsPort}`,
+    reportsUrl,
     reportsHost: '127.0.0.1',
     reportsPort,
     opsHost: '127.0.0.1',
@@ -264,4 +264,14 @@ test('a first pod goes on air without a Secret of its stream, and stays there wh
   expect(gapMs).toBeLessThan(BAR_MS);
   await grows('bear');
   await grows('cub');
+}, 600_000);
+
+test('a first pod whose reports do not arrive is let publish when it is asked', async () => {
+  await operator.stop();
+  // Nobody listens there.
+  await startOperator('http://127.0.0.1:1');
+  await createDestination('deaf', { ofApi: true });
+  await goOnAir('deaf');
+  const { metadata } = await stream('deaf');
+  await cluster.kube.get(SECRETS, NS, streamSecretName(metadata.uid));
 }, 600_000);
