@@ -129,7 +129,7 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
   if (name === undefined) return STALE;
   const held = await addFinalizer(deps, stream);
   try {
-    if (action.standby) await prepareStandby(context);
+    if (action.standby || (observed.pod && isFirstPod(observed.pod))) await prepareNext(context);
     const isFirst = !action.standby && !hasBeenOnAir(stream);
     const first =
       isFirst && !(await isMadeAhead(deps, stream)) ? await findFirstStart(deps, observed, name) : undefined;
@@ -170,8 +170,11 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
 const isMadeAhead = async (deps: StreamControllerDeps, stream: LoopStream): Promise<boolean> =>
   stream.status?.phase === 'scheduled' && (await hasSecret(deps, stream));
 
-/** Brings the Secret up to date that a standby reads before it has the lock. It names the first pod, which had none before. */
-async function prepareStandby({ deps, observed }: ActionContext): Promise<void> {
+/**
+ * Brings the Secret up to date that the next pod needs on its node, before it has the lock. It names the first pod of the stream, which had
+ * none before.
+ */
+async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
   const { pod } = observed;
   if (pod && isFirstPod(pod)) await acquirePublisher(deps, observed, pod.metadata.uid);
   await updateSecret(deps, observed);

@@ -39,7 +39,10 @@ const ON_ITS_WAY_MS = 2_000;
 export interface FollowOptions {
   /** Between two questions to the same pod, if it pushes no reports. */
   everyMs: number;
-  /** The same while it has a new program that it has not taken up: where it stands then is worth writing down soon. */
+  /**
+   * The same while it has a new program that it has not taken up: where it stands then is worth writing down soon. And for the first pod of
+   * a stream, whose first report has not arrived.
+   */
   behindMs: number;
   /** Time after a report until a pod that pushes is asked: it should have pushed another one by then. */
   silentMs: number;
@@ -171,7 +174,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     if (entry.report !== before) return;
     const report = parsePodReport(answer, isPushing(answer));
     const program = readPodProgram(pod);
-    const soon = report && program && isBehind(program, report);
+    // A first pod that is not heard waits for its grant.
+    const waits = !report && !before && isFirstPod(pod);
+    const soon = waits || (report && program && isBehind(program, report));
     plan(entry, computeNextMs(soon ? behindMs : everyMs));
     if (!report) return;
     count?.('asked');
@@ -257,9 +262,12 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
         // A pod that was made since then pushes its first report by itself.
-        const wait = (index: number) => (isFirst ? index * SPACING_MS : expectsPushes ? options.everyMs : 0);
+        const wait = (pod: Pod, index: number): number => {
+          if (isFirst) return index * SPACING_MS;
+          return expectsPushes ? (isFirstPod(pod) ? options.behindMs : options.everyMs) : 0;
+        };
         const due = found.flatMap((pod, index) => {
-          const entry = findState(pod.metadata.uid, now + wait(index));
+          const entry = findState(pod.metadata.uid, now + wait(pod, index));
           const address = findAddressToAsk([pod]);
           if (address === undefined) return [];
           if (entry.nextMs <= now) return [{ pod, address }];
