@@ -176,8 +176,8 @@ const isMadeAhead = async (deps: StreamControllerDeps, stream: LoopStream): Prom
  */
 async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
   const { pod } = observed;
-  if (pod && isFirstPod(pod)) await acquirePublisher(deps, observed, pod.metadata.uid);
-  await updateSecret(deps, observed);
+  const isNew = pod && isFirstPod(pod) && (await acquirePublisher(deps, observed, pod.metadata.uid)).isNew;
+  if (!isNew) await updateSecret(deps, observed);
 }
 
 /** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */

@@ -3,11 +3,11 @@
  * derived from the key in the Secret of a destination (first-start.ts).
  */
 
-import { type Pod, SECRETS } from '../../kube/core.ts';
-import { hasReason } from '../../kube/types.ts';
+import type { Pod } from '../../kube/core.ts';
 import { CONTROL_SECRET_ANNOTATION, SECRET_CONTROL_KEY } from '../../resources/common/names.ts';
 import { controlToken } from '../../resources/stream/control-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
+import { findSecretText } from './find-secret.ts';
 
 /** The Secrets that a first pod is made with. */
 export interface FirstStart {
@@ -23,20 +23,12 @@ const findControlSecret = ({ metadata }: Pick<Pod, 'metadata'>): string | undefi
 
 export const isFirstPod = (pod: Pick<Pod, 'metadata'>): boolean => findControlSecret(pod) !== undefined;
 
-/** Undefined where there is no Secret of this name, or no key in it: one that somebody made with kubectl has none. */
-export async function readControlKey(
+/** Undefined where the key is missing: a Secret that somebody made with kubectl has none. */
+export const readControlKey = (
   { kube }: Pick<ControllerDeps, 'kube'>,
   namespace: string,
   secretName: string,
-): Promise<string | undefined> {
-  try {
-    const { data } = await kube.get(SECRETS, namespace, secretName);
-    return Buffer.from(data?.[SECRET_CONTROL_KEY] ?? '', 'base64').toString() || undefined;
-  } catch (error) {
-    if (hasReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
-}
+): Promise<string | undefined> => findSecretText(kube, namespace, secretName, SECRET_CONTROL_KEY);
 
 /** The control token of a first pod; undefined of any other pod, and where the key is gone. */
 export async function readFirstToken(

@@ -10,14 +10,15 @@
  */
 
 import type { Pod } from '../../kube/core.ts';
-import { ACCOUNT_LABEL, podName, podNames } from '../../resources/common/names.ts';
+import type { Grant } from '../../media/streamer/control/grant.ts';
+import { ACCOUNT_LABEL, podName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOver } from '../pods/status.ts';
 import { type FirstStart, readControlKey } from './first-pod.ts';
 import type { Observation } from './observation.ts';
-import { fetchPods, findViewToken } from './secret.ts';
+import { fetchOtherPods, findViewToken } from './secret.ts';
 
 /** Its Secret has a key of control tokens, unless an older release made it. A Secret that somebody made with kubectl has none. */
 const isOfApi = ({ metadata, spec }: Destination): boolean =>
@@ -41,12 +42,6 @@ export async function findFirstStart(
   return controlKey === undefined ? undefined : { secretNames, controlSecret, controlKey };
 }
 
-/** The answer to a first pod that may publish (media/streamer/control/grant.ts). */
-export interface Grant {
-  publisher: string;
-  viewToken: string;
-}
-
 export type GrantFirst = (stream: LoopStream, pod: Pod) => Promise<Grant | undefined>;
 
 /** Grants a first pod, which exists, to publish; undefined while a pod of the other name may run. */
@@ -55,11 +50,9 @@ export async function grantFirst(
   stream: LoopStream,
   { metadata: { name, uid } }: Pod,
 ): Promise<Grant | undefined> {
-  const { namespace = '', name: streamName } = stream.metadata;
-  const otherNames = podNames(streamName).filter((one) => one !== name);
   const [others, viewToken] = await Promise.all([
-    fetchPods(deps, stream, otherNames),
-    findViewToken(deps.kube, namespace, stream.metadata.uid),
+    fetchOtherPods(deps, stream, name),
+    findViewToken(deps.kube, stream.metadata.namespace ?? '', stream.metadata.uid),
   ]);
   return others.every(isOver) ? { publisher: uid, viewToken } : undefined;
 }

@@ -4,13 +4,14 @@
  * would have asked it.
  */
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import type { Grant } from '../../media/streamer/control/grant.ts';
 import { admit, REPORT_RATE } from '../../media/streamer/control/push-plan.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import type { ControlTokens } from './control-token.ts';
 import { isFirstPod } from './first-pod.ts';
-import type { Grant, GrantFirst } from './first-start.ts';
+import type { GrantFirst } from './first-start.ts';
 import type { PushResult } from './report-result.ts';
 import type { Streamers } from './streamers.ts';
 

@@ -30,6 +30,7 @@ import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy, ownedBy } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
+import { findSecret, findSecretText } from './find-secret.ts';
 import { type FirstStart, isFirstPod, readFirstToken } from './first-pod.ts';
 import type { Observation } from './observation.ts';
 
@@ -48,20 +49,10 @@ const decode = (text: string): string => Buffer.from(text, 'base64').toString('u
 export const decodeSecret = ({ data = {} }: Secret): StreamSecret =>
   Object.fromEntries(Object.entries(data).map(([key, value]) => [key, decode(value)]));
 
-/** Undefined when there is none of this name. */
-async function findSecret({ kube }: Pick<ControllerDeps, 'kube'>, namespace: string, name: string) {
-  try {
-    return await kube.get(SECRETS, namespace, name);
-  } catch (error) {
-    if (hasReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
-}
-
 const findStreamSecret = (
-  deps: Pick<ControllerDeps, 'kube'>,
+  { kube }: Pick<ControllerDeps, 'kube'>,
   { metadata }: LoopStream,
-): Promise<Stored<Secret> | undefined> => findSecret(deps, metadata.namespace ?? '', streamSecretName(metadata.uid));
+): Promise<Stored<Secret> | undefined> => findSecret(kube, metadata.namespace ?? '', streamSecretName(metadata.uid));
 
 /** Whether the stream has its Secret, by the API server. */
 export const hasSecret = async (deps: Pick<ControllerDeps, 'kube'>, stream: LoopStream): Promise<boolean> =>
@@ -73,7 +64,7 @@ async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, de
   const read = await Promise.all(
     stream.spec.destinationNames.map(async (name) => {
       const destination = destinations.get(name);
-      const data = destination && (await findSecret(deps, namespace, destination.spec.secretName))?.data;
+      const data = destination && (await findSecret(deps.kube, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];
       const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
       const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
@@ -168,6 +159,14 @@ export async function fetchPods(
   return (await Promise.all(names.map(fetchOne))).flat().filter((pod) => isOwnedBy(pod, { metadata }));
 }
 
+/** The same of the stream's pods but the one of this name. */
+export const fetchOtherPods = (deps: Pick<ControllerDeps, 'kube'>, stream: LoopStream, name: string): Promise<Pod[]> =>
+  fetchPods(
+    deps,
+    stream,
+    podNames(stream.metadata.name).filter((one) => one !== name),
+  );
+
 /**
  * Acquires the publisher lock for a pod: the Secret names the pod that may publish. Returns the UID of the publisher, which is
  * another pod's while anything of that may still run, and whether the lock has changed hands just now. One publisher for one
@@ -213,8 +212,7 @@ export async function acquirePublisher(
 export async function acquireFirstPublisher(deps: Pick<ControllerDeps, 'kube'>, sent: Sent, pod: Pod): Promise<void> {
   const { stream } = sent;
   const { name, uid } = pod.metadata;
-  const otherNames = podNames(stream.metadata.name).filter((one) => one !== name);
-  const [others, destinations] = await Promise.all([fetchPods(deps, stream, otherNames), readDestinations(deps, sent)]);
+  const [others, destinations] = await Promise.all([fetchOtherPods(deps, stream, name), readDestinations(deps, sent)]);
   if (others.some((other) => !isOver(other))) return;
   await createSecret(deps, stream, { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: uid });
   remember(named, deps.kube, uid, true);
@@ -278,15 +276,8 @@ const KEY_BYTES = 32;
 
 const known = new WeakMap<Kube, Map<string, Promise<string>>>();
 
-async function readKey(kube: Kube, namespace: string): Promise<string | undefined> {
-  try {
-    const { data } = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
-    return Buffer.from(data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
-  } catch (error) {
-    if (hasReason(error, 'NotFound')) return undefined;
-    throw error;
-  }
-}
+const readKey = (kube: Kube, namespace: string): Promise<string | undefined> =>
+  findSecretText(kube, namespace, VIEW_KEY_SECRET, VIEW_KEY_KEY);
 
 async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
   const found = await readKey(kube, namespace);
