@@ -1,7 +1,7 @@
 /** Builds the configuration files of a node, and the objects that an installer gives a cluster. Pure: no I/O, no clock. */
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type ClusterLayout, DNS_ADDRESS, type NodeLayout } from './layout.ts';
+import { DNS_ADDRESS, type NodeLayout } from './layout.ts';
 
 /**
  * The interval of a node's reports, and the time after which it counts as lost. The defaults are 10 s and 50 s: five times as long here
@@ -45,10 +45,8 @@ export const cniConfig = (node: NodeLayout): string =>
     name: 'loopstream',
     plugins: [
       {
-        type: 'bridge',
-        bridge: 'pods0',
-        isGateway: true,
-        hairpinMode: true,
+        // Not a bridge: the answer of a neighbour would pass by the node's connection tracking, and Services need it both ways.
+        type: 'ptp',
         ipMasq: false,
         ipam: {
           type: 'host-local',
@@ -88,7 +86,7 @@ export const kubeletConfig = (node: NodeLayout, caFile: string): string =>
     imageGCHighThresholdPercent: 100,
   });
 
-export const kubeProxyConfig = (node: NodeLayout, kubeconfig: string, layout: ClusterLayout): string =>
+export const kubeProxyConfig = (node: NodeLayout, kubeconfig: string): string =>
   stringify({
     apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
     kind: 'KubeProxyConfiguration',
@@ -96,9 +94,9 @@ export const kubeProxyConfig = (node: NodeLayout, kubeconfig: string, layout: Cl
     hostnameOverride: node.name,
     bindAddress: node.address,
     clientConnection: { kubeconfig },
-    clusterCIDR: layout.range,
-    // A pod may call its neighbour on the bridge through a Service; the answer has to return the same way.
-    iptables: { masqueradeAll: true },
+    // Pods keep their address when they call a Service, as on most clusters; what comes from elsewhere has to return the same way.
+    detectLocalMode: 'InterfaceNamePrefix',
+    detectLocal: { interfaceNamePrefix: 'veth' },
     conntrack: { maxPerCore: 0, min: 0 },
     oomScoreAdj: 0,
   });

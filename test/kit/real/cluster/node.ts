@@ -36,7 +36,7 @@ export interface NodeOptions {
   enforcer: string;
 }
 
-async function writeFiles({ layout, node, plane }: NodeOptions): Promise<Record<string, string>> {
+async function writeFiles({ node, plane }: NodeOptions): Promise<Record<string, string>> {
   for (const dir of [join(node.dir, 'cni'), node.runDir]) mkdirSync(dir, { recursive: true });
   const { certificates } = plane;
   const user = `system:node:${node.name}`;
@@ -47,9 +47,9 @@ async function writeFiles({ layout, node, plane }: NodeOptions): Promise<Record<
   const nodeConfig = await plane.kubeconfigFor(node.name, { user, groups: ['system:nodes'] });
   const proxyConfig = await plane.kubeconfigFor('kube-proxy', { user: 'system:kube-proxy' });
   writeFileSync(file('containerd.toml'), containerdConfig(node));
-  writeFileSync(file('cni/10-bridge.conflist'), cniConfig(node));
+  writeFileSync(file('cni/10-pods.conflist'), cniConfig(node));
   writeFileSync(file('kubelet.yaml'), kubeletConfig(node, certificates.caFile));
-  writeFileSync(file('kube-proxy.yaml'), kubeProxyConfig(node, proxyConfig, layout));
+  writeFileSync(file('kube-proxy.yaml'), kubeProxyConfig(node, proxyConfig));
   const enforcerConfig = await plane.kubeconfigFor('enforcer', { user: 'enforcer', groups: ['system:masters'] });
   return { nodeConfig, enforcerConfig };
 }

@@ -25,7 +25,7 @@ export async function whyNot(): Promise<string | undefined> {
 export const MACHINE_PROGRAMS: readonly NeededProgram[] = [
   { command: 'containerd', aptPackage: 'containerd' },
   { command: 'runc', aptPackage: 'runc' },
-  { file: '/usr/lib/cni/bridge', aptPackage: 'containernetworking-plugins' },
+  { file: '/usr/lib/cni/ptp', aptPackage: 'containernetworking-plugins' },
   { command: 'iptables', aptPackage: 'iptables' },
   { command: 'ipset', aptPackage: 'ipset' },
   { command: 'conntrack', aptPackage: 'conntrack' },

@@ -1,4 +1,4 @@
-// Command enforcer enforces NetworkPolicies on a node that has the CNI's bridge plugin alone. It is kube-router's firewall without the
+// Command enforcer enforces NetworkPolicies on a node whose network does not. It is kube-router's firewall without the
 // router and the proxy, which are most of kube-router's compile time.
 package main
 
