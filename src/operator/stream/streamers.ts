@@ -246,9 +246,8 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       cache.onChange((_key, pod, previous) => {
         if (!pod) return void pods.delete(previous?.metadata.uid ?? '');
         const entry = pods.get(pod.metadata.uid);
-        const isNew = !entry && findAddressToAsk([pod]) !== undefined;
         // It may have an address now.
-        soonestMs = Math.min(soonestMs, isNew ? Number.NEGATIVE_INFINITY : (entry?.nextMs ?? soonestMs));
+        soonestMs = Math.min(soonestMs, entry?.nextMs ?? Number.NEGATIVE_INFINITY);
         const readySince = findReadySince(pod);
         if (entry?.report?.live === undefined || readySince === (previous && findReadySince(previous))) return;
         if (entry.report.live !== (readySince !== undefined)) plan(entry, 0);
@@ -262,15 +261,15 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
         const found = cache.list().filter(isStreamer);
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
-        // A pod that was started since then pushes its first report by itself.
+        // A pod that was made since then pushes its first report by itself.
         const wait = (pod: Pod, index: number): number => {
           if (isFirst) return index * SPACING_MS;
           return expectsPushes ? (isFirstPod(pod) ? options.behindMs : options.everyMs) : 0;
         };
         const due = found.flatMap((pod, index) => {
+          const entry = findState(pod.metadata.uid, now + wait(pod, index));
           const address = findAddressToAsk([pod]);
           if (address === undefined) return [];
-          const entry = findState(pod.metadata.uid, now + wait(pod, index));
           if (entry.nextMs <= now) return [{ pod, address }];
           soonestMs = Math.min(soonestMs, entry.nextMs);
           return [];

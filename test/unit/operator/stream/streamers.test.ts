@@ -19,7 +19,6 @@ function startStreamers(
   listed: Pod[] = [],
   options: FollowOptions = FOLLOW,
   ask: (name: string) => unknown = () => undefined,
-  expectsPushes = false,
 ) {
   const lifecycle = new Lifecycle();
   onTestFinished(() => lifecycle.stop());
@@ -34,7 +33,6 @@ function startStreamers(
   const enqueued: string[] = [];
   const asked: string[] = [];
   const streamers = createStreamers(lifecycle, {
-    expectsPushes,
     findViewToken: async ({ metadata }) => {
       asked.push(metadata.name);
       await ask(metadata.name);
@@ -119,24 +117,6 @@ test('a pod that pushes is not asked, and one that does not is asked again and a
   see(another);
   await until('the new one is asked', () => asked.filter((name) => name === 'another').length >= 3);
   expect(asked).not.toContain('pushing');
-});
-
-test('a pod that is said to push has its time from the moment when it has an address', async () => {
-  const silent = makeSilent('silent');
-  const listed = [silent];
-  const { asked, see } = startStreamers(listed, { ...OFTEN, everyMs: 200 }, () => undefined, true);
-  const countSilent = () => asked.filter((name) => name === 'silent').length;
-  await until('the other one is asked', () => countSilent() > 0);
-  const late = makeSilent('late');
-  const starting: Pod = { ...late, status: { phase: 'Pending' } };
-  listed.push(starting);
-  see(starting);
-  await until('longer than its time', () => countSilent() >= 3);
-  const before = countSilent();
-  listed[1] = late;
-  see(late, starting);
-  await until('it is asked', () => asked.includes('late'));
-  expect(countSilent()).toBeGreaterThan(before);
 });
 
 test('a pod that has answered to stop is told so once, and its container again when it was started anew', async () => {
