@@ -1,5 +1,5 @@
 /** Exposes the numbers of the role `billing` to Prometheus. */
-import { Counter, Gauge, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { poolMetrics } from '../../db/metrics.ts';
 import {
   ACCOUNT_NAMESPACE_WATCHED,
@@ -9,9 +9,9 @@ import {
   requestMetrics,
 } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
-import { collectProcessMetrics } from '../../lib/process-metrics.ts';
 import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
+
 import type { CountedSum } from './meter.ts';
 
 export interface BillingMetrics {
@@ -33,7 +33,7 @@ export interface BillingMetrics {
 
 export function createBillingMetrics(): BillingMetrics {
   const registry = new Registry();
-  collectProcessMetrics(registry);
+  collectDefaultMetrics({ register: registry });
   let uncounted: (() => number) | undefined;
   new Gauge({
     name: 'billing_uncounted_seconds',

@@ -1,6 +1,6 @@
 /** Collects the operator's metrics for Prometheus, named as in controller-runtime where that has the same. */
 import { setImmediate } from 'node:timers/promises';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import {
   eventMetrics,
   namespaceMetrics,
@@ -11,7 +11,6 @@ import {
 } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { collectProcessMetrics } from '../../lib/process-metrics.ts';
 import { FAILURES } from '../../media/streamer/output/failure.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
@@ -57,7 +56,7 @@ export interface Metrics {
 
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectProcessMetrics(registry);
+  collectDefaultMetrics({ register: registry });
   const onRequest = requestMetrics(registry);
   const onEventDrop = eventMetrics(registry);
   const queues = workqueueMetrics(registry);

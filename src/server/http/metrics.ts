@@ -1,12 +1,11 @@
 /** Exposes the API server's metrics to Prometheus: rate, errors and duration of requests, incoming and outgoing. */
 import type { FastifyInstance } from 'fastify';
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type AuthMetrics, authMetrics } from '../../auth/metrics.ts';
 import type { EventOutcome } from '../../billing/cards/events.ts';
 import { poolMetrics } from '../../db/metrics.ts';
 import { ACCOUNT_NAMESPACE_WATCHED, namespaceMetrics, reflectorMetrics, requestMetrics } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
-import { collectProcessMetrics } from '../../lib/process-metrics.ts';
 
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
@@ -38,7 +37,7 @@ export interface HttpMetrics {
 
 export function createHttpMetrics(): HttpMetrics {
   const registry = new Registry();
-  collectProcessMetrics(registry);
+  collectDefaultMetrics({ register: registry });
   const duration = new Histogram({
     name: 'http_request_duration_seconds',
     help: 'Time from a request to the end of its response.',

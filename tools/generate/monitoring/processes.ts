@@ -172,12 +172,9 @@ export const OPERATOR: Dashboard = {
         graph('Memory', 'Resident.', 'bytes', [
           [`max by (job, instance) (${op('process_resident_memory_bytes')})`, '{{job}} {{instance}}'],
         ]),
-        graph(
-          'Event loop lag (99 of 100)',
-          'Time between two looks, 0.05 s at rest. More than 0.1 s: the process is overloaded.',
-          's',
-          [[`max by (job, instance) (${op('nodejs_eventloop_lag_p99_seconds')})`, '{{job}} {{instance}}']],
-        ),
+        graph('Event loop lag (99 of 100)', 'Delay of timers. More than 0.1 s: the process is overloaded.', 's', [
+          [`max by (job, instance) (${op('nodejs_eventloop_lag_p99_seconds')})`, '{{job}} {{instance}}'],
+        ]),
       ],
     },
   ],
