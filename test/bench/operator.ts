@@ -85,7 +85,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     });
     await take('cells', async () => {
       const [most = 0, minutes = 0] = values.cells.split(',').map(Number);
-      const found = await measureCells(cluster, operator, largest, { most, forMs: minutes * 60_000 });
+      const found = await measureCells(cluster, operator, largest, { most, forMs: minutes * 60_000, say });
       operator = found.operator;
       return found.rows;
     });

@@ -3,6 +3,7 @@
  * made in further namespaces, as far as the machine carries them in the time that there is. The copies have no operator. So the
  * rows say what their objects take of etcd and kube-apiserver, and whether the operator of the first cell notices them.
  */
+import { readFileSync } from 'node:fs';
 import { NAMESPACES, PODS, type Pod, SECRETS, type Secret } from '../../../src/kube/core.ts';
 import { objectPath } from '../../../src/kube/paths.ts';
 import type { Kube, Resource, Stored } from '../../../src/kube/types.ts';
@@ -20,6 +21,9 @@ import { type OperatorProcess, readMemory, startOperator } from './process.ts';
 
 const CELL = 10_000;
 const IDLE_MS = 20_000;
+const TELL_MS = 30_000;
+/** Less is not enough for the servers while the operator reads its cell again. */
+const LEAST_FREE_MIB = 3_072;
 const SERVICE_ACCOUNTS: Resource = {
   group: '',
   version: 'v1',
@@ -106,28 +110,60 @@ async function measureIdle({ parts }: BenchCluster): Promise<string> {
     .join(', ');
 }
 
+const readFreeMib = (): number =>
+  Number(/^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? 0) / 1024;
+
+/** Makes copies until there are `most`, until the time is over or until memory is short. Returns how many, and what ended it. */
+async function fillCells(
+  kube: Kube,
+  pattern: Pattern,
+  { most, forMs, say }: { most: number; forMs: number; say: (text: string) => void },
+): Promise<{ copies: number; end: string }> {
+  const start = performance.now();
+  let copies = 0;
+  let end = 'all made';
+  const isOver = (): boolean => {
+    if (readFreeMib() < LEAST_FREE_MIB) end = 'ended by the memory of the machine';
+    else if (performance.now() - start >= forMs) end = 'ended by the clock';
+    return end !== 'all made';
+  };
+  const tell = setInterval(
+    () => say(`  ${copies} copies after ${((performance.now() - start) / 1000).toFixed(0)} s`),
+    TELL_MS,
+  );
+  try {
+    for (let cell = 2; copies < most && !isOver(); cell++) {
+      const namespace = `cell-${cell}`;
+      await kube.create(NAMESPACES, '', { metadata: { name: namespace }, spec: {} });
+      await until('its service account', () => kube.get(SERVICE_ACCOUNTS, namespace, 'default').catch(() => undefined));
+      await inParallel(Math.min(CELL, most - copies), async (n) => {
+        if (isOver()) return;
+        try {
+          await copy(kube, pattern, namespace, n);
+          copies++;
+        } catch (error) {
+          // Says where the machine ends, so it is a result.
+          end = `ended by ${error instanceof Error ? error.message : error}`;
+        }
+      });
+    }
+  } finally {
+    clearInterval(tell);
+  }
+  return { copies, end: `${end} in ${((performance.now() - start) / 60_000).toFixed(0)} min` };
+}
+
 /** `count` streams are on air. Returns the operator that runs afterwards. */
 export async function measureCells(
   cluster: BenchCluster,
   before: OperatorProcess,
   count: number,
-  { most, forMs }: { most: number; forMs: number },
+  { most, forMs, say }: { most: number; forMs: number; say: (text: string) => void },
 ): Promise<{ rows: Row[]; operator: OperatorProcess }> {
   const { kube } = cluster;
   const pattern = await readPattern(kube);
   const first = await readSizes(cluster, count);
-  const end = performance.now() + forMs;
-  let copies = 0;
-  for (let cell = 2; copies + count < most && performance.now() < end; cell++) {
-    const namespace = `cell-${cell}`;
-    await kube.create(NAMESPACES, '', { metadata: { name: namespace }, spec: {} });
-    await until('its service account', () => kube.get(SERVICE_ACCOUNTS, namespace, 'default').catch(() => undefined));
-    await inParallel(Math.min(CELL, most - count - copies), async (n) => {
-      if (performance.now() >= end) return;
-      await copy(kube, pattern, namespace, n);
-      copies++;
-    });
-  }
+  const { copies, end } = await fillCells(kube, pattern, { most: most - count, forMs, say });
   const last = await readSizes(cluster, count + copies);
   const idle = await measureIdle(cluster);
   await before.stop();
@@ -142,7 +178,11 @@ export async function measureCells(
   return {
     operator,
     rows: [
-      { what: `resident memory with ${last.streams} live streams`, ours: SERVERS.map(describe).join(', '), ...stated },
+      {
+        what: `resident memory with ${last.streams} live streams, ${end}`,
+        ours: SERVERS.map(describe).join(', '),
+        ...stated,
+      },
       {
         what: `database of etcd with ${last.streams} live streams`,
         ours: `${(last.databaseBytes / 2 ** 20).toFixed(0)} MiB (${(bytes / 1000).toFixed(1)} KB a stream, with old versions)`,
