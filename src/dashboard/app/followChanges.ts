@@ -69,8 +69,9 @@ async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSig
 async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal): Promise<void> {
   const space = createSpacer(signal);
   const refresh = (queryKey: QueryKey): void => {
-    const spacing = findSpacing(queries.getQueryCache().findAll({ queryKey }));
-    space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey }), spacing);
+    const found = queries.getQueryCache().findAll({ queryKey });
+    if (found.length === 0) return;
+    space(JSON.stringify(queryKey), () => queries.invalidateQueries({ queryKey }), findSpacing(found));
   };
   const showStream = createStreamFollower({ queries, api, space, signal });
   const hear = (news: FeedNews) => {

@@ -66,15 +66,16 @@ export function createStreamFollower({ queries, api, space, signal }: StreamFoll
       return next === list ? undefined : next;
     });
   const readList = (query: Query): void => {
-    const { queryKey } = query;
+    // To look for its key would write the keys of all queries as JSON.
+    const predicate = (one: Query) => one === query;
     const read = async () => {
       const wasReading = query.state.fetchStatus === 'fetching';
       // Somebody may have asked for the next page, which another read of the list would cancel.
-      await queries.invalidateQueries({ queryKey, exact: true }, { cancelRefetch: false });
+      await queries.invalidateQueries({ predicate }, { cancelRefetch: false });
       // A next page that was asked for meanwhile has taken the place of this read.
       if (query.isActive() && (wasReading || query.state.fetchMeta?.fetchMore)) readList(query);
     };
-    space(JSON.stringify(queryKey), read, findSpacing([query]));
+    space(query.queryHash, read, findSpacing([query]));
   };
   const wants = (query: Query, id: string, isNew: boolean): boolean => {
     const list = getList(query);

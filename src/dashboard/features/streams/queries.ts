@@ -3,6 +3,7 @@ import { notifications } from '@mantine/notifications';
 import {
   type InfiniteData,
   keepPreviousData,
+  type QueryClient,
   useInfiniteQuery,
   useMutation,
   useQuery,
@@ -35,7 +36,7 @@ const keys = {
   stats: (id: string) => ['stats', id] as const,
   events: (id: string) => ['events', id] as const,
   schedule: (id: string) => ['schedule', id] as const,
-  intent: (id: string) => ['intent', id] as const,
+  intents: ['intents'] as const,
   destinations: ['destinations', 'names'] as const,
 };
 
@@ -126,13 +127,21 @@ export function useEvents(id: string) {
   });
 }
 
+/** By the id of the stream. One query for all: each change looks through the queries, and a list may show thousands of streams. */
+type PowerIntents = Readonly<Record<string, PowerIntent | undefined>>;
+const NO_INTENTS: PowerIntents = {};
+
+const setIntent = (queries: QueryClient, id: string, intent: PowerIntent | undefined): void =>
+  void queries.setQueryData<PowerIntents>(keys.intents, (intents = NO_INTENTS) => ({ ...intents, [id]: intent }));
+
 /** The state to show for a stream: a wish shows at once, and gives way to the system's answer. */
 export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
-  const { data: intent } = useQuery<PowerIntent | null>({
-    queryKey: keys.intent(stream.id),
-    queryFn: () => null,
+  const { data: intent } = useQuery({
+    queryKey: keys.intents,
+    queryFn: () => NO_INTENTS,
     enabled: false,
-    initialData: null,
+    initialData: NO_INTENTS,
+    select: (intents) => intents[stream.id] ?? null,
   });
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
@@ -166,14 +175,14 @@ export function usePower(stream: Pick<Stream, 'id' | 'name'>) {
     mutationFn: (want: PowerIntent['want']) => (want === 'start' ? api.start(id) : api.stop(id)),
     onMutate: async (want) => {
       notifications.hide(`${want}-${name}`);
-      queries.setQueryData(keys.intent(id), { want, at: Date.now() } satisfies PowerIntent);
+      setIntent(queries, id, { want, at: Date.now() });
       await queries.cancelQueries({ queryKey: keys.stream(id) });
     },
     onSuccess: (after) => {
       if (after.id === id) queries.setQueryData(keys.stream(id), after);
     },
     onError: (error, want) => {
-      queries.setQueryData(keys.intent(id), null);
+      setIntent(queries, id, undefined);
       notifyRefused(name, want, error);
     },
     onSettled: () =>
