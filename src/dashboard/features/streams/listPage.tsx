@@ -2,13 +2,15 @@
 import { Button, NativeSelect, TextInput, VisuallyHidden } from '@mantine/core';
 import { IconPlus, IconSearch, IconSearchOff } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useEffect, useMemo } from 'react';
+import { useEffect, useMemo, useRef } from 'react';
+import type { Stream } from '../../api/api.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead } from '../../ui/page.tsx';
 import { CardSkeleton } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
 import { StreamGrid } from './grid.tsx';
 import classes from './listPage.module.css';
+import { keepEqualStreams } from './loadedStreams.ts';
 import { PHASE_LOOKS } from './phase.ts';
 import { useDestinationNames, useStreams } from './queries.ts';
 import { useFilter } from './useFilter.ts';
@@ -66,8 +68,15 @@ export function StreamsPage() {
   const { data, error, isPending, isPlaceholderData, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = found;
   const destinations = useDestinationNames();
   const isAnswered = wanted === sought && !isPlaceholderData;
+  const shown = useRef<readonly Stream[]>([]);
   // The same list for each key that is typed, so that the cards are not rendered again.
-  const streams = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  const streams = useMemo(() => {
+    const all = data?.pages.flatMap((page) => page.data) ?? [];
+    return keepEqualStreams(shown.current, all);
+  }, [data]);
+  useEffect(() => {
+    shown.current = streams;
+  }, [streams]);
   const filtered = wanted !== '' || status !== undefined;
   useEffect(() => {
     document.title = 'Streams · loopstream';

@@ -1,4 +1,5 @@
 /** Changes single streams in the loaded pages of a list. Pure: no I/O, no clock. */
+import { replaceEqualDeep } from '@tanstack/react-query';
 import type { Page, Stream } from '../../api/api.ts';
 
 /** The loaded pages of a list, as `useInfiniteQuery` keeps them; other queries of streams keep their pages so, too. */
@@ -29,3 +30,12 @@ export function addStream<List extends LoadedStreams>(list: List, stream: Stream
 
 export const removeStream = <List extends LoadedStreams>(list: List, id: string): List =>
   changePages(list, id, (data) => data.filter((one) => one.id !== id));
+
+/**
+ * Returns `now` with the objects of `before` in the place of equal ones: while somebody types a name, most answers have the same streams,
+ * whose cards are then not rendered again.
+ */
+export function keepEqualStreams(before: readonly Stream[], now: readonly Stream[]): readonly Stream[] {
+  const known = new Map(before.map((stream) => [stream.id, stream]));
+  return now.map((stream) => replaceEqualDeep(known.get(stream.id), stream));
+}
