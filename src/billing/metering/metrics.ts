@@ -11,7 +11,6 @@ import {
 import type { OnRequest } from '../../kube/transport.ts';
 import { type ScanMetrics, scanMetrics } from '../crypto/metrics.ts';
 import { type JobMetrics, jobMetrics } from '../ledger/jobs.ts';
-
 import type { CountedSum } from './meter.ts';
 
 export interface BillingMetrics {

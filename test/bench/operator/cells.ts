@@ -3,7 +3,7 @@
  * made in further namespaces, as far as the machine carries them in the time that there is. The copies have no operator. So the
  * rows say what their objects take of etcd and kube-apiserver, and whether the operator of the first cell notices them.
  */
-import { readFileSync } from 'node:fs';
+import { availableMemory } from 'node:process';
 import { NAMESPACES, PODS, type Pod, SECRETS, type Secret } from '../../../src/kube/core.ts';
 import { objectPath } from '../../../src/kube/paths.ts';
 import type { Kube, Resource, Stored } from '../../../src/kube/types.ts';
@@ -23,7 +23,7 @@ const CELL = 10_000;
 const IDLE_MS = 20_000;
 const TELL_MS = 30_000;
 /** Less is not enough for the servers while the operator reads its cell again. */
-const LEAST_FREE_MIB = 3_072;
+const LEAST_FREE_BYTES = 3 * 2 ** 30;
 const SERVICE_ACCOUNTS: Resource = {
   group: '',
   version: 'v1',
@@ -110,9 +110,6 @@ async function measureIdle({ parts }: BenchCluster): Promise<string> {
     .join(', ');
 }
 
-const readFreeMib = (): number =>
-  Number(/^MemAvailable:\s+(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'latin1'))?.[1] ?? 0) / 1024;
-
 /** Makes copies until there are `most`, until the time is over or until memory is short. Returns how many, and what ended it. */
 async function fillCells(
   kube: Kube,
@@ -121,11 +118,11 @@ async function fillCells(
 ): Promise<{ copies: number; end: string }> {
   const start = performance.now();
   let copies = 0;
-  let end = 'all made';
+  let end: string | undefined;
   const isOver = (): boolean => {
-    if (readFreeMib() < LEAST_FREE_MIB) end = 'ended by the memory of the machine';
-    else if (performance.now() - start >= forMs) end = 'ended by the clock';
-    return end !== 'all made';
+    if (availableMemory() < LEAST_FREE_BYTES) end ??= 'ended by the memory of the machine';
+    else if (performance.now() - start >= forMs) end ??= 'ended by the clock';
+    return end !== undefined;
   };
   const tell = setInterval(
     () => say(`  ${copies} copies after ${((performance.now() - start) / 1000).toFixed(0)} s`),
@@ -143,14 +140,14 @@ async function fillCells(
           copies++;
         } catch (error) {
           // Says where the machine ends, so it is a result.
-          end = `ended by ${error instanceof Error ? error.message : error}`;
+          end ??= `ended by ${error instanceof Error ? error.message : error}`;
         }
       });
     }
   } finally {
     clearInterval(tell);
   }
-  return { copies, end: `${end} in ${((performance.now() - start) / 60_000).toFixed(0)} min` };
+  return { copies, end: `${end ?? 'all made'} in ${((performance.now() - start) / 60_000).toFixed(0)} min` };
 }
 
 /** `count` streams are on air. Returns the operator that runs afterwards. */
