@@ -305,7 +305,7 @@ export const ERRORS = {
   too_many_previews: {
     status: 429,
     title: 'Too many previews',
-    meaning: 'The stream or the account has as many live previews open on this server as it may.',
+    meaning: 'The stream, the upload or the account has as many previews open on this server as it may.',
     fix: 'Close previews that are not watched, and try again after `Retry-After` seconds. Send viewers to the destination, not to the preview.',
   },
   internal: {

@@ -22,11 +22,11 @@ const uploadLimits = (env: Env) => {
   });
 };
 
-/** Live previews: each is a whole stream that nobody pays for. */
+/** Previews of streams and uploads: each is media that nobody pays for. */
 const previewLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
-    /** Previews open at once: of one stream, of one account, in all. */
+    /** Previews open at once: of one stream or upload, and in all. */
     perStream: integer('PREVIEWS_PER_STREAM'),
     perServer: integer('PREVIEWS_PER_SERVER'),
     /** Duration of a preview in seconds; a viewer opens it again. */

@@ -126,11 +126,11 @@ export const LIMIT_ROWS = {
     free: 'Try again in a minute.',
   },
   previews: {
-    title: 'Live previews at once',
+    title: 'Previews at once',
     unit: 'count',
     trial: 4,
     full: 8,
-    words: 'live previews at once',
+    words: 'previews at once',
     code: 'too_many_previews',
     free: 'Close a preview, or wait until one ends.',
   },

@@ -495,7 +495,7 @@ export const SETTINGS = {
     min: 1,
     max: 100_000,
     chart: 'api.previews.perStream',
-    description: 'Live previews of one stream that one server shows at the same time.',
+    description: 'Previews of one stream or upload that one server shows at the same time.',
   },
   PREVIEWS_PER_SERVER: {
     section: 'uploads',
@@ -505,7 +505,7 @@ export const SETTINGS = {
     min: 1,
     max: 100_000,
     chart: 'api.previews.perServer',
-    description: 'Live previews of all accounts that one server shows at the same time.',
+    description: 'Previews of all accounts that one server shows at the same time.',
   },
   PREVIEW_SECONDS: {
     section: 'uploads',

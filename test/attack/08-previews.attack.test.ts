@@ -1,16 +1,26 @@
-/** Attacks previews: an account must not watch whole streams without end and without payment. */
+/** Attacks previews: an account must not watch whole streams and uploads without end and without payment. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PODS } from '../../src/kube/core.ts';
 import { encodeHeader, encodeTag, TAG_VIDEO } from '../../src/media/rendition/flv.ts';
+import { indexKey } from '../../src/media/rendition/index.ts';
+import { openStorage } from '../../src/media/storage/open.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../src/resources/common/names.ts';
+import { PREVIEW_PROFILE, renditionKey } from '../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { makeStreamHelpers, type StreamsApi, startStreamsApi } from '../kit/make/streams.ts';
 import type { Client } from '../kit/system/api.ts';
+import { startApiProcess } from '../kit/system/api-process.ts';
 
 const POD_IP = '127.0.78.1';
 const AT_ONCE = 300;
 
+let dir: string;
+let storageUrl: string;
 let started: StreamsApi;
 let pod: Server;
 /** Connections that the pod serves now, and their maximum. */
@@ -18,7 +28,9 @@ let served = 0;
 let most = 0;
 
 beforeAll(async () => {
-  started = await startStreamsApi();
+  dir = await mkdtemp(join(tmpdir(), 'attack-previews-'));
+  storageUrl = pathToFileURL(join(dir, 'media')).href;
+  started = await startStreamsApi({ config: { storageUrl } });
   const flv = Buffer.concat([
     encodeHeader({ audio: true, video: true }),
     encodeTag(TAG_VIDEO, 0, Buffer.from([0x17, 1, 0, 0, 0, 7, 7])),
@@ -38,6 +50,7 @@ afterAll(async () => {
   pod?.closeAllConnections();
   pod?.close();
   await started?.api.stop();
+  await rm(dir, { recursive: true, force: true });
 });
 
 async function goOnAir(id: string): Promise<void> {
@@ -51,10 +64,10 @@ async function goOnAir(id: string): Promise<void> {
 }
 
 /** Opens a preview and holds it until the end of the test. */
-async function watch(id: string, as: Client): Promise<Response> {
+async function watch(id: string, as: Client, noun = 'streams', url = started.api.url): Promise<Response> {
   const gone = new AbortController();
   onTestFinished(() => gone.abort());
-  return fetch(`${started.api.url}/v1/streams/${id}/preview.flv`, {
+  return fetch(`${url}/v1/${noun}/${id}/preview.flv`, {
     headers: { 'x-api-key': as.key },
     signal: gone.signal,
   });
@@ -96,5 +109,66 @@ describe(`${AT_ONCE} previews at once`, () => {
     const { id } = await create({}, started.eve);
     await goOnAir(id);
     await isOnAir(id, started.eve);
+  });
+});
+
+/** More than the sockets of a client that does not read take. */
+const FILM_BYTES = 32 * 2 ** 20;
+/** A server that shows as many previews as an account may have keeps some of this. */
+const MAY_GROW_BYTES = 60 * 2 ** 20;
+
+/** Makes an upload whose preview is ready, in the place of the operator and of the Job. */
+async function makeSeen(as: Client): Promise<string> {
+  const link = { type: 'VIDEO', url: 'https://example.com/a.mp4' };
+  const id = String((await as.call('POST', '/v1/uploads/from-link', link)).body.objectID);
+  const media = { sha256: 'a'.repeat(64), sizeBytes: 1, durationSeconds: 1 };
+  const key = renditionKey(media.sha256, 'video', PREVIEW_PROFILE);
+  const storage = await openStorage(storageUrl);
+  const index = { version: 1, profile: PREVIEW_PROFILE, sizeBytes: FILM_BYTES, sha256: media.sha256 };
+  await storage.write(key, Buffer.alloc(FILM_BYTES, 7));
+  await storage.write(indexKey(key), Buffer.from(JSON.stringify({ ...index, durationSeconds: 1, bitrateKbps: 1 })));
+  const ready = { profile: PREVIEW_PROFILE, state: 'ready' as const, key };
+  await started.api.observeUpload(id, { phase: 'ready', progress: 1, media, renditions: [ready] });
+  await expect.poll(async () => (await as.call('GET', `/v1/uploads/${id}`)).body).toMatchObject({ preview: 'ready' });
+  return id;
+}
+
+const readResidentBytes = async (pid: number): Promise<number> =>
+  1024 * Number(/VmRSS:\s+(\d+)/.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1]);
+
+describe('previews of uploads', () => {
+  test('take the same places as live ones', async () => {
+    const mallory = await started.api.client('mallory');
+    const ids = await Promise.all(Array.from({ length: 3 }, () => makeSeen(mallory)));
+    const films = await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, n) => watch(ids[n % ids.length] ?? '', mallory, 'uploads')),
+    );
+    expect([count(films, 200), count(films, 429)]).toEqual([8, AT_ONCE - 8]);
+    expect(await films.find(({ status }) => status === 429)?.json()).toMatchObject({ code: 'too_many_previews' });
+    const { create } = await makeStreamHelpers(started.api, mallory);
+    const { id } = await create({}, mallory);
+    await goOnAir(id);
+    await expect.poll(async () => (await watch(id, mallory)).status).toBe(429);
+    const eve = await makeSeen(started.eve);
+    expect((await watch(eve, started.eve, 'uploads')).status).toBe(200);
+  });
+
+  test('450 that nobody reads leave the server its memory', async () => {
+    const server = await startApiProcess({ ...started.api.environment, LOOPSTREAM_STORAGE_URL: storageUrl });
+    onTestFinished(async () => {
+      server.signal('SIGKILL');
+      await server.ended;
+    });
+    const mallory = await started.api.client('mallory-450');
+    const id = await makeSeen(mallory);
+    expect(await (await watch(id, mallory, 'uploads', server.url)).arrayBuffer()).toHaveProperty(
+      'byteLength',
+      FILM_BYTES,
+    );
+    const before = await readResidentBytes(server.pid);
+    const answers = await Promise.all(Array.from({ length: 450 }, () => watch(id, mallory, 'uploads', server.url)));
+    expect([count(answers, 200), count(answers, 429)]).toEqual([4, 446]);
+    const after = await readResidentBytes(server.pid);
+    expect(after - before).toBeLessThan(MAY_GROW_BYTES);
   });
 });

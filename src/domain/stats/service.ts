@@ -8,9 +8,9 @@ import { AppError } from '../../lib/errors.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { Quotas } from '../limits/quotas.ts';
+import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { OwnedResources } from '../owned-resources.ts';
-import { createPreviews, type PreviewLimits } from './previews.ts';
+import { createPreviews } from './previews.ts';
 import type { LiveStats } from './record.ts';
 import { listLeftOut, NOT_LIVE, toLiveStats } from './view.ts';
 import type { ViewTokens } from './view-tokens.ts';
@@ -27,8 +27,7 @@ export interface StatsServiceDeps {
   destinations: OwnedResources<Destination>;
   /** Needs the index `stream` (`podStreamIndex`). */
   pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
-  previewLimits: PreviewLimits;
-  quotas: Pick<Quotas, 'allowed' | 'check'>;
+  previewPlaces: PreviewPlaces;
   /** Credentials for the pods of a namespace. */
   tokens: (namespace: string) => ViewTokens;
   /** Port of the pods; STREAMER_PORT except in tests. */
@@ -42,8 +41,8 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
 };
 
 export function createStatsService(deps: StatsServiceDeps) {
-  const { streams, destinations, pods, previewLimits, quotas, tokens, port = STREAMER_PORT } = deps;
-  const previews = createPreviews(previewLimits, quotas);
+  const { streams, destinations, pods, previewPlaces, tokens, port = STREAMER_PORT } = deps;
+  const previews = createPreviews(previewPlaces);
   // Kubernetes gives addresses of deleted pods to others, so idle connections are closed soon.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
 

@@ -118,7 +118,7 @@ export const uploadOperations = [
       '`preview` of the upload is `ready`, the request fails with 409 `upload_not_prepared`.',
     // OpenAPI 3.1: a binary body has no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
-    errors: ['upload_not_prepared'],
+    errors: ['upload_not_prepared', 'too_many_previews', 'server_busy'],
     isUncached: true,
   }),
 

@@ -19,6 +19,10 @@ import { type Storage, StorageError } from '../../media/storage/storage.ts';
 import { getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../resources/upload/spec.ts';
+import { type OpenPreview, STALL_MS } from '../limits/preview-places.ts';
+
+/** Bytes that one preview reads ahead; a client that does not read leaves them in memory. */
+const PIECE_BYTES = 64 * 1024;
 
 /** `1080p30` → 1080; 0 for the preview rendition, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
@@ -82,20 +86,38 @@ function listChunks(key: string, index: RenditionIndex | RenditionIndexV1): Prev
 }
 
 /** Reads parts one after the other; the first one is there when it resolves. Rejects with StorageError. */
-async function readParts(storage: Storage, [first, ...rest]: Part[]): Promise<Readable> {
+async function readParts(storage: Storage, [first, ...rest]: Part[]): Promise<OpenPreview> {
   if (!first) throw new StorageError('not_found', 'The rendition has no chunks.');
-  const opened = await storage.read(first.key, { start: 0, end: first.end });
+  const open = ({ key, end }: Part) => storage.read(key, { start: 0, end, pieceBytes: PIECE_BYTES });
+  const opened = await open(first);
+  let isOver = false;
+  let stalled: NodeJS.Timeout | undefined;
   const read = async function* () {
-    yield* opened;
-    for (const { key, end } of rest) yield* await storage.read(key, { start: 0, end });
+    for (let part: Readable | undefined = opened, next = 0; part; ) {
+      for await (const piece of part) {
+        stalled = setTimeout(() => media.destroy(), STALL_MS);
+        yield piece;
+        clearTimeout(stalled);
+        if (isOver) return;
+      }
+      const following: Part | undefined = rest[next++];
+      part = following && (await open(following));
+    }
   };
-  const body = Readable.from(read(), { objectMode: false });
-  // A client may leave before it reads, and then the generator never runs.
-  return body.once('close', () => opened.destroy());
+  const media = Readable.from(read(), { objectMode: false, highWaterMark: PIECE_BYTES });
+  media.once('close', () => {
+    clearTimeout(stalled);
+    // A client may leave before it reads, and then the generator never runs.
+    opened.destroy();
+  });
+  const end = () => {
+    isOver = true;
+  };
+  return { media, end };
 }
 
 /** Returns finite FLV. Throws `upload_not_prepared` if there is nothing to show yet, and `upstream_unavailable`. */
-export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<Readable> {
+export async function openPreview(storage: Storage | undefined, upload: Upload): Promise<OpenPreview> {
   const key = findKey(upload);
   if (!storage || key === undefined) throw new AppError('upload_not_prepared', whyNot(upload));
   try {

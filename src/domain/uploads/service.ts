@@ -13,6 +13,7 @@ import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { incomingKeys } from '../../resources/upload/spec.ts';
+import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
 import { newId, type OwnedResources } from '../owned-resources.ts';
@@ -32,6 +33,7 @@ export interface UploadServiceDeps extends HoldersDeps {
   /** Returns the storage of an upload's namespace; without it only links work. */
   findStorage: FindStorage | undefined;
   limits: UploadLimits;
+  previewPlaces: PreviewPlaces;
   leases: Leases;
   quotas: Quotas;
   usage: Usage;
@@ -101,6 +103,7 @@ export function createUploadService({
   uploads,
   findStorage,
   limits,
+  previewPlaces,
   leases,
   quotas,
   usage,
@@ -171,13 +174,18 @@ export function createUploadService({
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 
-    /** Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, and `upstream_unavailable`. */
+    /**
+     * Returns finite FLV. Throws `upload_not_prepared`, after which its preparation starts, `too_many_previews`, `server_busy`, and
+     * `upstream_unavailable`.
+     */
     async preview(accountId: string, id: string): Promise<Readable> {
       const upload = uploads.get(accountId, id);
-      const storage = findStorage?.(upload);
-      const request = storage && requestPreview(upload, clock.now());
-      if (request) await uploads.patch(upload, { metadata: request });
-      return openPreview(storage, upload);
+      return previewPlaces.show({ accountId, uid: upload.metadata.uid, noun: 'upload' }, async () => {
+        const storage = findStorage?.(upload);
+        const request = storage && requestPreview(upload, clock.now());
+        if (request) await uploads.patch(upload, { metadata: request });
+        return openPreview(storage, upload);
+      });
     },
 
     /** Returns the upload once it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */

@@ -109,7 +109,7 @@ export class DirectoryStorage implements Storage {
 
   async read(
     key: string,
-    { start = 0, end = Number.POSITIVE_INFINITY, version, into }: ReadRange = {},
+    { start = 0, end = Number.POSITIVE_INFINITY, version, pieceBytes = PART_READ_BYTES, into }: ReadRange = {},
     signal?: AbortSignal,
   ): Promise<Readable> {
     const file = await open(this.#path(key), 'r').catch((error: unknown) => {
@@ -122,7 +122,7 @@ export class DirectoryStorage implements Storage {
         throw new StorageError('changed', MESSAGES.changed);
       if (end > start && !into) {
         // A file stream's `end` is inclusive, the storage's is not.
-        const highWaterMark = Number.isFinite(end) && { highWaterMark: Math.min(end - start, PART_READ_BYTES) };
+        const highWaterMark = Number.isFinite(end) && { highWaterMark: Math.min(end - start, pieceBytes) };
         return file.createReadStream({ start, end: end - 1, ...highWaterMark, ...(signal && { signal }) });
       }
       const bytes = into && end > start ? await fill(file, into.subarray(0, end - start), start, signal) : undefined;

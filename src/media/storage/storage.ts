@@ -13,6 +13,8 @@ export interface ReadRange {
   start?: number;
   end?: number;
   version?: string | undefined;
+  /** Largest chunk of the stream, where the storage chooses it: a reader that pauses holds some of them. */
+  pieceBytes?: number | undefined;
   /** Keys of the objects that are read after this one, in order. A cache may fetch them ahead. */
   followedBy?: readonly string[] | undefined;
   /**

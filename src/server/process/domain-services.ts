@@ -1,6 +1,7 @@
 /** Opens the services of accounts, streams, destinations, uploads and playlists. */
 import { createAccountService } from '../../domain/accounts/service.ts';
 import { createDestinationService } from '../../domain/destinations/service.ts';
+import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
 import { createHistory } from '../../domain/playlists/history.ts';
 import { createPlaylistService } from '../../domain/playlists/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
@@ -37,14 +38,14 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
-  const { previewLimits, allowPrivateDestinations: allowPrivate } = config;
+  const { allowPrivateDestinations: allowPrivate } = config;
+  const previewPlaces = createPreviewPlaces(config.previewLimits, quotas);
   const stats = createStatsService({
     streams,
     destinations,
     pods,
     tokens: openViewTokens(kube),
-    quotas,
-    previewLimits,
+    previewPlaces,
   });
   lifecycle.defer('stats', () => stats.close());
   const history = createHistory(kube);
@@ -60,6 +61,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       pods,
       findStorage,
       limits: config,
+      previewPlaces,
       leases,
       quotas,
       usage,

@@ -1,6 +1,7 @@
 import { PassThrough, type Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createPreviews, type PreviewLimits, type Wanted } from '../../../../src/domain/stats/previews.ts';
+import { createPreviewPlaces, type PreviewLimits } from '../../../../src/domain/limits/preview-places.ts';
+import { createPreviews, type Wanted } from '../../../../src/domain/stats/previews.ts';
 import { AppError } from '../../../../src/lib/errors.ts';
 import {
   encodeHeader,
@@ -30,7 +31,7 @@ const PREAMBLE = Buffer.concat([
 /** Starts a pod that counts its viewers, with previews of it. */
 function room(limits: Partial<PreviewLimits> = {}) {
   const sources: PassThrough[] = [];
-  const previews = createPreviews({ ...LIMITS, ...limits }, QUOTAS);
+  const previews = createPreviews(createPreviewPlaces({ ...LIMITS, ...limits }, QUOTAS));
   const open = async (): Promise<Readable> => {
     const source = new PassThrough();
     source.write(PREAMBLE);

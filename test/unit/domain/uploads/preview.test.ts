@@ -2,8 +2,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { openPreview, previewParts } from '../../../../src/domain/uploads/preview.ts';
 import {
   chunkKey,
@@ -115,14 +116,16 @@ test('it is read from the smallest rendition that is ready; where there is none,
       await storage.write(key, Buffer.from(body));
       await storage.write(`${key}.json`, Buffer.from(JSON.stringify(indexV1(1, { sizeBytes: body.length }))));
     }
-    expect(await text(await openPreview(storage, upload('1080p30', '720p30')))).toBe('the small one');
-    expect(await text(await openPreview(storage, upload('1080p30', '720p30', 'preview')))).toBe('made to be seen');
+    expect(await text((await openPreview(storage, upload('1080p30', '720p30'))).media)).toBe('the small one');
+    expect(await text((await openPreview(storage, upload('1080p30', '720p30', 'preview'))).media)).toBe(
+      'made to be seen',
+    );
     const chunked = index(25);
     const { key } = rendition('preview');
     await storage.write(`${key}.json`, Buffer.from(JSON.stringify(chunked)));
     for (const [at, chunk] of chunked.chunks.entries())
       await storage.write(chunkKey(key, chunk), Buffer.alloc(chunk.sizeBytes, at));
-    const bytes = await buffer(await openPreview(storage, upload('720p30', 'preview')));
+    const bytes = await buffer((await openPreview(storage, upload('720p30', 'preview'))).media);
     expect(bytes).toEqual(Buffer.concat([Buffer.alloc(250, 0), Buffer.alloc(50, 1)]));
     const unprepared = { code: 'upload_not_prepared' };
     await expect(openPreview(storage, upload())).rejects.toMatchObject(unprepared);
@@ -131,4 +134,29 @@ test('it is read from the smallest rendition that is ready; where there is none,
   } finally {
     await rm(dir, { recursive: true, force: true });
   }
+});
+
+test('a preview that nobody takes is ended, and one that is read is not', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const pieces = Array.from({ length: 40 }, () => Buffer.alloc(64 * 1024));
+  const storage = {
+    read: async (key: string) => Readable.from(key.endsWith('.json') ? [JSON.stringify(indexV1(1))] : pieces),
+  } as unknown as DirectoryStorage;
+  const sha256 = 'a'.repeat(64);
+  const renditions = [{ profile: 'preview', state: 'ready', key: renditionKey(sha256, 'video', 'preview') }];
+  const upload = {
+    metadata: { uid: 'uid' },
+    spec: { track: 'video', source: {} },
+    status: { media: { sha256 }, renditions },
+  };
+  const open = async () => (await openPreview(storage, upload as unknown as Upload)).media;
+  const stuck = await open();
+  stuck.once('readable', () => undefined);
+  const seen = await open();
+  const bytes = buffer(seen);
+  await vi.waitFor(() => expect(stuck.readableLength).toBeGreaterThan(0));
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(stuck.destroyed).toBe(true);
+  expect((await bytes).length).toBe(40 * 64 * 1024);
 });
