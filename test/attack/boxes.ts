@@ -45,3 +45,18 @@ export function wav(sampleRate: number, channels: number): Buffer {
   file.writeUInt32LE(16_000, 40);
   return file;
 }
+
+/** Adds bytes at the end of the first box at a path of names, e.g. `['moov', 'trak']`, and to the sizes of all boxes around it. */
+export function addToBox(file: Buffer, path: readonly string[], bytes: Buffer): Buffer {
+  const copy = Buffer.from(file);
+  let end = 0;
+  let from = 0;
+  for (const name of path) {
+    const start = copy.indexOf(name, from, 'latin1') - 4;
+    if (start < 0) throw new Error(`no box ${name}`);
+    end = start + copy.readUInt32BE(start);
+    copy.writeUInt32BE(copy.readUInt32BE(start) + bytes.length, start);
+    from = start + 8;
+  }
+  return Buffer.concat([copy.subarray(0, end), bytes, copy.subarray(end)]);
+}

@@ -14,7 +14,10 @@ export const isBytes = (contentType: string | undefined): boolean =>
 
 /** Returns Base64 as in RFC 4648, section 4: some encoders omit the padding, some use the alphabet for URLs. */
 function padBase64(value: string): string {
-  const usual = value.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, '');
+  // An expression for the end (`=+$`) would begin anew at each sign of padding within.
+  let end = value.length;
+  while (value[end - 1] === '=') end--;
+  const usual = value.slice(0, end).replaceAll('-', '+').replaceAll('_', '/');
   return usual.padEnd(Math.ceil(usual.length / 4) * 4, '=');
 }
 

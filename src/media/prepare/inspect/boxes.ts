@@ -1,4 +1,5 @@
 /** Reads the headers of MP4's boxes (ISO/IEC 14496-12 4.2). Pure: no I/O, no clock. */
+import { checkBoxes } from './check-limits.ts';
 
 /** Bytes of the longest header that is read here: size, type, and the size again with 64 bits. */
 export const BOX_HEADER_BYTES = 16;
@@ -22,13 +23,14 @@ export function readBox(bytes: Buffer): Box | undefined {
   return long < 16 || !Number.isSafeInteger(long) ? undefined : { type, sizeBytes: long, headerBytes: 16 };
 }
 
-/** Lists the types of the boxes in a box's content, as far as they are whole. */
+/** Lists the types of the boxes in a box's content, as far as they are whole. Throws PrepareError media_too_complex. */
 export function listBoxTypes(content: Buffer): string[] {
   const types: string[] = [];
   for (let at = 0; at < content.length; ) {
     const box = readBox(content.subarray(at));
     if (box?.sizeBytes === undefined) break;
     types.push(box.type);
+    checkBoxes(types.length);
     at += box.sizeBytes;
   }
   return types;
@@ -39,12 +41,13 @@ export interface OpenBox {
   content: Buffer;
 }
 
-/** Returns the boxes in a box's content, as far as they are whole. */
+/** Returns the boxes in a box's content, as far as they are whole. Throws PrepareError media_too_complex. */
 export function openBoxes(content: Buffer): OpenBox[] {
   const boxes: OpenBox[] = [];
   for (let at = 0; at < content.length; ) {
     const box = readBox(content.subarray(at));
     if (box?.sizeBytes === undefined || at + box.sizeBytes > content.length) break;
+    checkBoxes(boxes.length + 1);
     boxes.push({ type: box.type, content: content.subarray(at + box.headerBytes, at + box.sizeBytes) });
     at += box.sizeBytes;
   }

@@ -41,6 +41,19 @@ export function checkSeconds(seconds: number, sizeBytes: number, limits: MediaLi
 const complex = (measured: string, limit: string, advice: string) =>
   new PrepareError('media_too_complex', `It has ${measured}, and the limit is ${limit}. ${advice}`);
 
+/** Boxes in one box of an MP4. Programs write a box for each track and each table, which are a few dozen. */
+const MAX_BOXES = 1000;
+
+/** Checks the number of boxes in one box while they are read. Throws PrepareError media_too_complex. */
+export function checkBoxes(boxes: number): void {
+  if (boxes <= MAX_BOXES) return;
+  throw complex(
+    `more than ${written(MAX_BOXES)} boxes in one box of its header`,
+    written(MAX_BOXES),
+    'Export it again, or run "ffmpeg -i FILE -c copy NEW.mp4", and import the new file.',
+  );
+}
+
 /** Tracks that are not used may have as many packets as three that are. */
 export function checkPackets(packets: number, { frames }: MediaLimits): void {
   if (packets <= 4 * frames) return;

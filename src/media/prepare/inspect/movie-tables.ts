@@ -336,7 +336,7 @@ function readTimeline(
   const keys = readTable(boxes.get('stss'), 4);
   const { count, sizes } = layout;
   if (scale === 0 || count === 0 || !sizes || !deltas || readTable(boxes.get('stsd'), 0)?.count !== 1) return undefined;
-  if ((boxes.has('ctts') && !shifts) || (boxes.has('stss') && !keys?.count) || stbl.some(isSpecial)) return undefined;
+  if ((boxes.has('ctts') && !shifts) || (boxes.has('stss') && !keys?.count) || hasSpecial(stbl)) return undefined;
   if (countRuns(deltas) !== count || (shifts && countRuns(shifts) !== count)) return undefined;
   for (const at of eachValue(deltas)) if (!isDelta(deltas.bytes.readUInt32BE(at))) return undefined;
   let delay = 0;
@@ -352,11 +352,16 @@ function readTimeline(
 const isDelta = (ticks: number): boolean => ticks > 0 && ticks <= MAX_TICKS;
 
 /** Other random access points than those of `stss`, and anything that is stated twice, are for ffmpeg. */
-const isSpecial = ({ type, content }: OpenBox, at: number, all: readonly OpenBox[]): boolean => {
-  if (type === 'stps') return true;
-  if (type === 'sgpd' || type === 'sbgp') return ['rap ', 'sync'].includes(content.toString('latin1', 4, 8));
-  return all.findIndex((box) => box.type === type) !== at;
-};
+function hasSpecial(boxes: readonly OpenBox[]): boolean {
+  const seen = new Set<string>();
+  return boxes.some(({ type, content }) => {
+    if (type === 'stps') return true;
+    if (type === 'sgpd' || type === 'sbgp') return ['rap ', 'sync'].includes(content.toString('latin1', 4, 8));
+    const isTwice = seen.has(type);
+    seen.add(type);
+    return isTwice;
+  });
+}
 
 const toMap = (boxes: readonly OpenBox[]): Map<string, Buffer> =>
   new Map(boxes.map(({ type, content }) => [type, content]));
@@ -394,7 +399,10 @@ function readTrack(index: number, trak: Buffer, movieScale: number): MovieTrack 
   return { index, packets, endByte, timeline };
 }
 
-/** Reads the content of a `moov` box; undefined where not all packets are described in it. */
+/**
+ * Reads the content of a `moov` box; undefined where not all packets are described in it. Throws PrepareError media_too_complex where a box
+ * holds more boxes than any program writes.
+ */
 export function readMovie(moov: Buffer): MovieTrack[] | undefined {
   const boxes = openBoxes(moov);
   if (boxes.some(({ type }) => type === 'mvex' || type === 'cmov')) return undefined;

@@ -12,6 +12,8 @@ import type { Arrival } from './arrival.ts';
 const MAX_TABLES_BYTES = 2 ** 26;
 /** ffprobe reads 5,000,000 bytes of media to learn what the header does not say. */
 const MEDIA_BYTES = 6_000_000;
+/** Boxes before the media. Each takes reads of its own. */
+const MAX_BOXES = 1000;
 /** The outline takes half a second to be read. A file that arrives as soon is better read once. */
 const SHORT_SECONDS = 2;
 
@@ -24,7 +26,7 @@ interface FastStart {
 /** Waits for the tables. Undefined for a source whose packets cannot be known before it has arrived. Rejects as arrival.follow() throws. */
 async function findFastStart(arrival: Arrival, signal: AbortSignal): Promise<FastStart | undefined> {
   let hasTables = false;
-  for (let at = 0; ; ) {
+  for (let at = 0, boxes = 0; boxes < MAX_BOXES; boxes++) {
     const header = await arrival.readPart(at, BOX_HEADER_BYTES, signal);
     const box = header && readBox(header);
     if (box?.sizeBytes === undefined || (at === 0 && box.type !== 'ftyp')) return undefined;
@@ -43,6 +45,7 @@ async function findFastStart(arrival: Arrival, signal: AbortSignal): Promise<Fas
     }
     at = end;
   }
+  return undefined;
 }
 
 /**
