@@ -34,6 +34,10 @@ export const UPLOAD_WARNINGS = {
     meaning: 'The file declares a track without media, and plays without that track.',
     fix: 'Do nothing if the track is not needed. Otherwise record or export the file with it.',
   },
+  track_unplayable: {
+    meaning: 'The file has a track that cannot be decoded, and plays without that track.',
+    fix: 'Do nothing if the track is not needed. Otherwise export the file with H.264 video and AAC audio.',
+  },
   file_shortened: {
     meaning: 'A part of the file cannot be read, and is left out.',
     fix: 'Play the file on a computer. If the part is missing there too, export or record the file again.',

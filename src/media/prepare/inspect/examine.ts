@@ -35,6 +35,7 @@ export async function examine(
     source = chosen;
     scan = isRead ? only(scan, source) : await scanPackets(path, source, tools, signal, options);
   }
+  source = withSides(source, scan);
   if (options.seconds === undefined) checkComplete(source, scan);
   if (!options.isOutline) scan = { ...scan, video: await startShown(path, source, scan, tools, signal) };
   if (!options.isOutline && (await breaksOff(path, source))) scan = { ...scan, breaksOff: true };
@@ -64,6 +65,19 @@ async function startShown(
   });
   const isInside = seconds > video.startSeconds && seconds < video.endSeconds;
   return isInside ? { ...video, startSeconds: seconds } : video;
+}
+
+/** The packets of two tracks of one recording differ by less than this part. */
+const SIDE_PACKETS = 0.02;
+
+/** Takes two mono tracks for the sides of one recording only where they are as long. */
+function withSides(source: Source, { packets }: Scan): Source {
+  const { audio } = source;
+  if (audio?.rightIndex === undefined) return source;
+  const left = packets?.get(audio.index) ?? 0;
+  const right = packets?.get(audio.rightIndex) ?? 0;
+  const isPair = right > 0 && Math.abs(left - right) <= Math.max(1, SIDE_PACKETS * left);
+  return isPair ? source : { ...source, audio: { ...audio, rightIndex: undefined } };
 }
 
 const absentOrSame = (before: unknown, after: unknown): boolean => after === undefined || after === before;

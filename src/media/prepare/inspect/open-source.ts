@@ -35,7 +35,8 @@ export async function openSource(path: string, type: MediaType, options: OpenOpt
     checkPlayable(source);
     checkType(source, type);
   } catch (error) {
-    const refused = error instanceof PrepareError && /^media_(?:unreadable|has_no_)/.test(error.code);
+    const refused =
+      error instanceof PrepareError && /^media_(?:unreadable|format_unsupported|has_no_)/.test(error.code);
     throw (refused && (await nameRefusal(path, error, type, limits))) || error;
   }
   checkHeader(source, type, limits);

@@ -20,8 +20,10 @@ const isDolbyVisionAlone = ({ dolbyVision }: VideoStream): boolean =>
   dolbyVision !== undefined && (dolbyVision.profile === 5 || dolbyVision.compatibility === 0);
 
 /** Throws PrepareError media_encrypted or media_colors_unsupported. */
-export function checkPlayable({ video, audio, isProtected }: Source): void {
-  const encrypted = [video, audio].find((track) => track && ENCRYPTED_TAGS.has(track.tag ?? ''));
+export function checkPlayable({ video, audio, declared = [], isProtected }: Source): void {
+  const lacks = declared.filter(({ kind }) => !(kind === 'video' ? video : audio));
+  const tags = [video?.tag, audio?.tag, ...lacks.map(({ codec }) => codec)];
+  const encrypted = tags.some((tag) => ENCRYPTED_TAGS.has(tag ?? ''));
   if (encrypted || isProtected) throw new PrepareError('media_encrypted');
   if (!video) return;
   if (isDolbyVisionAlone(video))

@@ -3,6 +3,7 @@ import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
+import { eachLine } from '../tools/tool.ts';
 import { checkPackets, checkTrack, type TrackCounts } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
 import { type MediaTools, readLines, readPackets } from './ffprobe.ts';
@@ -10,18 +11,25 @@ import { joinTracks } from './join-clocks.ts';
 import type { MovieTrack } from './movie-tables.ts';
 import type { Packet } from './packet.ts';
 import { openMovie } from './read-movie.ts';
-import { parseSource, type Scan, type Source, type StreamScan } from './source.ts';
+import { listUnformatted, parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 import { Tally } from './tally.ts';
+import { SPECIAL_FLAGS } from './tracks.ts';
 
 const HEADER_TIMEOUT_MS = 120_000;
 /** The answer about 256 tracks takes a quarter of this. */
 const MAX_HEADER_CHARS = 2 ** 20;
-/** Fields that source.ts reads. Tags are the file's own words, of any length, and only these are needed. */
+/** Tags are the file's own words, of any length; a longer line of one is left out. */
+const MAX_TAG_CHARS = 1000;
+const LONG_TAG = /^(\s*"(?:title|language|rotate|DURATION)": )".*"(,?)$/;
+/** Fields that source.ts reads. */
 const HEADER_ENTRIES = [
   'stream=index,codec_name,codec_type,codec_tag_string,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
-    'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,sample_rate,channels',
-  'stream_disposition=default,attached_pic',
-  'stream_tags=rotate,DURATION',
+    'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,bit_rate,sample_fmt,sample_rate,' +
+    'channels,channel_layout',
+  `stream_disposition=default,attached_pic,${SPECIAL_FLAGS.join(',')}`,
+  'stream_tags=rotate,DURATION,language,title',
+  'program=nb_streams',
+  'program_stream=index',
   'stream_side_data=rotation,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration,size',
   'format_tags=ASF_Protection_Type',
@@ -35,15 +43,32 @@ export async function probe(path: string, tools: MediaTools, signal: AbortSignal
   let chars = 0;
   const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
   await readLines(path, tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
-    chars += line.length;
+    const kept = line.length > MAX_TAG_CHARS ? line.replace(LONG_TAG, '$1""$2') : line;
+    chars += kept.length;
     if (chars > MAX_HEADER_CHARS)
       throw new PrepareError(
         'media_too_complex',
         'Its header describes too many tracks. Export it with one video track and one audio track.',
       );
-    lines.push(line);
+    lines.push(kept);
   });
-  return parseSource(JSON.parse(lines.join('\n')));
+  const json: unknown = JSON.parse(lines.join('\n'));
+  return parseSource(json, { undecodable: await findUndecodable(listUnformatted(json), tools, signal) });
+}
+
+/** Returns those of these codecs for which ffmpeg has no decoder. */
+async function findUndecodable(
+  codecs: readonly string[],
+  tools: MediaTools,
+  signal: AbortSignal,
+): Promise<Set<string>> {
+  const undecodable = new Set<string>();
+  if (codecs.length === 0) return undecodable;
+  await eachLine(tools.ffmpeg, ['-hide_banner', '-v', 'error', '-codecs'], signal, (line) => {
+    const [, flag, codec] = /^ ([D.])\S{5} (\S+)/.exec(line) ?? [];
+    if (flag === '.' && codec !== undefined && codecs.includes(codec)) undecodable.add(codec);
+  });
+  return undecodable;
 }
 
 export interface FirstFrame {

@@ -2,6 +2,7 @@
 import type { UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure.ts';
 import type { Shift } from './join-clocks.ts';
+import { type Candidate, type ChosenTracks, chooseTracks, type DeclaredTrack, isSpecialSound } from './tracks.ts';
 
 export type MediaType = (typeof UPLOAD_TYPES)[number];
 
@@ -46,6 +47,10 @@ export interface AudioStream {
   tag?: string;
   sampleRate: number;
   channels: number;
+  /** Names of the channels' places, as ffmpeg writes them; empty where the file states none. */
+  layout?: string;
+  /** Index of the track with the right channel, where this one is the left channel of the same recording. */
+  rightIndex?: number | undefined;
   declaredStartSeconds: number | undefined;
   declaredEndSeconds: number | undefined;
   /** As for a VideoStream. */
@@ -73,6 +78,8 @@ export interface Source {
   audio: AudioStream | undefined;
   /** Further tracks, in the order in which a player would choose them. */
   others?: { video: readonly VideoStream[]; audio: readonly AudioStream[] };
+  /** All tracks of pictures and sound, in the order of the file; without cover art. */
+  declared?: readonly DeclaredTrack[];
   /** Tracks that were chosen and left out again. */
   empty?: readonly EmptyTrack[];
 }
@@ -200,32 +207,86 @@ const audioStream = (stream: Json): AudioStream => ({
   tag: text(stream.codec_tag_string),
   sampleRate: number(stream.sample_rate) ?? 0,
   channels: number(stream.channels) ?? 0,
+  layout: text(stream.channel_layout),
   declaredStartSeconds: number(stream.start_time),
   declaredEndSeconds: computeEnd(stream),
   frames: number(stream.nb_frames),
 });
 
-/** Chooses as a player would: the default track, else the first. */
-function byPreference(streams: Json[]): Json[] {
-  const preferred = streams.find((stream) => object(stream.disposition).default === 1);
-  return preferred ? [preferred, ...streams.filter((stream) => stream !== preferred)] : streams;
+/** Returns the codecs of tracks of which ffprobe knows no format of pixels or samples: it may have no decoder for them. */
+export function listUnformatted(json: unknown): string[] {
+  const isKnown = (stream: Json) => text(stream.codec_type === 'video' ? stream.pix_fmt : stream.sample_fmt) !== '';
+  const tracks = list(object(json).streams).filter(
+    ({ codec_type }) => codec_type === 'video' || codec_type === 'audio',
+  );
+  return [...new Set(tracks.flatMap((stream) => (isKnown(stream) ? [] : [text(stream.codec_name)])))].filter(Boolean);
+}
+
+/** Facts about the tracks that the header does not state. */
+export interface TrackFacts {
+  /** Codecs for which ffmpeg has no decoder. */
+  undecodable?: ReadonlySet<string>;
+  /** Names of the codecs of tracks that no decoder could open, by their indexes. */
+  unopened?: ReadonlyMap<number, string>;
+  /** The owner's choice. */
+  chosen?: ChosenTracks | undefined;
+}
+
+/** The longest title that is reported. */
+const MAX_TITLE_CHARS = 60;
+
+function readCandidate(stream: Json, programs: readonly Json[], { undecodable, unopened }: TrackFacts): Candidate {
+  const index = number(stream.index) ?? 0;
+  const flags = object(stream.disposition);
+  const kind = stream.codec_type === 'video' ? 'video' : 'audio';
+  const { language: written, title: called } = object(stream.tags);
+  const title = text(called).trim().slice(0, MAX_TITLE_CHARS).toWellFormed();
+  const language = /^[a-z]{2,3}(?:-[A-Za-z0-9]+)*$/.test(text(written)) && written !== 'und' ? text(written) : '';
+  const codec = text(stream.codec_name);
+  const isKnown = codec !== '' && codec !== 'unknown' && codec !== 'none';
+  const [width = 0, height = 0, channels = 0] = [stream.width, stream.height, stream.channels].map(number);
+  const isMeasured = kind === 'video' ? width > 0 && height > 0 : channels > 0;
+  const unplayable = !isKnown || unopened?.has(index) === true || undecodable?.has(codec) === true || !isMeasured;
+  return {
+    index,
+    kind,
+    codec: unopened?.get(index) ?? (isKnown ? codec : readTag(stream)),
+    ...(language !== '' && { language }),
+    ...(title !== '' && { title }),
+    ...(channels > 0 && { channels }),
+    ...(unplayable && { isUnplayable: true }),
+    programs: programs.flatMap((program, at) =>
+      list(program.streams).some((member) => number(member.index) === index) ? [at] : [],
+    ),
+    isDefault: flags.default === 1,
+    isSpecial: isSpecialSound(flags, title, language),
+    pixels: width * height,
+    bitrate: number(stream.bit_rate) ?? 0,
+    sampleRate: number(stream.sample_rate) ?? 0,
+    durationSeconds: computeEnd(stream),
+  };
+}
+
+/** Returns the name of a track's sample entry, where that is one that people could know. */
+function readTag(stream: Json): string {
+  const tag = text(stream.codec_tag_string).trim();
+  return /^[\w.-]{2,}$/.test(tag) ? tag : 'unknown';
 }
 
 const isEncryption = ({ side_data_type }: Json): boolean => text(side_data_type).startsWith('Encryption');
 
-/** Parses the JSON of `ffprobe -show_streams -show_format`. Cover art is no video. */
-export function parseSource(json: unknown): Source {
-  const { streams, format, packets } = object(json);
-  const known = list(streams).filter((stream) => text(stream.codec_name) !== '');
-  const [video, ...otherVideos] = byPreference(
-    known.filter(
-      ({ codec_type, disposition, width }) =>
-        codec_type === 'video' && object(disposition).attached_pic !== 1 && (number(width) ?? 0) > 0,
-    ),
-  ).map(videoStream);
-  const [audio, ...otherAudios] = byPreference(
-    known.filter(({ codec_type, channels }) => codec_type === 'audio' && (number(channels) ?? 0) > 0),
-  ).map(audioStream);
+/** Parses the JSON of `ffprobe -show_programs -show_streams -show_format`. Cover art is no video. */
+export function parseSource(json: unknown, facts: TrackFacts = {}): Source {
+  const { streams, format, packets, programs } = object(json);
+  const all = list(streams).filter(
+    ({ codec_type, disposition }) =>
+      (codec_type === 'video' && object(disposition).attached_pic !== 1) || codec_type === 'audio',
+  );
+  const candidates = all.map((stream) => readCandidate(stream, list(programs), facts));
+  const choice = chooseTracks(candidates, facts.chosen);
+  const find = (index: number) => all.find((stream) => number(stream.index) === index) ?? {};
+  const [video, ...otherVideos] = choice.video.map((index) => videoStream(find(index)));
+  const [audio, ...otherAudios] = choice.audio.map((index) => audioStream(find(index)));
   return {
     format: text(object(format).format_name),
     startSeconds: number(object(format).start_time) ?? 0,
@@ -237,17 +298,40 @@ export function parseSource(json: unknown): Source {
       text(object(object(format).tags).ASF_Protection_Type) !== '' ||
       list(packets).some((packet) => list(packet.side_data_list).some(isEncryption)),
     video,
-    audio,
+    audio: audio && choice.right !== undefined ? { ...audio, rightIndex: choice.right } : audio,
     others: { video: otherVideos, audio: otherAudios },
+    declared: candidates.map(describeTrack),
   };
 }
+
+const describeTrack = ({ index, kind, codec, language, title, channels, isUnplayable }: Candidate): DeclaredTrack => ({
+  index,
+  kind,
+  codec,
+  ...(language !== undefined && { language }),
+  ...(title !== undefined && { title }),
+  ...(channels !== undefined && { channels }),
+  ...(isUnplayable && { isUnplayable }),
+});
 
 /** Containers that store times. For others, the reader derives times from the frame rate. */
 const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm)\b/;
 export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
 
-/** Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type. */
+/**
+ * Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type, and
+ * media_format_unsupported when it has that in a form that cannot be decoded.
+ */
 export function checkType(source: Source, type: MediaType): void {
+  const unplayable = source[type] ? undefined : source.declared?.find(({ kind }) => kind === type);
+  if (unplayable) {
+    const codec = unplayable.codec === 'unknown' ? 'an unknown codec' : `the codec ${unplayable.codec}`;
+    const advice = type === 'video' ? 'Export it as MP4 with H.264' : 'Export its audio as AAC or WAV';
+    throw new PrepareError(
+      'media_format_unsupported',
+      `Its ${type} track uses ${codec}, which cannot be decoded. ${advice}, and upload that.`,
+    );
+  }
   if (type === 'video' && !source.video) throw new PrepareError('media_has_no_video');
   if (type === 'audio' && !source.audio) throw new PrepareError('media_has_no_audio');
 }

@@ -8,7 +8,21 @@ import type { MediaType, Scan, Source } from './source.ts';
 import { STILL_SECONDS } from './stills.ts';
 import { TIME_RULES, type TimeRule } from './time-warnings.ts';
 
+/** Tracks that the warning names. */
+const NAMED_TRACKS = 5;
+
+const trackUnplayable: TimeRule = ({ declared = [] }, _scan, type) => {
+  const tracks = declared.filter(({ isUnplayable, kind }) => isUnplayable && (type === 'video' || kind === 'audio'));
+  if (tracks.length === 0) return undefined;
+  const named = tracks
+    .slice(0, NAMED_TRACKS)
+    .map(({ index, kind, codec, language }) => `${kind} track ${index} (${codec}${language ? `, ${language}` : ''})`);
+  const more = tracks.length - named.length;
+  return warn('track_unplayable', `It is ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}.`);
+};
+
 const RULES: TimeRule[] = [
+  trackUnplayable,
   ...TIME_RULES,
   (_source, { video }, type) =>
     type === 'video' && video?.isStill ? warn('still_picture', `The clip lasts ${STILL_SECONDS} s.`) : undefined,

@@ -29,7 +29,7 @@ export async function decodeSound(
 ): Promise<number> {
   const stop = new AbortController();
   const deadline = AbortSignal.timeout(limits.probeSeconds * 1000);
-  const filters = soundFilters(scan.audio, { rate: RATE, layout: 'mono', follows: false });
+  const filters = soundFilters(scan.audio, source.audio, { rate: RATE, layout: 'mono', follows: false });
   const args = [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...UNTRUSTED_INPUT, '-i', inputPath(path)],
     ...['-map', `0:${source.audio?.index}`, '-af', filters.join(',')],

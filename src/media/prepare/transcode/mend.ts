@@ -20,7 +20,11 @@ export function describeMended(input: PlanInput): PlanInput {
     source: {
       ...source,
       video: source.video && { ...source.video, index: 0 },
-      audio: source.audio && { ...source.audio, index: 1 },
+      audio: source.audio && {
+        ...source.audio,
+        index: 1,
+        ...(source.audio.rightIndex !== undefined && { rightIndex: 2 }),
+      },
     },
     scan: { ...scan, video: video && { ...video, shifts: [] }, audio: audio && { ...audio, shifts: [] } },
   };
@@ -47,7 +51,12 @@ function mendArgs({ path, source, scan }: PlanInput): string[] {
     const shifts = scan[kind]?.shifts;
     const own = kind === 'video' ? 'v' : 'a';
     const times = shifts && `setts=pts='${joinTimes('PTS', shifts)}':dts='${joinTimes('DTS', shifts)}'`;
-    return [...['-map', `0:${source[kind]?.index}`], ...(times ? [`-bsf:${own}`, times] : [])];
+    const right = kind === 'audio' ? source.audio?.rightIndex : undefined;
+    const maps = [source[kind]?.index, ...(right === undefined ? [] : [right])].flatMap((index) => [
+      '-map',
+      `0:${index}`,
+    ]);
+    return [...maps, ...(times ? [`-bsf:${own}`, times] : [])];
   };
   // setts takes the input's unit of time for the output's, which is the same in the same container.
   const container = source.format.includes('flv')

@@ -8,6 +8,7 @@ import { AUDIO_SAMPLE_RATE, CHUNK_SECONDS, SAMPLES_PER_FRAME } from '../../rendi
 import { computeExtent } from '../inspect/extent.ts';
 import { type AudioStream, SETTLED_PACKETS, type StreamScan } from '../inspect/source.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
+import { mixFilters } from './mix.ts';
 import {
   blackArgs,
   blackInput,
@@ -67,6 +68,8 @@ const isUnbroken = ({ shifts, breaks, pauseSeconds, isStill }: StreamScan): bool
 export function canEncodeInParts(input: PlanInput, plan: Plan): boolean {
   const { source, scan, framerate } = input;
   const isLong = (plan.videoFrames ?? 0) > CHUNK_SECONDS * framerate;
+  // The sides of a recording in two tracks are joined in one go.
+  if (source.audio?.rightIndex !== undefined) return false;
   const isSteady = !source.audio || !scan.audio || findPacketSamples(source.audio, scan.audio) !== undefined;
   return plan.video === 'encode' && isLong && isSteady && canSeek(input);
 }
@@ -182,7 +185,7 @@ function planSound(
     index: audio.index,
     filters: [
       ...[`asetpts='floor((${snapped})/${rate}/TB+0.5)'`, `atrim=start=${(from / rate).toFixed(6)}`],
-      ...[`aresample=${AUDIO_SAMPLE_RATE}${padding}`, 'aformat=channel_layouts=stereo', ...cut],
+      ...[...mixFilters(audio), `aresample=${AUDIO_SAMPLE_RATE}${padding}`, 'aformat=channel_layouts=stereo', ...cut],
     ],
   };
 }

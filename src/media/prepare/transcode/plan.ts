@@ -13,6 +13,7 @@ import { PADDING_SECONDS } from '../inspect/padding.ts';
 import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } from '../inspect/source.ts';
 import { pictureFilters } from '../inspect/stills.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
+import { mixFilters } from './mix.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
 export const ORIGIN_MS = 1000;
@@ -110,8 +111,7 @@ export function planRendition(input: PlanInput): Plan {
       // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
       ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
       ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
-      ...['-map', audio === 'silence' ? `${soundInput}:0` : `${soundInput}:${source.audio?.index}`],
-      ...audioArgs(input, audio, audioSeconds),
+      ...audioArgs(input, audio, soundInput, audioSeconds),
       ...OUTPUT_ARGS,
     ],
   };
@@ -383,8 +383,10 @@ function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
 /** Returns filters that bring sound of any rate and layout, which may change, onto one line of time. */
 export const soundFilters = (
   scan: StreamScan | undefined,
+  audio: AudioStream | undefined,
   { rate, layout, follows }: { rate: number; layout: 'mono' | 'stereo'; follows: boolean },
 ): string[] => [
+  ...mixFilters(audio),
   ...(scan?.shifts ? [`asetpts='${joinTimes('PTS', scan.shifts)}'`] : []),
   // Parts overlap or lie apart by the padding of their sound, which would add up.
   `aresample=${rate}${follows ? ':async=1' : ''}${follows && scan?.shifts ? ':min_hard_comp=0.02' : ''}`,
@@ -396,15 +398,29 @@ const MAX_FILTERED_GAP_SECONDS = 10;
 
 export const SOUND_ENCODER_ARGS = ['-c:a', 'aac', '-profile:a', 'aac_low', '-b:a', `${AUDIO_KBPS}k`];
 
-function audioArgs({ scan, type }: PlanInput, how: Plan['audio'], seconds: number | undefined): string[] {
-  if (how === 'copy') return ['-c:a', 'copy'];
+/** Returns the arguments for the sound of the input with this number. */
+function audioArgs(
+  { source: { audio }, scan, type }: PlanInput,
+  how: Plan['audio'],
+  inputNumber: number,
+  seconds: number | undefined,
+): string[] {
+  const index = how === 'silence' ? 0 : (audio?.index ?? 0);
+  const map = ['-map', `${inputNumber}:${index}`];
+  if (how === 'copy') return [...map, '-c:a', 'copy'];
   // Sound with pictures keeps to their time. Without them every sample is played: the timestamps may promise less.
   const follows = type === 'video' && (scan.audio?.largestStepSeconds ?? 0) <= MAX_FILTERED_GAP_SECONDS;
+  const timing = { rate: AUDIO_SAMPLE_RATE, follows };
+  const rightIndex = how === 'silence' ? undefined : audio?.rightIndex;
+  const own = soundFilters(scan.audio, audio, { ...timing, layout: rightIndex === undefined ? 'stereo' : 'mono' });
   const filters = [
-    ...soundFilters(scan.audio, { rate: AUDIO_SAMPLE_RATE, layout: 'stereo', follows }),
     // Sound alone begins with its first sample: an encoder's run-up that is not played may precede it (Opus, WMA).
     ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
     ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
   ];
-  return ['-af', filters.join(','), ...SOUND_ENCODER_ARGS];
+  if (rightIndex === undefined) return [...map, '-af', [...own, ...filters].join(','), ...SOUND_ENCODER_ARGS];
+  const side = (track: number, name: string) => `[${inputNumber}:${track}]${own.join(',')}[${name}]`;
+  const whole = ['join=inputs=2:channel_layout=stereo', ...filters].join(',');
+  const graph = `${side(index, 'left')};${side(rightIndex, 'right')};[left][right]${whole}[sound]`;
+  return ['-filter_complex', graph, '-map', '[sound]', ...SOUND_ENCODER_ARGS];
 }
