@@ -2,9 +2,9 @@
 
 import { cells, common } from '../settings/common.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';
-import { cardSettings } from './cards/settings.ts';
+import { cardSettings, checkChargeable } from './cards/settings.ts';
 import { sellerSetting } from './invoices/settings.ts';
-import { isCurrency } from './ledger/money.ts';
+import { isCurrency } from './ledger/currencies.ts';
 import { parsePrices } from './ledger/prices.ts';
 
 /** Crypto deposits: JSON that is checked where it is used (crypto/settings.ts), since that needs libraries that few roles do. */
@@ -26,10 +26,12 @@ export const money = (env: Env) => {
   const currency = reader(env).text('CURRENCY');
   if (!isCurrency(currency))
     throw new ConfigError('LOOPSTREAM_CURRENCY must be a currency code of ISO 4217, such as USD.');
+  const cards = cardSettings(env);
+  checkChargeable(cards, currency);
   return {
     currency,
     prices: parsePrices(reader(env).optional('PRICES')),
-    cards: cardSettings(env),
+    cards,
     crypto: crypto(env),
     /** The sender of invoices; without it there are none. */
     seller: sellerSetting(env),

@@ -8,6 +8,7 @@ import { adminMigrations } from './migrations/admin.ts';
 import { cellMigrations } from './migrations/cells.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
+import { currencyMigrations } from './migrations/currencies.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
@@ -79,4 +80,5 @@ export const MIGRATIONS: Record<string, Migration> = {
     },
   },
   ...cellMigrations,
+  ...currencyMigrations,
 };

@@ -46,7 +46,8 @@ export const BILLING_ERRORS = {
   topups_unavailable: {
     status: 503,
     title: 'Top-ups unavailable',
-    meaning: 'No card can be charged at the moment: the payment provider rejects the credentials of this service.',
+    meaning:
+      'No card can be charged at the moment: the payment provider rejects the credentials of this service, or does not charge its currency.',
     fix: 'Ask the administrator of the service, who can grant credits by hand, or pay in another way.',
   },
   crypto_deposit_not_found: {

@@ -540,7 +540,8 @@ export const SETTINGS = {
     roles: MONEY,
     type: 'text',
     default: 'USD',
-    description: 'The currency of money, by its code of ISO 4217.',
+    description:
+      'The currency of money, by its code of ISO 4217; see [billing](billing.md), The currency. With Stripe, one that Stripe charges.',
   },
   PRICES: {
     section: 'money',
@@ -594,20 +595,21 @@ export const SETTINGS = {
     section: 'money',
     roles: MONEY,
     type: 'integer',
-    default: 500,
-    min: 1,
-    // Stripe takes up to eight digits.
-    max: 99_999_999,
-    description: 'The smallest top-up, in minor units of the currency.',
+    default: 0,
+    min: 0,
+    max: 999_999_999_999,
+    description:
+      'The smallest top-up, in minor units of the currency. 0: by its size, such as 5 USD, 500 JPY or 50000 IDR; never less than Stripe charges.',
   },
   TOP_UP_MAX_MINOR: {
     section: 'money',
     roles: MONEY,
     type: 'integer',
-    default: 100_000,
-    min: 1,
-    max: 99_999_999,
-    description: 'The largest top-up, in minor units of the currency.',
+    default: 0,
+    min: 0,
+    max: 999_999_999_999,
+    description:
+      'The largest top-up, in minor units of the currency. 0: by its size, such as 1000 USD, 100000 JPY or 10000000 IDR.',
   },
   SELLER: {
     section: 'money',

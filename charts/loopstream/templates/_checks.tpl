@@ -49,7 +49,7 @@
 {{- end -}}
 {{- if .Values.billing.enabled -}}
 {{- with .Values.billing.stripe -}}
-{{- if gt (int .minMinor) (int .maxMinor) -}}
+{{- if and (gt (int64 .maxMinor) 0) (gt (int64 .minMinor) (int64 .maxMinor)) -}}
 {{- fail "billing.stripe.minMinor is more than billing.stripe.maxMinor." -}}
 {{- end -}}
 {{- end -}}

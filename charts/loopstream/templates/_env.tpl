@@ -115,9 +115,9 @@
       name: {{ .existingSecret }}
       key: {{ .webhookSecretKey }}
 - name: LOOPSTREAM_TOP_UP_MIN_MINOR
-  value: {{ .minMinor | int | quote }}
+  value: {{ .minMinor | int64 | quote }}
 - name: LOOPSTREAM_TOP_UP_MAX_MINOR
-  value: {{ .maxMinor | int | quote }}
+  value: {{ .maxMinor | int64 | quote }}
 {{- end }}
 {{- end }}
 {{- with .Values.billing.invoices.seller }}

@@ -6,9 +6,9 @@
 
 import type { Db } from '../../db/pool.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
+import { CREDITS_PER_MINOR_UNIT, creditsPerUnit } from '../ledger/money.ts';
 import type { PriceList } from '../ledger/prices.ts';
-import { readLedgerFaults } from '../ledger/store.ts';
+import { readCurrencyDigits, readLedgerFaults } from '../ledger/store.ts';
 import { listReportedSessions } from './reported-sessions.ts';
 import * as store from './store.ts';
 
@@ -28,7 +28,7 @@ export interface FactSources {
 
 type ReadFacts = (
   db: Db,
-  sources: FactSources & { reported: readonly store.ReportedSession[] | undefined },
+  sources: FactSources & { reported: readonly store.ReportedSession[] | undefined; digits: number | undefined },
 ) => Promise<store.LedgerFacts | undefined>;
 
 const FACTS: Record<string, ReadFacts> = {
@@ -40,8 +40,7 @@ const FACTS: Record<string, ReadFacts> = {
   prices: async (db, { prices }) => prices && store.readPriceFacts(db, prices),
   sessions: async (db, { reported }) => reported && store.readSessionFacts(db, reported),
   'top-ups': (db) => store.readTopUpFacts(db, CREDITS_PER_MINOR_UNIT),
-  deposits: (db, { currency }) =>
-    store.readDepositFacts(db, currency ? CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)) : undefined),
+  deposits: (db, { digits }) => store.readDepositFacts(db, digits === undefined ? undefined : creditsPerUnit(digits)),
   invoices: store.readInvoiceFacts,
   staff: store.readStaffFacts,
 };
@@ -49,6 +48,7 @@ const FACTS: Record<string, ReadFacts> = {
 /** All of it as it was at one moment, so that what is booked meanwhile is no difference. Rejects with the database's error. */
 export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reconciled[]> {
   const reported = sources.streams && listReportedSessions(await sources.streams());
+  const digits = sources.currency === undefined ? undefined : await readCurrencyDigits(db, sources.currency);
   const found = await db
     .transaction()
     .setIsolationLevel('repeatable read')
@@ -56,7 +56,7 @@ export async function reconcile(db: Db, sources: FactSources = {}): Promise<Reco
     .execute(async (trx) => {
       const all: Reconciled[] = [];
       for (const [name, read] of Object.entries(FACTS)) {
-        const facts = await read(trx, { ...sources, reported });
+        const facts = await read(trx, { ...sources, reported, digits });
         if (facts) all.push({ name, ...facts });
       }
       return all;

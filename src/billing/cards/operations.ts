@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { created, createOperationBuilder, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { formatMinor } from '../ledger/money.ts';
 import { TopUp, TopUpCreate } from './record.ts';
 import type { TopUpService } from './service.ts';
 
@@ -10,6 +11,7 @@ export const exampleTopUp: TopUp = {
   state: 'open',
   amountMinor: '2500',
   currency: 'USD',
+  currencyDigits: 2,
   paidMinor: '0',
   refundedMinor: '0',
   checkoutUrl: 'https://checkout.stripe.com/c/pay/cs_live_a1b2c3',
@@ -28,8 +30,11 @@ const operation = createOperationBuilder<{ topUps: TopUpService }>({
   client: { noun: 'topUps' },
 });
 
-const describeTopUp = ({ id, state, checkoutUrl }: TopUp): string =>
-  checkoutUrl === null ? `Top-up ${id} is ${state}.` : `Top-up ${id} is ${state}. The user pays it at ${checkoutUrl}`;
+const describeTopUp = ({ id, state, checkoutUrl, amountMinor, currency, currencyDigits }: TopUp): string => {
+  const amount = formatMinor(BigInt(amountMinor), currency, currencyDigits);
+  const what = `Top-up ${id} of ${amount} is ${state}.`;
+  return checkoutUrl === null ? what : `${what} The user pays it at ${checkoutUrl}`;
+};
 
 export const topUpOperations = [
   operation({

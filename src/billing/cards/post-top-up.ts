@@ -14,7 +14,9 @@
 import type { Db } from '../../db/pool.ts';
 import { customer, type Ledger, type LedgerLine, type LedgerTransaction } from '../ledger/ledger.ts';
 import { toCredits } from '../ledger/money.ts';
-import { type Move, settle } from './settle.ts';
+import { readCurrencyDigits } from '../ledger/store.ts';
+import { fromCharge } from './currencies.ts';
+import { type CardFacts, type Move, settle } from './settle.ts';
 import * as store from './store.ts';
 import type { CardPayment } from './stripe.ts';
 
@@ -48,7 +50,10 @@ export function settleTopUp(
     const row = await store.lockTopUp(trx, id);
     if (!row || (row.sessionId !== null && row.sessionId !== looked.sessionId)) return undefined;
     const before = await store.listReversals(trx, id);
-    const { known, moves } = settle({ ...row, reversals: before }, looked.facts);
+    const facts = row.paidAsSent
+      ? looked.facts
+      : countFacts(looked.facts, row, await readCurrencyDigits(trx, row.currency));
+    const { known, moves } = settle({ ...row, reversals: before }, facts);
     const reversals: KeptTopUp = new Map(before.map((one) => [one.id, one]));
     for (const move of moves) {
       const transaction = await prepare(trx, row, move, reversals);
@@ -64,6 +69,22 @@ export function settleTopUp(
     await store.updateTopUp(trx, id, { ...known, sessionId, paymentIntentId, checkoutUrl });
     return store.findTopUp(trx, id);
   });
+}
+
+/** Counts the facts of Stripe in the minor unit of the ledger. A payment in another currency waits for staff as it is. */
+function countFacts(facts: CardFacts, { currency }: store.TopUpRow, digits: number): CardFacts {
+  if (facts.currency !== currency) return facts;
+  const count = <T extends { amountMinor: bigint }>(one: T): T => ({
+    ...one,
+    amountMinor: fromCharge(one.amountMinor, currency, digits),
+  });
+  return {
+    ...facts,
+    receivedMinor: fromCharge(facts.receivedMinor, currency, digits),
+    // A sum below the minor unit of the ledger is no entry of it.
+    refunds: facts.refunds.map(count).filter(({ amountMinor }) => amountMinor > 0n),
+    disputes: facts.disputes.map(count).filter(({ amountMinor }) => amountMinor > 0n),
+  };
 }
 
 type Prepared = Pick<LedgerTransaction, 'key' | 'kind' | 'entries'>;

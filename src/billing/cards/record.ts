@@ -16,6 +16,9 @@ export const TopUp = Type.Object(
     }),
     amountMinor: minor('Requested amount.'),
     currency: Type.String({ description: 'Currency code (ISO 4217).' }),
+    currencyDigits: Type.Integer({
+      description: 'Digits of the minor unit of the currency: 2 for cents, 0 where there is none.',
+    }),
     paidMinor: minor('Amount received and credited.'),
     refundedMinor: minor('Amount returned since, by refunds and disputes.'),
     checkoutUrl: Type.Union([Type.String(), Type.Null()], {
@@ -32,7 +35,9 @@ export const TopUpCreate = Type.Object(
   {
     amountMinor: Type.String({
       pattern: '^[1-9][0-9]{0,11}$',
-      description: 'Amount in minor units, as a string: 2500 is 25.00 of a currency with cents.',
+      description:
+        'Amount in minor units, as a string: 2500 is 25.00 of a currency with cents, and 2500 of one without. ' +
+        '`currencyDigits` of `GET /v1/billing` says how many digits the minor unit has.',
     }),
     currency: Type.String({
       pattern: '^[A-Za-z]{3}$',

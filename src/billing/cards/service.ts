@@ -5,13 +5,16 @@
  */
 import { ulid } from 'ulid';
 import { currentIntent } from '../../lib/context.ts';
-import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { formatMinor } from '../ledger/money.ts';
+import { readCurrencyDigits } from '../ledger/store.ts';
+import { toCharge } from './currencies.ts';
 import { type EventOutcome, handleEvent } from './events.ts';
+import { computeBounds, type TopUpLimits } from './limits.ts';
 import { type PostDeps, settleTopUp } from './post-top-up.ts';
 import type { TopUp, TopUpCreate } from './record.ts';
 import * as store from './store.ts';
@@ -19,13 +22,6 @@ import type { Payments, StripeEvent } from './stripe.ts';
 
 /** Stripe keeps a page open for a day at most. */
 const OPEN_MS = 12 * 3_600_000;
-
-export interface TopUpLimits {
-  /** ISO 4217, upper case. */
-  currency: string;
-  minMinor: bigint;
-  maxMinor: bigint;
-}
 
 export interface TopUpDeps extends PostDeps {
   /** Undefined where no card can be taken. */
@@ -47,11 +43,12 @@ const LISTING: Listing<TopUp, 'createdAt'> = {
   standard: { by: 'createdAt', descending: true },
 };
 
-const show = (row: store.TopUpRow): TopUp => ({
+const show = (row: store.TopUpRow, currencyDigits: number): TopUp => ({
   id: row.id,
   state: row.state,
   amountMinor: String(row.amountMinor),
   currency: row.currency,
+  currencyDigits,
   paidMinor: String(row.paidMinor),
   refundedMinor: String(row.reversedMinor),
   checkoutUrl: row.checkoutUrl,
@@ -59,19 +56,20 @@ const show = (row: store.TopUpRow): TopUp => ({
   expiresAt: row.expiresAt.toISOString(),
 });
 
-function check({ amountMinor, currency }: TopUpCreate, { minMinor, maxMinor, ...limits }: TopUpLimits): bigint {
-  const errors: FieldError[] = [];
+/** Throws `validation_failed` for another currency, and for an amount that cannot be charged exactly. */
+function check({ amountMinor, currency }: TopUpCreate, limits: TopUpLimits, digits: number): bigint {
   const amount = BigInt(amountMinor);
-  if (currency.toUpperCase() !== limits.currency)
-    errors.push({ path: '/currency', message: `must be ${limits.currency}` });
-  else if (amount < minMinor || amount > maxMinor) {
-    const [low, high] = [formatMinor(minMinor, limits.currency), formatMinor(maxMinor, limits.currency)];
-    errors.push({
-      path: '/amountMinor',
-      message: `must be from ${minMinor} to ${maxMinor}, which is ${low} to ${high}`,
-    });
-  }
-  if (errors.length > 0) throw validationFailed(errors);
+  const refuse = (path: string, message: string) => validationFailed([{ path, message }]);
+  if (currency.toUpperCase() !== limits.currency) throw refuse('/currency', `must be ${limits.currency}`);
+  const { minMinor, maxMinor, stepMinor } = computeBounds(limits, digits);
+  const write = (minor: bigint) => formatMinor(minor, limits.currency, digits);
+  if (amount < minMinor || amount > maxMinor)
+    throw refuse(
+      '/amountMinor',
+      `must be from ${minMinor} to ${maxMinor}, which is ${write(minMinor)} to ${write(maxMinor)}`,
+    );
+  if (amount % stepMinor !== 0n)
+    throw refuse('/amountMinor', `must be a multiple of ${stepMinor}, which is ${write(stepMinor)}`);
   return amount;
 }
 
@@ -81,6 +79,7 @@ export function createTopUpService(deps: TopUpDeps) {
     if (deps.payments) return deps.payments;
     throw new AppError('topups_disabled', 'This service accepts no cards, because it has no payment provider.');
   };
+  const showRow = async (row: store.TopUpRow) => show(row, await readCurrencyDigits(db, row.currency));
   const find = async (accountId: string, id: string): Promise<store.TopUpRow> => {
     const row = id.includes('\0') ? undefined : await store.findTopUp(db, id);
     if (row?.accountId === accountId) return row;
@@ -96,7 +95,8 @@ export function createTopUpService(deps: TopUpDeps) {
       if (!enabled)
         throw new AppError('topups_disabled', 'Billing is off in this installation, so no card can be charged.');
       const provider = payments();
-      const amountMinor = check(wish, limits);
+      const digits = await readCurrencyDigits(db, limits.currency);
+      const amountMinor = check(wish, limits, digits);
       const intent = currentIntent();
       const id = intent?.newId('top') ?? `top-${ulid().toLowerCase()}`;
       const createdAt = intent?.since ?? new Date();
@@ -109,17 +109,17 @@ export function createTopUpService(deps: TopUpDeps) {
         expiresAt,
         currency: limits.currency,
       });
-      if (row.sessionId !== null) return show(row);
+      if (row.sessionId !== null) return showRow(row);
       const looked = await provider.createSession({
         topUpId: id,
         accountId,
-        amountMinor,
+        charge: toCharge(amountMinor, row.currency, digits) ?? amountMinor,
         currency: row.currency,
         expiresAt: row.expiresAt,
         email: await deps.findEmail(userId),
         returnUrl: `${deps.publicUrl}/billing?topUp=${id}`,
       });
-      return show((await settleTopUp(deps, id, looked, new Date())) ?? row);
+      return showRow((await settleTopUp(deps, id, looked, new Date())) ?? row);
     },
 
     async list(
@@ -127,11 +127,11 @@ export function createTopUpService(deps: TopUpDeps) {
       args: ListArgs<'createdAt'>,
       where?: (topUp: TopUp) => boolean,
     ): Promise<Connection<TopUp>> {
-      return connectAll(LISTING, (await store.listTopUps(db, accountId)).map(show), args, where);
+      return connectAll(LISTING, await Promise.all((await store.listTopUps(db, accountId)).map(showRow)), args, where);
     },
 
     get: async ({ accountId }: Pick<Principal, 'accountId'>, id: string): Promise<TopUp> =>
-      show(await find(accountId, id)),
+      showRow(await find(accountId, id)),
 
     /** Throws `webhook_forged` when these bytes are not the provider's. */
     readEvent: (raw: Buffer, signature: string | undefined): StripeEvent => payments().readEvent(raw, signature),

@@ -26,7 +26,7 @@ export const STATES = [
 ] as const;
 export type State = (typeof STATES)[number];
 
-/** The payment as Stripe reports it now; amounts in minor units. */
+/** The payment as Stripe reports it now; amounts in minor units, of Stripe until post-top-up.ts counts them in ours. */
 export interface CardFacts {
   session: 'open' | 'complete' | 'expired';
   /** The amount received, and its currency (ISO 4217, upper case). */

@@ -16,6 +16,8 @@ export interface TopUpRow {
   checkoutUrl: string | null;
   createdAt: Date;
   expiresAt: Date;
+  /** Booked in the units of the provider as they were, by an earlier version. */
+  paidAsSent: boolean;
   /** The amount that went back for good. */
   reversedMinor: bigint;
 }
@@ -27,7 +29,7 @@ export interface KeptReversal extends Reversal {
 }
 
 const columns = sql.raw(`t.id, t.account_id as "accountId", t.amount_minor as "amountMinor", t.currency, t.state,
-  t.paid_minor as "paidMinor", t.review, t.session_id as "sessionId", t.payment_intent_id as "paymentIntentId",
+  t.paid_minor as "paidMinor", t.paid_as_sent as "paidAsSent", t.review, t.session_id as "sessionId", t.payment_intent_id as "paymentIntentId",
   t.checkout_url as "checkoutUrl", t.created_at as "createdAt", t.expires_at as "expiresAt",
   coalesce((select sum(r.amount_minor) from loopstream.topup_reversals r
     where r.topup_id = t.id and r.state <> 'returned'), 0) as "reversedMinor"`);

@@ -4,7 +4,7 @@
  * key.
  */
 import Stripe from 'stripe';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import { EVENT_TYPES } from './event-types.ts';
 import type { CardFacts } from './settle.ts';
 
@@ -43,7 +43,8 @@ export interface StripeEvent {
 export interface NewSession {
   topUpId: string;
   accountId: string;
-  amountMinor: bigint;
+  /** In the unit in which Stripe charges the currency (currencies.ts). */
+  charge: bigint;
   currency: string;
   email: string;
   expiresAt: Date;
@@ -136,7 +137,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
     },
 
     /** Returns the payment page. The same top-up always gets the same page. */
-    createSession: ({ topUpId, accountId, amountMinor, currency, ...given }: NewSession): Promise<CardPayment> =>
+    createSession: ({ topUpId, accountId, charge, currency, ...given }: NewSession): Promise<CardPayment> =>
       asked(async () => {
         const metadata = { topUpID: topUpId, accountID: accountId };
         const session = await stripe.checkout.sessions.create(
@@ -154,7 +155,7 @@ export function createPayments({ key, webhookSecrets, url }: StripeSettings) {
                 quantity: 1,
                 price_data: {
                   currency: currency.toLowerCase(),
-                  unit_amount: Number(amountMinor),
+                  unit_amount: Number(charge),
                   product_data: { name: 'Credits for time on air' },
                 },
               },
@@ -214,5 +215,24 @@ function ofOurs(error: unknown): AppError {
     return new AppError('topups_unavailable', 'The payment provider rejects the credentials of this service.', {
       cause,
     });
+  if (error instanceof Stripe.errors.StripeInvalidRequestError) return explainRefusal(error, cause);
   return new AppError('upstream_unavailable', 'The payment provider did not respond. Try again.', { cause });
+}
+
+/** Why Stripe refuses a request of ours: the amount, or what its account is not set up for. */
+function explainRefusal({ code, param, message }: Stripe.errors.StripeError, cause: Error): AppError {
+  if (code === 'amount_too_small' || code === 'amount_too_large') {
+    const how = code === 'amount_too_small' ? 'more' : 'less';
+    const refused = `must be ${how}: the payment provider does not charge such an amount`;
+    return validationFailed([{ path: '/amountMinor', message: refused }]);
+  }
+  const isCurrency = /currency/.test(param ?? '') || /currenc/i.test(message);
+  return new AppError(
+    'topups_unavailable',
+    isCurrency
+      ? 'The payment provider does not charge the currency of this service. Pay in another way, or tell the administrator: ' +
+          'the account of the payment provider must accept LOOPSTREAM_CURRENCY.'
+      : 'The payment provider refuses the payment. Pay in another way, or tell the administrator of the service.',
+    { cause },
+  );
 }

@@ -8,6 +8,8 @@ import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Job } from '../ledger/jobs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { creditsPerUnit } from '../ledger/money.ts';
+import { readCurrencyDigits } from '../ledger/store.ts';
 import type { Chain } from './chain.ts';
 import { createFollower } from './follow-chain.ts';
 import type { ScanMetrics } from './metrics.ts';
@@ -55,7 +57,8 @@ export async function createScan(
 ): Promise<(signal: AbortSignal) => Promise<void>> {
   const { db, ledger, settings, metrics, log, clock = systemClock, rates } = deps;
   const chain = await (deps.open ?? openChain)(network);
-  const shared = { db, chain, network, creditsPerUnit: settings.creditsPerUnit, clock };
+  const digits = await readCurrencyDigits(db, settings.currency);
+  const shared = { db, chain, network, creditsPerUnit: creditsPerUnit(digits), clock };
   const follower = createFollower({ ...shared, relatedNetworks: listKin(network, settings) });
   const onSettled = (result: 'credited' | 'reversed' | 'ignored') => metrics.settled(network.network, result);
   const settler = createSettler({ ...shared, ledger, rates, log, onSettled });
@@ -88,7 +91,11 @@ export function createDepositJobs(crypto: Crypto | undefined, deps: Omit<ScanDep
       name: `deposits-${network}`,
       everyMs: EVERY_MS[kind],
       run: async (signal) => {
-        scan ??= createScan(setting, { ...deps, ...crypto });
+        scan ??= createScan(setting, { ...deps, ...crypto }).catch((error: unknown) => {
+          // The next run opens it again.
+          scan = undefined;
+          throw error;
+        });
         await (await scan)(signal);
       },
     };

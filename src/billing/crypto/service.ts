@@ -10,7 +10,8 @@ import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
-import { toCredits } from '../ledger/money.ts';
+import { creditsPerUnit, toCredits } from '../ledger/money.ts';
+import { readCurrencyDigits } from '../ledger/store.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
 import { explainDeposit, explainPayment } from './explanations.ts';
 import type { Crypto } from './open.ts';
@@ -125,12 +126,12 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
   }
 
   /** Returns the requested amount and its worth; nulls where any amount may be paid. */
-  function wished(input: CryptoDepositCreate, asset: AssetSetting, rate: bigint) {
+  function wished(input: CryptoDepositCreate, asset: AssetSetting, rate: bigint, digits: number) {
     const { amount: given, amountMinor: minor } = input;
     const path = minor === undefined ? '/amount' : '/amountMinor';
     if (given !== undefined && minor !== undefined)
       throw validationFailed([{ path, message: 'cannot be given together with amount' }]);
-    const worth = { rate, decimals: asset.decimals, creditsPerUnit: open().settings.creditsPerUnit };
+    const worth = { rate, decimals: asset.decimals, creditsPerUnit: creditsPerUnit(digits) };
     const amount = minor === undefined ? given && BigInt(given) : amountFor(toCredits(BigInt(minor)), worth);
     if (!amount) return { amount: null, credits: null };
     const least = BigInt(asset.minimum ?? 0);
@@ -182,7 +183,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
           `The service does not follow ${setting.network} yet. Try again in a minute.`,
         );
       const rate = await open().rates.rate(asset.asset);
-      const wish = wished(input, asset, rate);
+      const wish = wished(input, asset, rate, await readCurrencyDigits(db, open().settings.currency));
       const intent = currentIntent();
       const id = intent?.newId('dep') ?? newId('dep');
       const now = clock.now();

@@ -5,7 +5,6 @@
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 import { ConfigError } from '../../settings/settings.ts';
-import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
 import { type AddressMaker, createAddresses, KeyError } from './keys.ts';
 import { FixedRates, type RateTable, rateTable } from './rate-table.ts';
 import { listAssets, type NetworkSetting, NetworkSettings } from './spec.ts';
@@ -34,8 +33,6 @@ export interface CryptoSettings {
   ratesUrl: string | undefined;
   quoteMs: number;
   currency: string;
-  /** Credits of one whole unit of the currency. */
-  creditsPerUnit: bigint;
 }
 
 const NETWORKS = 'LOOPSTREAM_CRYPTO_NETWORKS';
@@ -87,6 +84,5 @@ export function cryptoSettings(config: CryptoConfig): CryptoSettings | undefined
     ratesUrl,
     currency,
     quoteMs: config.quoteSeconds * 1000,
-    creditsPerUnit: CREDITS_PER_MINOR_UNIT * 10n ** BigInt(minorDigits(currency)),
   };
 }

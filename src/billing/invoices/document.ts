@@ -53,6 +53,7 @@ export const Content = Type.Object({
   periodFrom: orNull(day('First day of the billed period. Null for a credit note without a period.')),
   periodTo: orNull(day('Last day of the billed period.')),
   currency: Type.String({ description: 'Currency code (ISO 4217).' }),
+  currencyDigits: Type.Integer({ description: 'Digits of the minor unit: 2 for cents, 0 where there is none.' }),
   lines: Type.Array(InvoiceLine),
   roundingMinor: whole('Difference between the total and the sum of the rounded lines.'),
   totalCredits: whole('Sum of the lines in credits, the same as in the ledger.'),
@@ -80,6 +81,7 @@ export interface Draft {
   issuedOn: string;
   period: { firstDay: string; lastDay: string } | null;
   currency: string;
+  currencyDigits: number;
   seller: Seller;
   buyer: Party;
   charged: readonly ChargedLine[];
@@ -104,7 +106,17 @@ export const isReverseCharge = ({ reverseCharge, country }: Seller, buyer: Pick<
   reverseCharge.countries.includes(buyer.country);
 
 /** A sum that is in the customer's favour makes a credit note. */
-export function buildContent({ number, issuedOn, period, currency, seller, buyer, charged, ...more }: Draft): Content {
+export function buildContent({
+  number,
+  issuedOn,
+  period,
+  currency,
+  currencyDigits,
+  seller,
+  buyer,
+  charged,
+  ...more
+}: Draft): Content {
   const reversed = isReverseCharge(seller, buyer);
   const taxes = reversed ? [] : (seller.taxes ?? []);
   const sums = computeSums(
@@ -120,6 +132,7 @@ export function buildContent({ number, issuedOn, period, currency, seller, buyer
     number,
     issuedOn,
     currency,
+    currencyDigits,
     buyer,
     seller: sellerParty(seller),
     periodFrom: period?.firstDay ?? null,

@@ -11,6 +11,7 @@ import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { dayAt } from '../ledger/days.ts';
 import { customer, type Ledger } from '../ledger/ledger.ts';
+import { readCurrencyDigits } from '../ledger/store.ts';
 import { buildBuyer } from './buyer.ts';
 import { buildContent, type ChargedLine, type Content, type Draft } from './document.ts';
 import { monthStart, type Period, periodAt } from './period.ts';
@@ -55,7 +56,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
   /** In the caller's transaction: the last thing that it does, since all others wait for the number. */
   const keep = async (
     trx: Db,
-    draft: Omit<Draft, 'number' | 'issuedOn' | 'currency' | 'seller' | 'buyer'>,
+    draft: Omit<Draft, 'number' | 'issuedOn' | 'currency' | 'currencyDigits' | 'seller' | 'buyer'>,
     {
       accountId,
       now,
@@ -64,11 +65,12 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
   ): Promise<store.InvoiceRow> => {
     const [known, address] = [await store.findBuyer(trx, accountId), await store.findAddress(trx, accountId)];
     const buyer = buildBuyer(accountId, known, address);
+    const currencyDigits = await readCurrencyDigits(trx, currency);
     const issuedOn = dayAt(now, zone);
     const series = `${seller.numberPrefix ?? ''}${issuedOn.slice(0, 4)}`;
     const sequence = await store.nextNumber(trx, series);
     const number = `${series}-${String(sequence).padStart(5, '0')}`;
-    const content: Content = buildContent({ ...draft, number, issuedOn, currency, seller, buyer });
+    const content: Content = buildContent({ ...draft, number, issuedOn, currency, currencyDigits, seller, buyer });
     const row = { id: `inv-${ulid(now.getTime()).toLowerCase()}`, accountId, issuedAt: now, content };
     const full = { corrects: null, key: null, ...more, ...row, series, sequence };
     await store.insertInvoice(trx, full);

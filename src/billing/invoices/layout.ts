@@ -168,9 +168,9 @@ function parties(paper: Paper, content: Content): void {
 }
 
 /** The part that most readers look for. */
-function summary(paper: Paper, { totalMinor, currency, notes }: Content): void {
+function summary(paper: Paper, { totalMinor, currency, currencyDigits, notes }: Content): void {
   paper.box('tint', 42);
-  const amount = `${formatAmount(totalMinor, currency)} ${currency}`;
+  const amount = `${formatAmount(totalMinor, currencyDigits)} ${currency}`;
   paper.put(amount, LEFT + 12, WIDTH - 24, { size: 16, weight: 'bold', align: 'right' }, paper.y + 9.5);
   paper.put('Total', LEFT + 12, 120, { size: 10, weight: 'bold' }, paper.y + 7.5);
   paper.put(notes[0] ?? '', LEFT + 12, WIDTH - 190, { ...SMALL, size: 8 }, paper.y + 22.5);
@@ -207,19 +207,19 @@ function tableHead(paper: Paper, { currency, taxes }: Content): void {
   paper.y += 6;
 }
 
-const ofLine = (line: InvoiceLine, currency: string): string[] => [
+const ofLine = (line: InvoiceLine, digits: number): string[] => [
   line.name === '' ? (line.streamID ?? '') : line.name,
   line.seconds === null ? '' : formatHours(line.seconds),
-  line.creditsPerHour === null ? '' : formatPrice(line.creditsPerHour, currency),
+  line.creditsPerHour === null ? '' : formatPrice(line.creditsPerHour, digits),
   formatWhole(line.credits),
-  formatAmount(line.amountMinor, currency),
+  formatAmount(line.amountMinor, digits),
 ];
 
 /** Longer names are cut after this many lines. */
 const MAX_NAME_LINES = 4;
 
 function row(paper: Paper, content: Content, line: InvoiceLine, title: string): void {
-  const cells = ofLine(line, content.currency);
+  const cells = ofLine(line, content.currencyDigits);
   const [first] = COLUMNS;
   const under = [line.profile, line.streamID].filter((part) => part !== null).join(' · ');
   const all = paper.lines(cells[0] ?? '', first.width - 8);
@@ -257,20 +257,26 @@ function running(paper: Paper, { number, seller }: Content, title: string): void
 }
 
 function totals(paper: Paper, content: Content, title: string): void {
-  const { currency, taxes, lines, roundingMinor, totalMinor, totalCredits, netMinor } = content;
+  const { currency, currencyDigits, taxes, lines, roundingMinor, totalMinor, totalCredits, netMinor } = content;
   const sum = lines.reduce((total, { amountMinor }) => total + BigInt(amountMinor), 0n);
   const small: [string, string][] = taxes.map(({ name, ratePercent, amountMinor }) => [
     `${name} ${ratePercent} %`,
-    formatAmount(amountMinor, currency),
+    formatAmount(amountMinor, currencyDigits),
   ]);
   const rows: [name: string, value: string, weight: Weight][] = [
-    ['Sum of the lines', formatAmount(String(sum), currency), 'regular'],
+    ['Sum of the lines', formatAmount(String(sum), currencyDigits), 'regular'],
     ...(roundingMinor === '0'
       ? []
-      : [['Rounding of the lines', formatAmount(roundingMinor, currency), 'regular'] as [string, string, Weight]]),
-    [taxes.length > 0 ? 'Total, taxes included' : 'Total', `${formatAmount(totalMinor, currency)} ${currency}`, 'bold'],
+      : [
+          ['Rounding of the lines', formatAmount(roundingMinor, currencyDigits), 'regular'] as [string, string, Weight],
+        ]),
+    [
+      taxes.length > 0 ? 'Total, taxes included' : 'Total',
+      `${formatAmount(totalMinor, currencyDigits)} ${currency}`,
+      'bold',
+    ],
     ...(taxes.length > 0
-      ? ([['Net amount', formatAmount(netMinor, currency), 'regular']] as [string, string, Weight][])
+      ? ([['Net amount', formatAmount(netMinor, currencyDigits), 'regular']] as [string, string, Weight][])
       : []),
     ...small.map(([name, value]): [string, string, Weight] => [name, value, 'regular']),
     ['Total in credits', formatWhole(totalCredits), 'regular'],

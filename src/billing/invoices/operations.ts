@@ -1,7 +1,9 @@
 /** Declares the operations on invoices, and on the address that they are sent to. Pure: no I/O, no clock. */
+
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
+import { formatMinor } from '../ledger/money.ts';
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import { type InvoiceService, summarize } from './service.ts';
 
@@ -13,6 +15,7 @@ const exampleSummary: InvoiceSummary = {
   periodFrom: '2027-01-01',
   periodTo: '2027-01-31',
   currency: 'EUR',
+  currencyDigits: 2,
   totalCredits: '930000',
   netMinor: '7815',
   totalMinor: '9300',
@@ -100,8 +103,8 @@ export const invoiceOperations = [
     mcp: {
       title: 'Get an invoice',
       description: 'Returns an invoice with its lines: what each stream used in a month, and its cost.',
-      summarize: ({ number, totalMinor, currency, issuedOn }) =>
-        `${number}, issued on ${issuedOn}: ${totalMinor} minor units of ${currency}.`,
+      summarize: ({ number, totalMinor, currency, currencyDigits, issuedOn }) =>
+        `${number}, issued on ${issuedOn}: ${formatMinor(BigInt(totalMinor), currency, currencyDigits)}.`,
     },
     graphql: { description: 'Returns an invoice.' },
     run: ({ invoices }, { principal, id }) => invoices.get(principal, id),

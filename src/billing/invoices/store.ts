@@ -1,6 +1,7 @@
 /** Queries invoices with SQL. */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
+import { digitsBefore } from '../ledger/currencies.ts';
 import type { Content } from './document.ts';
 import type { BillingAddress } from './record.ts';
 
@@ -14,28 +15,34 @@ export interface InvoiceRow {
   content: Content;
 }
 
+/** Earlier invoices do not say in how many digits they count. */
+const readRow = (row: InvoiceRow): InvoiceRow => ({
+  ...row,
+  content: { ...row.content, currencyDigits: row.content.currencyDigits ?? digitsBefore(row.content.currency) },
+});
+
 const columns = sql.raw('id, account_id as "accountId", issued_at as "issuedAt", corrects, content');
 
 export async function findInvoice(db: Db, id: string): Promise<InvoiceRow | undefined> {
   const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices where id = ${id}`.execute(db);
-  return rows[0];
+  return rows.map(readRow)[0];
 }
 
 export async function findByKey(db: Db, key: string): Promise<InvoiceRow | undefined> {
   const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices where key = ${key}`.execute(db);
-  return rows[0];
+  return rows.map(readRow)[0];
 }
 
 export async function findByNumber(db: Db, number: string): Promise<InvoiceRow | undefined> {
   const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices
     where number = ${number}`.execute(db);
-  return rows[0];
+  return rows.map(readRow)[0];
 }
 
 export async function listInvoices(db: Db, accountId: string): Promise<InvoiceRow[]> {
   const { rows } = await sql<InvoiceRow>`select ${columns} from loopstream.invoices
     where account_id = ${accountId} order by issued_at, number`.execute(db);
-  return rows;
+  return rows.map(readRow);
 }
 
 /** Takes the next number of a series; concurrent callers wait until this transaction has kept it, or given it back. */

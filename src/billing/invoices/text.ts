@@ -1,5 +1,5 @@
 /** Formats numbers, dates and names for paper. Pure: no I/O, no clock. */
-import { CREDITS_PER_MINOR_UNIT, minorDigits } from '../ledger/money.ts';
+import { CREDITS_PER_MINOR_UNIT } from '../ledger/money.ts';
 
 export type Weight = 'regular' | 'bold';
 /** Width of a text in points. */
@@ -16,12 +16,12 @@ function decimal(number: bigint, digits: number): string {
   return `${number < 0n ? MINUS : ''}${whole}${digits > 0 ? `.${size.slice(-digits)}` : ''}`;
 }
 
-export const formatAmount = (minor: string, currency: string): string => decimal(BigInt(minor), minorDigits(currency));
+export const formatAmount = (minor: string, digits: number): string => decimal(BigInt(minor), digits);
 export const formatWhole = (number: string): string => decimal(BigInt(number), 0);
 
 /** Formats the exact worth of credits, which has two digits more than the currency. */
-export const formatPrice = (credits: string, currency: string): string =>
-  decimal(BigInt(credits), minorDigits(currency) + String(CREDITS_PER_MINOR_UNIT).length - 1);
+export const formatPrice = (credits: string, digits: number): string =>
+  decimal(BigInt(credits), digits + String(CREDITS_PER_MINOR_UNIT).length - 1);
 
 /** `45296.7` → `12:34:56`: hours are not cut into days. */
 export function formatHours(seconds: string): string {

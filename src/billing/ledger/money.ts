@@ -23,18 +23,13 @@ export function secondsFor(credits: bigint, creditsPerHour: bigint): bigint | un
   return credits <= 0n ? 0n : (credits * 3600n) / creditsPerHour;
 }
 
-/** Whether it is the code of a currency (ISO 4217), such as USD. */
-export const isCurrency = (code: string): boolean => Intl.supportedValuesOf('currency').includes(code);
-
-/** Digits after the point: 2 for USD, 0 for JPY. */
-export const minorDigits = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
-
-/** `12.34 USD`, for people's eyes. */
-export function formatMinor(amountMinor: bigint, currency: string): string {
-  const digits = minorDigits(currency);
+/** `12.34 USD`, for people's eyes. `digits` are those in which the ledger counts the currency. */
+export function formatMinor(amountMinor: bigint, currency: string, digits: number): string {
   const sign = amountMinor < 0n ? '-' : '';
   const text = String(amountMinor < 0n ? -amountMinor : amountMinor).padStart(digits + 1, '0');
   const whole = text.slice(0, text.length - digits);
   return `${sign}${whole}${digits > 0 ? `.${text.slice(-digits)}` : ''} ${currency}`;
 }
+
+/** Credits of one whole unit of a currency that has so many digits. */
+export const creditsPerUnit = (digits: number): bigint => CREDITS_PER_MINOR_UNIT * 10n ** BigInt(digits);

@@ -54,8 +54,10 @@ export const billingOperations = [
         creditsPerHour: '300',
         secondsLeft: 2_996_400,
         currency: 'USD',
+        currencyDigits: 2,
         creditsPerMinorUnit: '100',
         paymentMethods: ['card', 'crypto'],
+        topUp: { minMinor: '500', maxMinor: '100000', suggestedMinor: ['1000', '2500', '5000', '10000'] },
       },
     },
     mcp: {

@@ -7,6 +7,9 @@ const credits = (description: string) =>
     description: `${description} In credits, as a string: 10,000 credits are one unit of money.`,
   });
 
+const minor = (description: string) =>
+  Type.String({ pattern: '^[0-9]+$', description: `${description} In minor units of the currency, as a string.` });
+
 const time = (description: string) => Type.String({ format: 'date-time', description });
 
 /**
@@ -19,6 +22,17 @@ export const STATES = ['active', 'low', 'exhausted', 'suspended'] as const;
 
 export const PAYMENT_METHODS = ['card', 'crypto'] as const;
 export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+
+export const TopUpRange = Type.Object(
+  {
+    minMinor: minor('Smallest top-up.'),
+    maxMinor: minor('Largest top-up.'),
+    suggestedMinor: Type.Array(Type.String({ pattern: '^[0-9]+$' }), {
+      description: 'Amounts for a form, by the size of the currency. In minor units, as strings.',
+    }),
+  },
+  { title: 'TopUpRange' },
+);
 
 export const Billing = Type.Object(
   {
@@ -33,11 +47,17 @@ export const Billing = Type.Object(
       description: 'Time that the credit lasts at the current rate, in seconds. Null while nothing is on air.',
     }),
     currency: Type.String({ description: 'Currency of payments (ISO 4217).' }),
+    currencyDigits: Type.Integer({
+      description: 'Digits of the minor unit of the currency: 2 for cents, 0 where there is none.',
+    }),
     creditsPerMinorUnit: credits('Credits that one minor unit of the currency (a cent) buys.'),
     paymentMethods: Type.Array(Type.Enum(PAYMENT_METHODS), {
       description:
         'Ways to buy credit: card by `POST /v1/billing/top-ups`, crypto by `POST /v1/crypto/deposits`. Empty if only ' +
         'the operators of the service grant credit.',
+    }),
+    topUp: Type.Union([TopUpRange, Type.Null()], {
+      description: 'Amounts of a top-up, by the size of the currency. The bounds hold for cards.',
     }),
   },
   { title: 'Billing' },

@@ -28,11 +28,29 @@ export interface BillingDeps {
   /** False where nothing costs anything. */
   enabled: boolean;
   currency: string;
+  /** Bounds of a top-up, by the digits of the currency; none by default. */
+  topUpBounds?: ((digits: number) => TopUpBounds) | undefined;
   /** The ways to buy credit; none by default. */
   paymentMethods?: readonly PaymentMethod[];
   currentRate: CurrentRate;
   clock?: Clock;
 }
+
+/** Bounds of a top-up by card, in minor units. */
+export interface TopUpBounds {
+  minMinor: bigint;
+  maxMinor: bigint;
+  suggestedMinor: readonly bigint[];
+}
+
+const showBounds = (bounds: TopUpBounds | undefined): Billing['topUp'] =>
+  bounds
+    ? {
+        minMinor: String(bounds.minMinor),
+        maxMinor: String(bounds.maxMinor),
+        suggestedMinor: bounds.suggestedMinor.map(String),
+      }
+    : null;
 
 export type BillingService = ReturnType<typeof createBillingService>;
 
@@ -41,6 +59,7 @@ export function createBillingService({
   enabled,
   currency,
   paymentMethods = [],
+  topUpBounds,
   currentRate,
   clock = systemClock,
 }: BillingDeps) {
@@ -52,7 +71,8 @@ export function createBillingService({
     /** Throws `billing_disabled`, as all of them do. */
     async get({ accountId, isSuspended }: Principal): Promise<Billing> {
       ensure();
-      const [{ balance }, { available, creditsPerHour }] = await Promise.all([
+      const [digits, { balance }, { available, creditsPerHour }] = await Promise.all([
+        store.readCurrencyDigits(db, currency),
         store.readBalance(db, accountId),
         currentRate(accountId),
       ]);
@@ -65,8 +85,10 @@ export function createBillingService({
         creditsPerHour: String(creditsPerHour),
         secondsLeft: left === undefined ? null : Number(left),
         currency,
+        currencyDigits: digits,
         creditsPerMinorUnit: String(CREDITS_PER_MINOR_UNIT),
         paymentMethods: [...paymentMethods],
+        topUp: showBounds(topUpBounds?.(digits)),
       };
     },
 

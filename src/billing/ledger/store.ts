@@ -1,6 +1,7 @@
 /** Queries the ledger with SQL. db/migrations/ledger.ts enforces its rules. */
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
+import { isoDigits } from './currencies.ts';
 
 export interface PostRow {
   id: string;
@@ -255,4 +256,28 @@ export async function readLedgerFaults(db: Db): Promise<FaultRow[]> {
       where e.account like 'customer:%' and e.account <> 'customer:' || t.account_id
     order by 1, 2`.execute(db);
   return rows;
+}
+
+const knownDigits = new WeakMap<Db, Map<string, number>>();
+
+/**
+ * Returns the digits in which the ledger counts a currency. They are decided when the currency is first asked for, by
+ * ISO 4217, and never change: a balance would change its meaning with them.
+ */
+export async function readCurrencyDigits(db: Db, currency: string): Promise<number> {
+  const known = knownDigits.get(db)?.get(currency);
+  if (known !== undefined) return known;
+  const find = async () => {
+    const { rows } = await sql<{ digits: number }>`select digits from loopstream.ledger_currencies
+      where code = ${currency}`.execute(db);
+    return rows[0]?.digits;
+  };
+  let digits = await find();
+  if (digits === undefined) {
+    await sql`insert into loopstream.ledger_currencies (code, digits) values (${currency}, ${isoDigits(currency)})
+      on conflict (code) do nothing`.execute(db);
+    digits = (await find()) ?? isoDigits(currency);
+  }
+  knownDigits.set(db, new Map(knownDigits.get(db)).set(currency, digits));
+  return digits;
 }

@@ -195,10 +195,9 @@ export function formatReason(reason: string): string {
   return words === '' ? 'Event' : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-export type Currency = Pick<Billing, 'currency' | 'creditsPerMinorUnit'>;
-
-const countDigits = (currency: string): number =>
-  new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+/** A currency, and the digits in which the API counts it: the browser's own tables differ from it, and change. */
+export type Money = Pick<Billing, 'currency' | 'currencyDigits'>;
+export type Currency = Money & Pick<Billing, 'creditsPerMinorUnit'>;
 
 /** A whole number of the smallest unit, as a decimal number; exact, however large it is. */
 export function formatDecimal(amount: string, decimals: number): string {
@@ -209,40 +208,34 @@ export function formatDecimal(amount: string, decimals: number): string {
   return `${sign}${whole}${part && `.${part}`}`;
 }
 
-const formatCurrency = (number: string, currency: string, most: number, locale?: string): string => {
-  const digits = countDigits(currency);
+const formatCurrency = (number: string, { currency, currencyDigits }: Money, most: number, locale?: string): string => {
   return new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
-    minimumFractionDigits: digits,
-    maximumFractionDigits: Math.max(digits, most),
+    minimumFractionDigits: currencyDigits,
+    maximumFractionDigits: Math.max(currencyDigits, most),
     // A fraction is never shown as more than it is.
     roundingMode: 'trunc',
   } as Intl.NumberFormatOptions).format(number as Intl.StringNumericLiteral);
 };
 
 /** `$12.34`, of minor units. */
-export const formatMinor = (amountMinor: string, currency: string, locale?: string): string =>
-  formatCurrency(formatDecimal(amountMinor, countDigits(currency)), currency, 0, locale);
+export const formatMinor = (amountMinor: string, money: Money, locale?: string): string =>
+  formatCurrency(formatDecimal(amountMinor, money.currencyDigits), money, 0, locale);
 
 /** `$12.34` of credits; `exactly`: with the parts of a cent that one second costs. */
 export function formatCredits(
   credits: string,
-  { currency, creditsPerMinorUnit }: Currency,
+  { creditsPerMinorUnit, ...money }: Currency,
   { exactly = false, locale }: { exactly?: boolean; locale?: string } = {},
 ): string {
-  const parts = creditsPerMinorUnit.length - 1;
-  return formatCurrency(
-    formatDecimal(credits, countDigits(currency) + parts),
-    currency,
-    exactly ? countDigits(currency) + parts : 0,
-    locale,
-  );
+  const digits = money.currencyDigits + creditsPerMinorUnit.length - 1;
+  return formatCurrency(formatDecimal(credits, digits), money, exactly ? digits : 0, locale);
 }
 
 /** A sum for a chart, whose axis needs numbers. It is no more exact than a picture is. */
-export const toChartNumber = (credits: string, { currency, creditsPerMinorUnit }: Currency): number =>
-  Number(formatDecimal(credits, countDigits(currency) + creditsPerMinorUnit.length - 1));
+export const toChartNumber = (credits: string, { currencyDigits, creditsPerMinorUnit }: Currency): number =>
+  Number(formatDecimal(credits, currencyDigits + creditsPerMinorUnit.length - 1));
 
 /** Parts of an axis of a chart: between its labels are so many steps, more or less. */
 const AXIS_STEPS = 3;
@@ -251,8 +244,11 @@ const AXIS_STEPS = 3;
  * Formats the labels of an axis up to `most`, with as many digits as its steps have, which are two that count: so no two labels
  * are alike, however small the sums are.
  */
-export function createAxisFormat(most: number, currency: string, locale?: string): (cost: number) => string {
-  const digits = countDigits(currency);
+export function createAxisFormat(
+  most: number,
+  { currency, currencyDigits: digits }: Money,
+  locale?: string,
+): (cost: number) => string {
   const needed = most > 0 ? 1 - Math.floor(Math.log10(most / AXIS_STEPS)) : digits;
   const format = new Intl.NumberFormat(locale, {
     style: 'currency',
@@ -264,9 +260,11 @@ export function createAxisFormat(most: number, currency: string, locale?: string
 }
 
 /** `25`, `25.5` and `25,50` as minor units; undefined for a text that is no amount. */
-export function parseMinor(text: string, currency: string): string | undefined {
-  const digits = countDigits(currency);
-  const [, whole, part = ''] = /^(\d{1,9})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
+export function parseMinor(
+  text: string,
+  { currencyDigits: digits }: Pick<Money, 'currencyDigits'>,
+): string | undefined {
+  const [, whole, part = ''] = /^(\d{1,12})(?:[.,](\d+))?$/.exec(text.trim()) ?? [];
   if (whole === undefined || part.length > digits) return undefined;
   const minor = BigInt(`${whole}${part.padEnd(digits, '0')}`);
   return minor > 0n ? String(minor) : undefined;

@@ -10,6 +10,7 @@ import {
   LedgerEntry as LedgerEntrySchema,
   PAYMENT_METHODS,
   STATES,
+  TopUpRange,
   type UsageAsked,
   UsageLine as UsageLineSchema,
   Usage as UsageSchema,
@@ -31,6 +32,7 @@ const Billing = outputType('Billing', BillingSchema, {
     state: enumType('BillingState', STATES),
     secondsLeft: GraphQLFloat,
     paymentMethods: enumType('PaymentMethod', PAYMENT_METHODS),
+    topUp: outputType('TopUpRange', TopUpRange),
   },
   describe: { secondsLeft: 'Null while nothing is on air.', paymentMethods: 'Ways to buy credit.' },
 });

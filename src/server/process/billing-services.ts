@@ -1,4 +1,5 @@
 /** Opens the services of billing. */
+import { computeBounds } from '../../billing/cards/limits.ts';
 import { openPayments } from '../../billing/cards/open.ts';
 import { createTopUpService } from '../../billing/cards/service.ts';
 import { openCrypto } from '../../billing/crypto/open.ts';
@@ -37,6 +38,7 @@ export async function openBillingServices(
       enabled: config.billing,
       currency,
       paymentMethods: [...(payments ? ['card' as const] : []), ...(crypto ? ['crypto' as const] : [])],
+      topUpBounds: (digits) => computeBounds({ currency, ...config.cards }, digits),
       currentRate: (accountId) => estimates.get(accountId, streams.list(accountId)),
     }),
     topUps: createTopUpService({

@@ -36,6 +36,8 @@ export interface StripeStub {
   refundBecomes(id: string, status: string): Event;
   dispute(sessionId: string, amount: number, status?: string): { id: string; event: Event };
   disputeBecomes(id: string, status: string): Event;
+  /** Refuses to make sessions with this error (docs.stripe.com/api/errors) until it is undefined. */
+  refuse(error: object | undefined): void;
   /** Answers 500 to every request from now on, or stops doing so. */
   breakDown(isDown: boolean): void;
   stop(): Promise<void>;
@@ -73,6 +75,7 @@ export async function startStripeStub(): Promise<StripeStub> {
   let made = 0;
   let asked = 0;
   let isDown = false;
+  let refusal: object | undefined;
   const id = (prefix: string) => `${prefix}_${++number}${randomUUID().slice(0, 8)}`;
   const now = () => Math.floor(Date.now() / 1000);
   const get = (map: Map<string, Thing>, key: string): Thing => {
@@ -152,6 +155,7 @@ export async function startStripeStub(): Promise<StripeStub> {
       response
         .writeHead(status, { 'content-type': 'application/json', 'request-id': id('req') })
         .end(JSON.stringify(value));
+    if (refusal && request.method === 'POST') return send(400, { error: refusal });
     if (isDown) return send(500, { error: { type: 'api_error', message: 'The stub is down.' } });
     if (request.headers.authorization !== `Bearer ${STRIPE_KEY}`)
       return send(401, {
@@ -231,6 +235,9 @@ export async function startStripeStub(): Promise<StripeStub> {
         /^(won|lost)$/.test(status) ? 'charge.dispute.closed' : 'charge.dispute.updated',
         Object.assign(get(disputes, name), { status }),
       ),
+    refuse(error) {
+      refusal = error;
+    },
     breakDown(down) {
       isDown = down;
     },

@@ -123,12 +123,12 @@ describe('credit', () => {
   });
 
   test.each([
-    [{ credits: '10' }, 'USD', 10n],
-    [{ amount: '1.5' }, 'USD', 15_000n],
-    [{ amount: '0.01' }, 'USD', 100n],
-    [{ amount: '150' }, 'JPY', 15_000n],
-  ])('%j in %s is as many credits as that', (given, currency, credits) => {
-    expect(parseCredits(given, currency)).toBe(credits);
+    [{ credits: '10' }, 'USD', 2, 10n],
+    [{ amount: '1.5' }, 'USD', 2, 15_000n],
+    [{ amount: '0.01' }, 'USD', 2, 100n],
+    [{ amount: '150' }, 'JPY', 0, 15_000n],
+  ])('%j in %s with %i digits is as many credits as that', (given, currency, digits, credits) => {
+    expect(parseCredits(given, currency, digits)).toBe(credits);
   });
 
   test.each([
@@ -138,7 +138,7 @@ describe('credit', () => {
     { amount: '1.505' },
     { amount: '1,50' },
     { credits: '1'.repeat(20) },
-  ])('%j is refused', (given) => expect(() => parseCredits(given, 'USD')).toThrow('loopstream admin --help'));
+  ])('%j is refused', (given) => expect(() => parseCredits(given, 'USD', 2)).toThrow('loopstream admin --help'));
 });
 
 test('an account is locked and unlocked once, and the reasons are kept', async () => {

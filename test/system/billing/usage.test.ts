@@ -232,8 +232,10 @@ describe('the balance', () => {
       creditsPerHour: '300',
       secondsLeft: 10_800_000,
       currency: 'USD',
+      currencyDigits: 2,
       creditsPerMinorUnit: '100',
       paymentMethods: [],
+      topUp: null,
     });
     expect(await readBalance({ creditsPerHour: 300n, available: 900n })).toMatchObject({
       state: 'low',

@@ -21,6 +21,7 @@ async function fillInvoices(db: Db, accountId: string, rows: number): Promise<vo
       number: `${accountId}-${row}`,
       issuedOn: '2026-01-31',
       currency: 'USD',
+      currencyDigits: 2,
       period: null,
       charged: [line],
       seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },

@@ -9,8 +9,8 @@ export const stripe = group(
     webhookSecretKey: text('Name of the entry with the signing secret of the webhook.', 'stripeWebhookSecret', {
       minLength: 1,
     }),
-    minMinor: whole('Smallest top-up, in minor units (cents).', 500, 1, 99_999_999),
-    maxMinor: whole('Largest top-up, in minor units (cents).', 100_000, 1, 99_999_999),
+    minMinor: whole('Smallest top-up, in minor units (cents). 0: by the size of the currency.', 0, 0, 999_999_999_999),
+    maxMinor: whole('Largest top-up, in minor units (cents). 0: by the size of the currency.', 0, 0, 999_999_999_999),
   },
 );
 

@@ -8,7 +8,8 @@ import type { SecretSetting } from '../../../settings/settings.ts';
 import { ConfigError } from '../../../settings/settings.ts';
 import { readSeller } from '../../invoices/open.ts';
 import { createLedger } from '../../ledger/ledger.ts';
-import { formatMinor, minorDigits, toCredits, toMinor } from '../../ledger/money.ts';
+import { formatMinor, toCredits, toMinor } from '../../ledger/money.ts';
+import { readCurrencyDigits } from '../../ledger/store.ts';
 import { billingConfig } from '../../settings.ts';
 import type { FactSources } from '../reconcile.ts';
 import { formatColumns } from './columns.ts';
@@ -79,9 +80,9 @@ const MAX_CREDITS = 10n ** 15n;
 export function parseCredits(
   { credits, amount }: { credits?: string | undefined; amount?: string | undefined },
   currency: string,
+  digits: number,
 ): bigint {
   if ((credits === undefined) === (amount === undefined)) throw wrong('Give exactly one of --credits and --amount.');
-  const digits = minorDigits(currency);
   let found: bigint;
   if (credits !== undefined) {
     if (!/^\d{1,20}$/.test(credits)) throw wrong('--credits must be a whole number, such as 10000.');
@@ -156,9 +157,10 @@ const formatAccount = ({ accountId, email }: { accountId: string; email: string 
 const give =
   (kind: Giving) =>
   async (context: CommandContext): Promise<Told> => {
-    const { currency, values, admin } = context;
-    const worth = (credits: bigint) => `${credits} credits (${formatMinor(toMinor(credits), currency)})`;
-    const credits = parseCredits(values, currency);
+    const { currency, values, admin, db } = context;
+    const digits = await readCurrencyDigits(db, currency);
+    const worth = (credits: bigint) => `${credits} credits (${formatMinor(toMinor(credits), currency, digits)})`;
+    const credits = parseCredits(values, currency, digits);
     const given = await admin.give(kind, requireAccount(context), {
       credits,
       key: values.key,
@@ -174,7 +176,7 @@ async function creditNote(context: CommandContext): Promise<Told> {
   if (number === undefined) throw wrong('The invoice is missing. Give its number.');
   const { seller, ...by } = { seller: await readSeller(context.seller), ...requireReason(context) };
   if (!seller) throw wrong('LOOPSTREAM_SELLER is not set. A credit note needs its sender.');
-  const credits = parseCredits(values, currency);
+  const credits = parseCredits(values, currency, await readCurrencyDigits(db, currency));
   const note = await issueCreditNote({ db, seller, currency }, { number, credits, key: values.key, ...by });
   const text = `Issued ${note.number}: returned ${credits} credits of invoice ${number}. Key: ${note.key}\n`;
   return { text, json: note };

@@ -1,6 +1,6 @@
 /** Paying in crypto: the form asks for the asset and the amount; then there is an address. */
 import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
-import type { CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
+import type { Billing, CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
@@ -10,6 +10,7 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { useAssets } from './queries.ts';
+import { describeAmount, suggestAmount } from './text.ts';
 
 interface DepositValues {
   asset: string;
@@ -22,26 +23,25 @@ interface FormProps {
   assets: readonly CryptoAsset[];
   onClose: () => void;
   onDone: (deposit: CryptoDeposit) => unknown;
+  billing: Billing;
 }
 
-function Fields({ assets, onClose, onDone }: FormProps) {
+function Fields({ assets, onClose, onDone, billing }: FormProps) {
   const { crypto } = useApi().calls;
   const [first] = assets;
-  const currency = first?.currency ?? 'USD';
+  const { currency } = billing;
   const { form, forget } = useDraftForm<DepositValues>({
     name: 'deposit',
-    initialValues: { asset: first ? formatId(first) : '', amount: '25' },
+    initialValues: { asset: first ? formatId(first) : '', amount: suggestAmount(billing) },
     validate: {
       amount: (text) =>
-        text.trim() === '' || parseMinor(text, currency)
-          ? null
-          : 'Enter an amount, such as 25 or 25.50, or leave it empty.',
+        text.trim() === '' || parseMinor(text, billing) ? null : `Enter ${describeAmount(billing)}, or leave it empty.`,
     },
   });
   const chosen = assets.find((asset) => formatId(asset) === form.values.asset) ?? first;
   const { submit, busy, problem } = useSubmit<DepositValues, CryptoDeposit>({
     send: ({ amount }, idempotencyKey) => {
-      const amountMinor = parseMinor(amount, currency);
+      const amountMinor = parseMinor(amount, billing);
       const { asset = '', network = '' } = chosen ?? {};
       return crypto.create({ asset, network, ...(amountMinor && { amountMinor }) }, { idempotencyKey });
     },
@@ -82,14 +82,14 @@ function Fields({ assets, onClose, onDone }: FormProps) {
   );
 }
 
-export function DepositForm({ onClose, onDone }: Omit<FormProps, 'assets'>) {
+export function DepositForm({ onClose, onDone, billing }: Omit<FormProps, 'assets'>) {
   const { data, error } = useAssets();
   return (
     <Dialog title="Pay in crypto" onClose={onClose}>
       {error && <p role="alert">{problemText(error)}</p>}
       {!data && !error && <Skeleton height={160} />}
       {data?.length === 0 && <p>This service accepts no crypto currencies.</p>}
-      {data && data.length > 0 && <Fields assets={data} onClose={onClose} onDone={onDone} />}
+      {data && data.length > 0 && <Fields assets={data} onClose={onClose} onDone={onDone} billing={billing} />}
     </Dialog>
   );
 }

@@ -55,7 +55,7 @@ export const Invoices = () => (
             {invoice.number}
           </strong>
           <span>
-            {invoice.issuedOn} · {formatMinor(invoice.totalMinor, invoice.currency)}
+            {invoice.issuedOn} · {formatMinor(invoice.totalMinor, invoice)}
           </span>
         </div>
         <Pdf {...invoice} />

@@ -91,6 +91,7 @@ function Money({ billing }: { billing: Billing }) {
       {opened === 'address' && <AddressForm onClose={close} />}
       {opened === 'deposit' && (
         <DepositForm
+          billing={billing}
           onClose={close}
           onDone={({ id }) => {
             void changed();

@@ -14,10 +14,10 @@ const When = ({ at }: { at: string }) => <time dateTime={at}>{formatTime(at)}</t
 
 export const TopUps = () => (
   <PanelList<TopUp> query={useTopUps()} none="No payments by card yet." getKey={({ id }) => id}>
-    {({ state, amountMinor, currency, createdAt, checkoutUrl }) => (
+    {({ state, amountMinor, createdAt, checkoutUrl, ...money }) => (
       <>
         <div>
-          <strong>{formatMinor(amountMinor, currency)}</strong>
+          <strong>{formatMinor(amountMinor, money)}</strong>
           <When at={createdAt} />
         </div>
         {checkoutUrl !== null && state === 'open' ? (

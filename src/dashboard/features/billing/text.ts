@@ -1,6 +1,6 @@
 /** Money in words: amounts exactly as they are booked, states, and how long the credit lasts. Pure: no I/O, no clock. */
 import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';
-import { formatTimeSpan } from '../../lib/format.ts';
+import { formatDecimal, formatMinor, formatTimeSpan } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
 
 /** Beyond it, a number of days would tell nobody anything. */
@@ -73,3 +73,22 @@ export function depositLine({ state, confirmations, neededConfirmations }: Crypt
   if (state === 'expired') return 'The quoted rate has expired. Payments are now credited at the rate of their time.';
   return 'The network has reorganized its blocks. The payment is being checked again.';
 }
+
+/** `an amount, such as 25 or 25.50`, in the size and the digits of the currency. */
+export function describeAmount(billing: Billing): string {
+  const example = suggestAmount(billing);
+  const { currencyDigits } = billing;
+  return `an amount, such as ${example}${currencyDigits > 0 ? ` or ${example}.${'5'.padEnd(currencyDigits, '0')}` : ''}`;
+}
+
+/** `25`, or as much in the size of the currency. */
+export function suggestAmount({ topUp, currencyDigits }: Billing): string {
+  const [first, second = first] = topUp?.suggestedMinor ?? [];
+  return second === undefined ? '25' : formatDecimal(second, currencyDigits).replace(/\..*/, '');
+}
+
+/** `From $5.00 to $1,000.00.` */
+export const describeRange = (billing: Billing): string | undefined =>
+  billing.topUp
+    ? `From ${formatMinor(billing.topUp.minMinor, billing)} to ${formatMinor(billing.topUp.maxMinor, billing)}.`
+    : undefined;

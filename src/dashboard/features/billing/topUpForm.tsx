@@ -10,28 +10,33 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-
-const AMOUNTS = ['10', '25', '50', '100'] as const;
+import { describeAmount, describeRange } from './text.ts';
 
 interface TopUpValues {
-  choice: (typeof AMOUNTS)[number] | 'other';
+  /** In minor units. */
+  choice: string;
   other: string;
 }
 
-const getAmount = ({ choice, other }: TopUpValues): string => (choice === 'other' ? other : choice);
+const OTHER = 'other';
 
-export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing; onClose: () => void }) {
+export function TopUpForm({ billing, onClose }: { billing: Billing; onClose: () => void }) {
   const { topUps } = useApi().calls;
+  const { currency } = billing;
+  const suggested = billing.topUp?.suggestedMinor ?? [];
+  const readAmount = ({ choice, other }: TopUpValues) =>
+    // A draft of another currency may have chosen what is offered no more.
+    suggested.includes(choice) ? choice : parseMinor(other, billing);
   const { form, forget } = useDraftForm<TopUpValues>({
     name: 'top-up',
-    initialValues: { choice: '25', other: '' },
+    initialValues: { choice: suggested[1] ?? suggested[0] ?? OTHER, other: '' },
     validate: {
-      other: (_, values) => (parseMinor(getAmount(values), currency) ? null : 'Enter an amount, such as 25 or 25.50.'),
+      other: (_, values) => (readAmount(values) ? null : `Enter ${describeAmount(billing)}.`),
     },
   });
   const { submit, busy, problem } = useSubmit<TopUpValues, TopUp>({
     send: (values, idempotencyKey) =>
-      topUps.create({ amountMinor: parseMinor(getAmount(values), currency) ?? '', currency }, { idempotencyKey }),
+      topUps.create({ amountMinor: readAmount(values) ?? '', currency }, { idempotencyKey }),
     fields: ['amountMinor'],
     onMistakes: ({ amountMinor }) => form.setErrors({ other: amountMinor }),
     onDone: ({ checkoutUrl }) => {
@@ -44,10 +49,10 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
     forget();
     onClose();
   };
-  const { choice } = form.values;
+  const choice = suggested.includes(form.values.choice) ? form.values.choice : OTHER;
   const choices = [
-    ...AMOUNTS.map((value) => ({ value, label: formatMinor(parseMinor(value, currency) ?? '', currency) })),
-    { value: 'other' as const, label: 'Other' },
+    ...suggested.map((value) => ({ value, label: formatMinor(value, billing) })),
+    { value: OTHER, label: 'Other' },
   ];
   return (
     <Dialog title="Top up by card" onClose={cancel} busy={busy}>
@@ -59,15 +64,21 @@ export function TopUpForm({ billing: { currency }, onClose }: { billing: Billing
           value={choice}
           onChange={(next) => form.setFieldValue('choice', next)}
         />
-        {choice === 'other' && (
-          <TextInput label="Other amount" inputMode="decimal" autoComplete="off" {...form.getInputProps('other')} />
+        {choice === OTHER && (
+          <TextInput
+            label="Other amount"
+            description={describeRange(billing)}
+            inputMode="decimal"
+            autoComplete="off"
+            {...form.getInputProps('other')}
+          />
         )}
         <p className={forms.help}>
           You pay on a page of the payment provider, and no card data reaches this service. The credit is available as
           soon as the payment succeeds.
         </p>
         <FormEnd
-          problem={problem ?? (choice !== 'other' && form.errors.other)}
+          problem={problem ?? (choice !== OTHER && form.errors.other)}
           busy={busy}
           onCancel={cancel}
           icon={<IconExternalLink size={15} aria-hidden />}

@@ -41,7 +41,7 @@ function ByDay({ usage, billing }: { usage: Usage; billing: Billing }) {
     day: formatDayOfMonth(day ?? ''),
     cost: toChartNumber(credits, billing),
   }));
-  const format = createAxisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing.currency);
+  const format = createAxisFormat(Math.max(0, ...days.map(({ cost }) => cost)), billing);
   return (
     <figure className={classes.chart} data-testid="usage-chart">
       <div aria-hidden>

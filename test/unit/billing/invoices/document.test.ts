@@ -82,6 +82,7 @@ const draft = (more: Partial<Draft> = {}): Draft => ({
   issuedOn: '2027-02-01',
   period: null,
   currency: 'EUR',
+  currencyDigits: 2,
   seller,
   buyer: buildBuyer('acc', { name: 'Ada', email: 'ada@example.com' }, { country: 'FR', taxID: 'FR1' }),
   charged: [{ streamID: 's', name: 'S', profile: '1080p30', seconds: '1', creditsPerHour: '1', credits: 12_350n }],

@@ -19,6 +19,7 @@ const invoice = (name: string, address: string, stream: string) =>
     number: 'LS-2027-00042',
     issuedOn: '2027-02-01',
     currency: 'EUR',
+    currencyDigits: 2,
     period: null,
     seller: { name: 'Loops', address: ['Dublin'], country: 'IE' },
     buyer: { name, address: [address], country: 'JP', taxID: null, email: null },

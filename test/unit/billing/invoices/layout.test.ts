@@ -23,6 +23,7 @@ const invoice = (count: number, name = 'Night fireplace'): Content =>
     number: 'LS-2027-00042',
     issuedOn: '2027-02-01',
     currency: 'EUR',
+    currencyDigits: 2,
     period: { firstDay: '2027-01-01', lastDay: '2027-01-31' },
     seller: {
       name: 'Loops Broadcasting Company Limited',
@@ -100,10 +101,10 @@ test('the same invoice is the same file, and another one is another', async () =
 
 describe('text on paper', () => {
   test('amounts, prices, times and days are written for people', () => {
-    expect(formatAmount('123456789', 'EUR')).toBe('1,234,567.89');
-    expect(formatAmount('-5', 'USD')).toBe('−0.05');
-    expect(formatAmount('1500', 'JPY')).toBe('1,500');
-    expect(formatPrice('1250', 'EUR')).toBe('0.1250');
+    expect(formatAmount('123456789', 2)).toBe('1,234,567.89');
+    expect(formatAmount('-5', 2)).toBe('−0.05');
+    expect(formatAmount('1500', 0)).toBe('1,500');
+    expect(formatPrice('1250', 2)).toBe('0.1250');
     expect(formatHours('2678399.9')).toBe('743:59:59');
     expect(formatDay('2027-02-01')).toBe('1 Feb 2027');
   });

@@ -19,7 +19,9 @@ import {
   toChartNumber as toNumber,
 } from '../../../../src/dashboard/lib/format.ts';
 
-const USD = { currency: 'USD', creditsPerMinorUnit: '100' };
+const USD = { currency: 'USD', currencyDigits: 2, creditsPerMinorUnit: '100' };
+const JPY = { currency: 'JPY', currencyDigits: 0 };
+const KWD = { currency: 'KWD', currencyDigits: 3 };
 const en = { locale: 'en' };
 
 describe('an amount', () => {
@@ -32,8 +34,8 @@ describe('an amount', () => {
       '1',
       '-2.5',
     ]);
-    expect(formatMinor('9007199254740993', 'USD', 'en')).toBe('$90,071,992,547,409.93');
-    expect(formatMinor('1234', 'JPY', 'en')).toBe('¥1,234');
+    expect(formatMinor('9007199254740993', USD, 'en')).toBe('$90,071,992,547,409.93');
+    expect(formatMinor('1234', JPY, 'en')).toBe('¥1,234');
   });
 
   test('of credits is never said to be more than it is; to the credit where that is asked for', () => {
@@ -45,15 +47,15 @@ describe('an amount', () => {
   });
 
   test('is read as people type it', () => {
-    expect(['25', '25.5', '25,50', ' 0.05 '].map((text) => minorOf(text, 'USD'))).toEqual([
-      '2500',
-      '2550',
-      '2550',
-      '5',
-    ]);
-    for (const text of ['', '0', '-5', '1e3', '1.234', '1.2.3', '٣', '10 000', '<b>', '9999999999', "'; --"])
-      expect(minorOf(text, 'USD'), text).toBeUndefined();
-    expect([minorOf('25', 'JPY'), minorOf('25.5', 'JPY')]).toEqual(['25', undefined]);
+    expect(['25', '25.5', '25,50', ' 0.05 '].map((text) => minorOf(text, USD))).toEqual(['2500', '2550', '2550', '5']);
+    for (const text of ['', '0', '-5', '1e3', '1.234', '1.2.3', '٣', '10 000', '<b>', '9999999999999', "'; --"])
+      expect(minorOf(text, USD), text).toBeUndefined();
+    // The digits are those of the API, whatever the tables of the browser say.
+    const forint = { currency: 'HUF', currencyDigits: 2 };
+    expect([minorOf('5000', forint), formatMinor('500000', forint, 'en')]).toEqual(['500000', 'HUF\u00a05,000.00']);
+    const before = { currency: 'HUF', currencyDigits: 0 };
+    expect([minorOf('5000', before), formatMinor('5000', before, 'en')]).toEqual(['5000', 'HUF\u00a05,000']);
+    expect([minorOf('25', JPY), minorOf('25.5', JPY)]).toEqual(['25', undefined]);
   });
 });
 
@@ -87,14 +89,14 @@ test('a change of money refreshes the queries that show it, and no page refetche
 });
 
 test('no two labels of the axis of usage are alike, however small or large the sums are', () => {
-  for (const currency of ['USD', 'JPY', 'KWD'])
+  for (const currency of [USD, JPY, KWD])
     for (let power = -4; power <= 6; power++)
       for (const digit of [1, 1.24, 2.5, 4.9, 9.99]) {
         const most = digit * 10 ** power;
         const labels = getNiceTickValues([0, most], 4, true).map(axisFormat(most, currency, 'en'));
-        expect(new Set(labels).size, `${currency} ${most}: ${labels.join(' ')}`).toBe(labels.length);
+        expect(new Set(labels).size, `${currency.currency} ${most}: ${labels.join(' ')}`).toBe(labels.length);
       }
-  expect([0, 0.005, 0.01, 0.015].map(axisFormat(0.0124, 'USD', 'en'))).toEqual(['$0.00', '$0.005', '$0.01', '$0.015']);
-  expect([0, 0].map(axisFormat(0, 'USD', 'en'))).toEqual(['$0.00', '$0.00']);
-  expect(axisFormat(50, 'USD', 'en')(20)).toBe('$20.00');
+  expect([0, 0.005, 0.01, 0.015].map(axisFormat(0.0124, USD, 'en'))).toEqual(['$0.00', '$0.005', '$0.01', '$0.015']);
+  expect([0, 0].map(axisFormat(0, USD, 'en'))).toEqual(['$0.00', '$0.00']);
+  expect(axisFormat(50, USD, 'en')(20)).toBe('$20.00');
 });
