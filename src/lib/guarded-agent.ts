@@ -9,7 +9,7 @@ import { Agent, buildConnector } from 'undici';
 import { hostRefusal, isAllowedAddress } from './public-address.ts';
 
 const CONNECT_TIMEOUT_MS = 10_000;
-const SILENCE_TIMEOUT_MS = 30_000;
+export const SILENCE_TIMEOUT_MS = 30_000;
 
 /** DNS as node:net queries it; tests bring their own answers. */
 export type AddressLookup = (
@@ -42,27 +42,31 @@ const guardedLookup =
     });
   };
 
-/** An undici Agent whose every connection passes the gates. HTTP/1.1 only; it follows no redirect. Close it after use. */
-export function guardedAgent(options: AddressGuardOptions): Agent {
+/** Makes connections that pass the gates. */
+export function guardedConnector(options: AddressGuardOptions): buildConnector.connector {
   const { allowPrivate, forbid } = options;
   const connect = buildConnector({
     timeout: CONNECT_TIMEOUT_MS,
     allowH2: false,
     lookup: guardedLookup(options),
   });
-  return new Agent({
+  return (target, callback) => {
+    const refusal = hostRefusal(target.hostname, allowPrivate);
+    if (refusal !== undefined) return callback(forbid(refusal), null);
+    connect(target, (...result) => {
+      const [error, socket] = result;
+      if (error) return callback(error, null);
+      if (isAllowedAddress(socket?.remoteAddress ?? '', allowPrivate)) return callback(...result);
+      socket?.destroy();
+      callback(forbid('The connection goes to an address that is not public.'), null);
+    });
+  };
+}
+
+/** An undici Agent whose every connection passes the gates. HTTP/1.1 only; it follows no redirect. Close it after use. */
+export const guardedAgent = (options: AddressGuardOptions): Agent =>
+  new Agent({
     headersTimeout: SILENCE_TIMEOUT_MS,
     bodyTimeout: SILENCE_TIMEOUT_MS,
-    connect(target, callback) {
-      const refusal = hostRefusal(target.hostname, allowPrivate);
-      if (refusal !== undefined) return callback(forbid(refusal), null);
-      connect(target, (...result) => {
-        const [error, socket] = result;
-        if (error) return callback(error, null);
-        if (isAllowedAddress(socket?.remoteAddress ?? '', allowPrivate)) return callback(...result);
-        socket?.destroy();
-        callback(forbid('The connection goes to an address that is not public.'), null);
-      });
-    },
+    connect: guardedConnector(options),
   });
-}

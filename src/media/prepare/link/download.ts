@@ -3,7 +3,6 @@
  * 14, Range), provided that the content has not changed (If-Range, and the same size). Byte ranges count the body as it
  * was sent, so a packed body is unpacked behind the place where the parts are joined.
  */
-import type { Dispatcher } from 'undici';
 import { sleep, systemClock } from '../../../lib/clock.ts';
 import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -11,13 +10,14 @@ import { PrepareError } from '../failure.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';
 import { readDispositionName } from './disposition.ts';
-import { discard, first, follow, type LinkAnswer, type LinkResponse } from './hops.ts';
+import { discard, first, follow, type HopOptions, type LinkAnswer, type LinkResponse } from './hops.ts';
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
 import { RANGES, type RangeOptions, Ranges } from './ranges.ts';
 import { ServerSpeed, WINDOW_SECONDS } from './server-speed.ts';
 import { findBehindPage } from './share-links.ts';
+import { isUnreadable } from './unreadable.ts';
 
 export interface FetchOptions {
   allowPrivateLinks: boolean;
@@ -71,8 +71,10 @@ const ADVICE: Record<number, string> = {
   410: 'The file was removed. Use another link.',
 };
 
+export type LinkClients = Pick<HopOptions, 'agent' | 'lenient'>;
+
 export class Download {
-  readonly #agent: Dispatcher;
+  readonly #clients: LinkClients;
   readonly #options: FetchOptions;
   readonly #speed: ServerSpeed;
   readonly #cookies = new Cookies();
@@ -97,9 +99,9 @@ export class Download {
   /** The server's name of the file. */
   name: string | undefined;
 
-  constructor(link: string, agent: Dispatcher, options: FetchOptions) {
+  constructor(link: string, clients: LinkClients, options: FetchOptions) {
     this.#link = link;
-    this.#agent = agent;
+    this.#clients = clients;
     this.#options = options;
     this.#speed = new ServerSpeed(options.minBytesPerSecond, options.windowSeconds);
   }
@@ -248,6 +250,8 @@ export class Download {
   async #waitAfter(error: unknown, failures: number): Promise<void> {
     const { signal, log, retryDelayMs = 500 } = this.#options;
     signal.throwIfAborted();
+    // The next attempt reads what is after the first bytes leniently too.
+    if (isUnreadable(error) && this.#url) this.#clients.lenient.origins.add(this.#url.origin);
     const failure = explainError(error);
     if (!(failure instanceof PassingError)) throw failure;
     // Without the server's word that the content is the same, the rest might be that of another file.
@@ -398,7 +402,7 @@ export class Download {
     const timer = setTimeout(() => stop.abort(late), openTimeoutMs);
     try {
       return await follow(link, {
-        agent: this.#agent,
+        ...this.#clients,
         cookies: this.#cookies,
         allowPrivateLinks,
         standIns,

@@ -4,7 +4,7 @@
  */
 import { PrepareError } from '../failure.ts';
 import { Download, type FetchOptions } from './download.ts';
-import { linkAgent } from './guard.ts';
+import { linkAgent, linkConnector } from './guard.ts';
 import { BrokenOffError } from './outage.ts';
 
 export type { FetchOptions } from './download.ts';
@@ -33,10 +33,13 @@ export async function fetchInto(sink: Sink, link: string, options: FetchOptions)
   const deadline = AbortSignal.timeout(options.timeoutSeconds * 1000);
   const signal = AbortSignal.any([options.signal, deadline]);
   const agent = linkAgent(options.allowPrivateLinks, options.lookup);
+  const connect = linkConnector(options.allowPrivateLinks, options.lookup);
+  // Also for the next beginnings.
+  const lenient = { connect, origins: new Set<string>() };
   try {
     for (let beginnings = 1; ; beginnings++) {
       try {
-        const download = new Download(link, agent, { ...options, signal });
+        const download = new Download(link, { agent, lenient }, { ...options, signal });
         const written = await sink(download.bytes(), signal);
         const { name } = download;
         return { ...written, ...(name !== undefined && { name }) };

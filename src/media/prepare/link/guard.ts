@@ -1,6 +1,6 @@
 /** Keeps links from leading to forbidden places: by their text, and at every connection. */
 import type { Agent } from 'undici';
-import { type AddressLookup, guardedAgent } from '../../../lib/guarded-agent.ts';
+import { type AddressLookup, guardedAgent, guardedConnector } from '../../../lib/guarded-agent.ts';
 import { findLinkRefusal } from '../../../resources/upload/link.ts';
 import { PrepareError } from '../failure.ts';
 
@@ -18,3 +18,7 @@ export function checkLink(link: string | URL, allowPrivate: boolean): URL {
 /** Creates an agent for links that checks every connection (PrepareError link_forbidden). Close it after use. */
 export const linkAgent = (allowPrivate: boolean, lookup?: AddressLookup): Agent =>
   guardedAgent({ allowPrivate, lookup, forbid: forbidden });
+
+/** Connects to the server of a link, past the same checks, without a parser of answers. */
+export const linkConnector = (allowPrivate: boolean, lookup?: AddressLookup): ReturnType<typeof guardedConnector> =>
+  guardedConnector({ allowPrivate, lookup, forbid: forbidden });

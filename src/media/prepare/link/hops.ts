@@ -6,14 +6,16 @@ import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure.ts';
 import type { Cookies } from './cookies.ts';
 import { checkLink } from './guard.ts';
+import { type LenientAnswer, type LenientServers, requestLeniently } from './lenient.ts';
 import { toDirectLink } from './share-links.ts';
 import { percentEncode } from './text.ts';
+import { isUnreadable } from './unreadable.ts';
 
 /** The limit of browsers (WHATWG Fetch, HTTP-redirect fetch); podcasts have many counters in front of their files. */
 const MAX_REDIRECTS = 20;
 const REDIRECTS = new Set([300, 301, 302, 303, 307, 308]);
 
-export type LinkResponse = Dispatcher.ResponseData;
+export type LinkResponse = LenientAnswer;
 
 export interface HopOptions {
   agent: Dispatcher;
@@ -22,6 +24,7 @@ export interface HopOptions {
   signal: AbortSignal;
   /** Headers besides those of every request. */
   headers: Record<string, string>;
+  lenient: LenientServers;
   /** Stand-ins for services in tests: the origin to connect to, by the origin of a link. */
   standIns?: ReadonlyMap<string, string> | undefined;
 }
@@ -55,27 +58,33 @@ function credentials({ username, password }: URL): string | undefined {
   return `Basic ${login.toString('base64')}`;
 }
 
-function ask(
+/** A server whose answer the strict parser cannot read is asked once more, and leniently from then on. */
+async function ask(
   url: URL,
   login: string | undefined,
   cookie: string | undefined,
   options: HopOptions,
 ): Promise<LinkResponse> {
-  const { agent, signal, headers, standIns } = options;
+  const { agent, signal, headers, standIns, lenient } = options;
   const standIn = standIns?.get(url.origin);
-  return request(`${standIn ?? url.origin}${url.pathname}${url.search}`, {
-    dispatcher: agent,
-    signal,
-    headers: {
-      accept: '*/*',
-      'accept-encoding': 'identity',
-      'user-agent': 'loopstream',
-      ...(standIn !== undefined && { host: url.host }),
-      ...(login !== undefined && { authorization: login }),
-      ...(cookie !== undefined && { cookie }),
-      ...headers,
-    },
-  });
+  const target = `${standIn ?? url.origin}${url.pathname}${url.search}`;
+  const sent = {
+    accept: '*/*',
+    'accept-encoding': 'identity',
+    'user-agent': 'loopstream',
+    ...(standIn !== undefined && { host: url.host }),
+    ...(login !== undefined && { authorization: login }),
+    ...(cookie !== undefined && { cookie }),
+    ...headers,
+  };
+  if (!lenient.origins.has(url.origin))
+    try {
+      return await request(target, { dispatcher: agent, signal, headers: sent });
+    } catch (error) {
+      if (!isUnreadable(error)) throw error;
+      lenient.origins.add(url.origin);
+    }
+  return requestLeniently(new URL(target), sent, { connect: lenient.connect, signal });
 }
 
 /** Returns the target of a redirect; undefined where the answer is none. Throws PrepareError link_unreachable. */

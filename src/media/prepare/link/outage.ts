@@ -3,6 +3,7 @@
  * I/O, no clock.
  */
 import { PrepareError } from '../failure.ts';
+import { isUnreadable } from './unreadable.ts';
 
 interface PassingOptions {
   cause?: unknown;
@@ -79,10 +80,19 @@ const OUTAGE_REASONS: Record<string, string> = {
   ETIMEDOUT: LATE,
 };
 
-/**
- * Codes of OpenSSL and Node for a certificate of another name, an expired or future one, or one of an unknown issuer.
- */
+/** Codes of OpenSSL and Node for a certificate that cannot be trusted. */
 const CERTIFICATE = /^(CERT_|ERR_TLS_CERT|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH)/;
+const CERTIFICATE_REASONS: Record<string, string> = {
+  CERT_HAS_EXPIRED: 'it has expired',
+  CERT_NOT_YET_VALID: 'it is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'it is for another host name',
+  HOSTNAME_MISMATCH: 'it is for another host name',
+  CERT_REVOKED: 'it was revoked',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'the server has signed it itself',
+};
+const UNKNOWN_ISSUER = 'its issuer is not known, or the server does not send all certificates of the chain';
+/** Codes of OpenSSL and Node for a server with which no encrypted connection can be agreed on. */
+const TLS = /^(ERR_SSL_|EPROTO$|ERR_TLS_)/;
 
 function findCode(error: unknown): string {
   // An AggregateError: each of several addresses failed.
@@ -90,14 +100,22 @@ function findCode(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
 }
 
-/** Classifies a network error: final (PrepareError) or worth a retry. */
+/** Classifies a network error: final (PrepareError) or worth a retry. Codes of libraries stay in the cause. */
 export function explainError(error: unknown): PrepareError | PassingError | BrokenOffError {
   if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
   const code = findCode(error);
   const final = (detail: string) => new PrepareError('link_unreachable', detail, { cause: error });
   if (code === 'ENOTFOUND') return final('The host name does not exist.');
-  if (CERTIFICATE.test(code)) return final(`The certificate of the server is not valid (${code}).`);
+  if (CERTIFICATE.test(code))
+    return final(`The certificate of the server is not valid: ${CERTIFICATE_REASONS[code] ?? UNKNOWN_ISSUER}.`);
   const reason = OUTAGE_REASONS[code];
   if (reason !== undefined) return new PassingError(reason, { cause: error });
-  return new PassingError(`The connection failed (${code}).`, { cause: error, isOutage: false });
+  const brief = { cause: error, isOutage: false };
+  if (TLS.test(code))
+    return new PassingError(
+      'The server accepts no encrypted connection. Check whether its link begins with http:// or https://.',
+      brief,
+    );
+  if (isUnreadable(error)) return new PassingError('The answer of the server is not valid HTTP.', brief);
+  return new PassingError('The connection to the server failed.', brief);
 }
