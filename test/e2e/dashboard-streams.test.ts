@@ -2,9 +2,12 @@
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createKube } from '../../src/kube/client.ts';
+import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { shareSystemOnAir } from '../kit/system/share-system.ts';
 import { streamLikeDemo } from '../kit/system/system.ts';
+import { until } from '../kit/wait.ts';
 
 let system: Awaited<ReturnType<typeof shareSystemOnAir>>;
 let browser: Browser;
@@ -162,6 +165,67 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await page.getByRole('dialog').getByRole('button', { name: 'Remove schedule' }).click();
     await page.getByText('No schedule. You start and stop the stream yourself.').waitFor();
     expect((await system.client.streams.get(id)).recurrence).toBeNull();
+    await leave();
+  }));
+
+test('an edit that would end a broadcast asks first, and keeps it on air where that is chosen', () =>
+  withStream('On air', async (id) => {
+    const { client, facts } = system;
+    const own = await client.destinations.create({ name: 'Own', rtmpUrl: facts.rtmpUrl, rtmpKey: id });
+    await client.streams.update(id, { destinationIDs: [own.id] });
+    await client.streams.start(id, { wait: 30 });
+    const status = async () => (await client.streams.get(id)).status;
+    await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe('live');
+    const hour = new Date().getUTCHours() < 12 ? 18 : 6;
+    const page = await open(`/streams/${id}`);
+    const schedule = page.getByRole('dialog', { name: 'Schedule of' });
+    const question = page.getByRole('dialog', { name: 'off air?' });
+    await page.getByRole('button', { name: 'Set a schedule' }).click();
+    await schedule.getByRole('radio', { name: 'On days' }).check();
+    await schedule.getByLabel('Goes on air at').fill(`${hour < 10 ? '0' : ''}${hour}:00`);
+    await schedule.getByLabel('Time zone').selectOption('UTC');
+    await schedule.getByRole('button', { name: 'Save schedule' }).click();
+    await question.getByText('This takes the stream off air now; next start').waitFor();
+    await expectForEverybody(page);
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    expect((await client.streams.get(id)).recurrence).toBeNull();
+    await schedule.getByRole('button', { name: 'Save schedule' }).click();
+    await question.getByRole('button', { name: 'Keep on air until then' }).click();
+    await schedule.waitFor({ state: 'detached' });
+    const kept = await client.streams.get(id);
+    expect(kept).toMatchObject({ status: 'live', scheduleOnAirUntil: kept.nextStartAt });
+    await page.getByText('the stream is on air outside these times, too').waitFor();
+    // The operator has decided about it, and the stream has been on air all the time.
+    const kube = createKube({ kubeconfig: facts.kubeconfig });
+    const resource = await until('the operator decides about the schedule', async () => {
+      const one = (await kube.list(LOOPSTREAMS)).find(({ metadata }) => metadata.name === id);
+      return one?.status?.observedGeneration === one?.metadata.generation && one;
+    });
+    expect(resource.status?.phase).toBe('live');
+    expect((await client.streams.get(id)).liveSince).toBe(kept.liveSince);
+    const { id: other } = await client.destinations.create({
+      name: 'Elsewhere',
+      rtmpUrl: 'rtmp://127.0.0.1:9/x',
+      rtmpKey: 'k',
+    });
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const edit = page.getByRole('dialog', { name: 'Edit stream' });
+    await edit.getByRole('checkbox', { name: 'Elsewhere' }).check();
+    await edit.getByRole('checkbox', { name: /^Own/ }).uncheck();
+    await edit.getByRole('button', { name: 'Save' }).click();
+    await question.getByText('receives this stream. Saving ends it there.').waitFor();
+    await expectForEverybody(page);
+    await question.getByRole('button', { name: 'Keep on air' }).click();
+    await page.keyboard.press('Escape');
+    expect((await client.streams.get(id)).destinationIDs).not.toContain(other);
+
+    await page.getByRole('button', { name: 'Change the schedule' }).click();
+    await schedule.getByRole('button', { name: 'Save schedule' }).click();
+    await question.getByTestId('off-air-save').click();
+    await schedule.waitFor({ state: 'detached' });
+    await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe('scheduled');
+    await client.destinations.delete(other);
     await leave();
   }));
 

@@ -176,9 +176,6 @@ export function formatIsoDay(at: Date): string {
 export const formatDayOfMonth = (day: string): string =>
   new Date(day).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
-/** The reader's own time zone. */
-export const findTimeZone = (): string => Intl.DateTimeFormat().resolvedOptions().timeZone || 'UTC';
-
 /** How long until then: `in a moment`, `in 5 min`, `in 3 h`, `in 2 days`; nothing for a time that is missing or over. */
 export function formatIn(at: string | null | undefined, now: Date): string {
   const minutes = Math.round((Date.parse(at ?? '') - now.getTime()) / 60_000);

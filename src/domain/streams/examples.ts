@@ -21,6 +21,7 @@ export const exampleStream: Stream = {
   start: 'Progressive',
   scheduleStartAt: '2027-01-31T18:00:00Z',
   scheduleEndAt: '2027-02-01T06:00:00Z',
+  scheduleOnAirUntil: null,
   recurrence: null,
   nextStartAt: null,
   liveSince: since,

@@ -311,8 +311,8 @@ const scheduleOperations = [
       title: 'Schedule a stream',
       description:
         'Sets when the stream goes on air and off air: once, by scheduleStartAt and scheduleEndAt, or repeatedly, by ' +
-        'recurrence. Replaces the whole schedule: omitted fields are removed. get_stream_schedule returns the next ' +
-        'times.',
+        'recurrence. Replaces the whole schedule: omitted fields are removed. A stream on air without a window now goes ' +
+        'off air at once, unless scheduleOnAirUntil keeps it. get_stream_schedule returns the next times.',
       summarize: describeStream,
       isRepeatable: true,
       takesAway: true,

@@ -95,6 +95,14 @@ const schedule = {
     Type.String({ format: 'date-time', description: 'Time at which the stream goes on air.' }),
   ),
   scheduleEndAt: Type.Optional(Type.String({ format: 'date-time', description: 'Time at which the stream ends.' })),
+  scheduleOnAirUntil: Type.Optional(
+    Type.String({
+      format: 'date-time',
+      description:
+        'Time until which the stream is on air outside its windows, too. Without it, a stream on air whose schedule has ' +
+        'no window now goes off air at once.',
+    }),
+  ),
   recurrence: Type.Optional(
     Type.Object(
       {
@@ -182,6 +190,9 @@ export const Stream = Type.Object(
     }),
     scheduleStartAt: nullable(Time),
     scheduleEndAt: nullable(Time),
+    scheduleOnAirUntil: Type.Union([Time, Type.Null()], {
+      description: 'Time until which the stream is on air outside its windows, too.',
+    }),
     recurrence: nullable(Recurrence),
     nextStartAt: Type.Union([Time, Type.Null()], {
       description: 'Next time at which the schedule puts the stream on air.',

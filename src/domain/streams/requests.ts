@@ -34,7 +34,8 @@ const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlis
     : []),
 ];
 
-const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule, now: Date): FieldError[] => {
+const scheduleErrors = (input: StreamSchedule, now: Date): FieldError[] => {
+  const { scheduleStartAt, scheduleEndAt, scheduleOnAirUntil, recurrence } = input;
   const start = scheduleStartAt === undefined ? undefined : Date.parse(scheduleStartAt);
   const end = scheduleEndAt === undefined ? undefined : Date.parse(scheduleEndAt);
   const wrong = recurrence && findRecurrenceProblem({ timeZone: 'UTC', ...recurrence }, now);
@@ -44,14 +45,26 @@ const scheduleErrors = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSc
     ...(start !== undefined && end !== undefined && end <= start
       ? [{ path: '/scheduleEndAt', message: SENTENCES.endBeforeStart }]
       : []),
+    ...(scheduleOnAirUntil !== undefined && Date.parse(scheduleOnAirUntil) <= now.getTime()
+      ? [{ path: '/scheduleOnAirUntil', message: 'is in the past' }]
+      : []),
+    ...(scheduleOnAirUntil !== undefined && !wantsAir(input)
+      ? [{ path: '/scheduleOnAirUntil', message: 'is given without scheduleStartAt or recurrence' }]
+      : []),
     ...(wrong ? [{ path: `/recurrence/${wrong.field}`, message: wrong.message }] : []),
   ];
 };
 
 /** Converts the schedule to its form in the spec. */
-export const toSchedule = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
+export const toSchedule = ({
+  scheduleStartAt,
+  scheduleEndAt,
+  scheduleOnAirUntil,
+  recurrence,
+}: StreamSchedule): Schedule => ({
   ...(scheduleStartAt && { startAt: scheduleStartAt }),
   ...(scheduleEndAt && { endAt: scheduleEndAt }),
+  ...(scheduleOnAirUntil && { onAirUntil: scheduleOnAirUntil }),
   ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
 });
 

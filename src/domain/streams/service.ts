@@ -247,7 +247,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const late = endAt !== undefined && Date.parse(endAt) <= now;
       if (stream.spec.replicas !== 1 || early || late) {
         if (!watch.whenReady) await requireReady(accountId, id);
-        const schedule = late ? null : early ? (endAt ? { startAt: null } : null) : undefined;
+        const schedule = late ? null : early ? (endAt ? { startAt: null, onAirUntil: null } : null) : undefined;
         await putOnAir(stream, { replicas: 1, ...(schedule === undefined ? {} : { schedule }) });
       }
       const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
@@ -283,7 +283,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       checkSchedule(input, askedAt());
       const replicas = wantsAir(input) ? { replicas: 1 } : {};
-      const schedule = { startAt: null, endAt: null, recurrence: null, ...toSchedule(input) };
+      const schedule = { startAt: null, endAt: null, onAirUntil: null, recurrence: null, ...toSchedule(input) };
       return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
     },
 

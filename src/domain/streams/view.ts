@@ -71,6 +71,7 @@ export function toStream(stream: LoopStream, now: Date): Stream {
     start: spec.startPolicy ?? 'Progressive',
     scheduleStartAt: spec.schedule?.startAt ?? null,
     scheduleEndAt: spec.schedule?.endAt ?? null,
+    scheduleOnAirUntil: spec.schedule?.onAirUntil ?? null,
     recurrence: spec.schedule?.recurrence ?? null,
     nextStartAt: isWanted(spec) ? (findNextStart(spec.schedule, now)?.toISOString() ?? null) : null,
     liveSince: status?.liveSince ?? null,

@@ -8,6 +8,7 @@ import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import { computeAirtime } from '../../resources/stream/airtime.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import { listItems, type Playing } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -25,7 +26,6 @@ import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/statu
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { AssessedObservation, Observation } from './observation.ts';
 import type { BrokenItem, PodReport } from './pod-report.ts';
-import { computeAirtime } from './schedule.ts';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 

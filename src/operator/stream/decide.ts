@@ -9,6 +9,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { FINALIZER, podName } from '../../resources/common/names.ts';
+import { type Airtime, computeAirtime, earliest, findNextChange, findWindow } from '../../resources/stream/airtime.ts';
 import { findStallTime, type ProblemReason } from '../../resources/stream/health.ts';
 import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
@@ -42,7 +43,6 @@ import {
   withClock,
   withSkipped,
 } from './program.ts';
-import { type Airtime, computeAirtime, earliest, findNextChange, findWindow } from './schedule.ts';
 
 export interface Decision {
   phase: Phase;

@@ -52,6 +52,14 @@ export const Schedule = Type.Object(
       }),
     ),
     recurrence: Type.Optional(Recurrence),
+    onAirUntil: Type.Optional(
+      Type.String({
+        format: 'date-time',
+        description:
+          'Time until which the stream is on air outside its windows, too (RFC 3339). It keeps a broadcast going until ' +
+          'its first window.',
+      }),
+    ),
     startingDeadlineSeconds: Type.Optional(
       Type.Integer({
         minimum: 0,

@@ -1,9 +1,9 @@
 /** Reads and changes the data of the pages of money. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { CryptoDeposit, List } from '../../../client/index.ts';
+import { type CryptoDeposit, type List, ProblemError } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
-import { findTimeZone } from '../../lib/format.ts';
+import { findTimeZone, UTC } from '../../lib/timeZones.ts';
 
 /** The feed reports changes (app/followChanges.ts); these hold while it is away. A balance changes slowly. */
 const BALANCE_MS = 30_000;
@@ -29,12 +29,21 @@ export interface DayRange {
   to: string;
 }
 
+const refusesZone = (error: unknown): boolean =>
+  error instanceof ProblemError && error.errors.some(({ path }) => path === '/timeZone');
+
+/** In days of the reader's zone; in those of UTC where the server does not know that zone. The answer says which. */
 export function useUsage(range: DayRange, groupBy: 'day' | 'stream') {
   const { billing } = useApi().calls;
   const query = { ...range, groupBy, timeZone: findTimeZone() };
   return useQuery({
     queryKey: [...all, 'usage', query],
-    queryFn: ({ signal }) => billing.usage(query, { signal }),
+    queryFn: ({ signal }) =>
+      billing
+        .usage(query, { signal })
+        .catch((error: unknown) =>
+          refusesZone(error) ? billing.usage({ ...query, timeZone: UTC }, { signal }) : Promise.reject(error),
+        ),
     refetchInterval: unlessFollowed(BALANCE_MS),
   });
 }

@@ -8,13 +8,13 @@ import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';
 import {
   createAxisFormat,
-  findTimeZone,
   formatCredits,
   formatDayOfMonth,
   formatIsoDay,
   formatTimeSpan,
   toChartNumber,
 } from '../../lib/format.ts';
+import { UTC } from '../../lib/timeZones.ts';
 import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
 import { useOnce } from '../../ui/useOnce.ts';
@@ -92,9 +92,9 @@ function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
   );
 }
 
-function Download({ range }: { range: DayRange }) {
+function Download({ range, timeZone }: { range: DayRange; timeZone: string }) {
   const api = useApi();
-  const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone: findTimeZone(), format: 'csv' });
+  const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone, format: 'csv' });
   const { run, busy, problem } = useOnce(
     () => api.file(`/billing/usage?${query}`, 'text/csv'),
     (file) => saveFile(file, `usage-${range.from}-${range.to}.csv`),
@@ -133,7 +133,7 @@ export function UsagePanel({ billing }: { billing: Billing }) {
             value={days}
             onChange={(event) => setDays(event.currentTarget.value)}
           />
-          <Download range={range} />
+          <Download range={range} timeZone={byDay.data?.timeZone ?? UTC} />
         </div>
       }
     >
@@ -141,7 +141,7 @@ export function UsagePanel({ billing }: { billing: Billing }) {
       {byDay.data && (
         <p className={page.dim} data-testid="usage-sum">
           {formatCredits(byDay.data.credits, billing)} for {formatTimeSpan(byDay.data.onAirSeconds)} on air, in days of{' '}
-          {findTimeZone()}.
+          {byDay.data.timeZone}.
         </p>
       )}
       {byDay.data ? <ByDay usage={byDay.data} billing={billing} /> : !error && <Skeleton height={220} />}

@@ -1,6 +1,7 @@
 /** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
 import { NativeSelect, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { useState } from 'react';
 import type { StreamUpdate } from '../../../client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
@@ -14,6 +15,10 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { FRAMERATES, ITEM_FAILURES, QUALITIES, STARTS, type StreamChoices, useChoices } from './choices.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
+import { findLastDestinations } from './lastDestination.ts';
+import { OffAirQuestion } from './offAirQuestion.tsx';
+import { isRunning } from './phase.ts';
+import { useLiveStats } from './queries.ts';
 
 /** Field → what people call it. */
 const LABELS = {
@@ -128,10 +133,22 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
       return onDone(after);
     },
   });
+  const stats = useLiveStats(stream.id, stream.status);
+  const [question, setQuestion] = useState<{ values: EditValues; lost: readonly string[] }>();
+  const save = (values: EditValues) => {
+    const { destinationIDs } = form.getInitialValues();
+    const lost = isRunning(stream.status)
+      ? findLastDestinations(destinationIDs, values.destinationIDs, stats.data)
+      : [];
+    if (lost.length > 0) setQuestion({ values, lost });
+    else submit(values);
+  };
   const cancel = () => {
     forget();
     onClose();
   };
+  const formatNames = (ids: readonly string[]) =>
+    ids.map((id) => `“${choices.destinations?.find((one) => one.id === id)?.name ?? id}”`).join(', ');
   const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({
     value: id,
     label: name,
@@ -139,38 +156,55 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   }));
   const reshaped = form.isDirty('quality') || form.isDirty('framerate');
   return (
-    <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
-      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
-        <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
-        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
-        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
-        {reshaped && (
-          <p className={forms.help} role="status">
-            The media must be prepared again for this, which takes a while.
-          </p>
-        )}
-        <Media form={form} choices={choices} />
-        <Sound form={form} choices={choices} />
-        <NativeSelect
-          label="Items that cannot be played"
-          data={[...ITEM_FAILURES]}
-          {...form.getInputProps('onItemFailure')}
-        />
-        <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
-        <CheckboxList
-          legend="Destinations"
-          name="destinations"
-          most={MOST_DESTINATIONS}
-          ticks={destinations}
-          values={form.values.destinationIDs}
-          onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
-          error={form.errors.destinationIDs}
-        />
-        <ChangedElsewhere fields={elsewhere} labels={LABELS} />
-        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
-          Save
-        </FormEnd>
-      </form>
-    </Dialog>
+    <>
+      <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
+        <form className={forms.form} onSubmit={form.onSubmit(save)} noValidate>
+          <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
+          <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
+          <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+          {reshaped && (
+            <p className={forms.help} role="status">
+              The media must be prepared again for this, which takes a while.
+            </p>
+          )}
+          <Media form={form} choices={choices} />
+          <Sound form={form} choices={choices} />
+          <NativeSelect
+            label="Items that cannot be played"
+            data={[...ITEM_FAILURES]}
+            {...form.getInputProps('onItemFailure')}
+          />
+          <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
+          <CheckboxList
+            legend="Destinations"
+            name="destinations"
+            most={MOST_DESTINATIONS}
+            ticks={destinations}
+            values={form.values.destinationIDs}
+            onChange={(ids) => form.setFieldValue('destinationIDs', ids)}
+            error={form.errors.destinationIDs}
+          />
+          <ChangedElsewhere fields={elsewhere} labels={LABELS} />
+          <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+            Save
+          </FormEnd>
+        </form>
+      </Dialog>
+      {question && (
+        <OffAirQuestion
+          name={stream.name}
+          keep="Keep on air"
+          onKeep={() => setQuestion(undefined)}
+          onSave={() => {
+            setQuestion(undefined);
+            submit(question.values);
+          }}
+          onClose={() => setQuestion(undefined)}
+        >
+          Now only {formatNames(question.lost)} {question.lost.length === 1 ? 'receives' : 'receive'} this stream.
+          Saving ends it there.
+        </OffAirQuestion>
+      )}
+    </>
   );
 }

@@ -3,6 +3,7 @@
  * what is none of these stays the expression that it is. Pure: no I/O, no clock.
  */
 import type { StreamSchedule } from '../../../client/index.ts';
+import type { Schedule } from '../../../resources/stream/spec.ts';
 import type { Stream } from '../../api/api.ts';
 
 export type Repeat = 'once' | 'weekly' | 'cron';
@@ -99,6 +100,13 @@ export function scheduleBody(values: ScheduleValues): StreamSchedule {
     return { ...(scheduleStartAt && { scheduleStartAt }), ...(scheduleEndAt && { scheduleEndAt }) };
   return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: computeDuration(values) } };
 }
+
+/** A request in the form in which the operator decides about it (resources/stream/airtime.ts). */
+export const toSchedule = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
+  ...(scheduleStartAt && { startAt: scheduleStartAt }),
+  ...(scheduleEndAt && { endAt: scheduleEndAt }),
+  ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
+});
 
 const MOST_DAYS = 31;
 const TOO_FAR = 'Choose a year before 10000.';

@@ -1,11 +1,14 @@
 /** A schedule made or changed: once, on days of the week, or by a cron expression. */
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
+import type { StreamSchedule } from '../../../client/index.ts';
+import type { OffAir } from '../../../resources/stream/airtime.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
-import { findTimeZone } from '../../lib/format.ts';
+import { formatTime } from '../../lib/format.ts';
+import { findTimeZone, listTimeZones } from '../../lib/timeZones.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
@@ -13,8 +16,18 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
+import { OffAirQuestion } from './offAirQuestion.tsx';
+import { isRunning } from './phase.ts';
 import classes from './schedule.module.css';
-import { cronIn, DAYS, type ScheduleValues, scheduleBody, scheduleMistakes, scheduleValues } from './schedule.ts';
+import {
+  cronIn,
+  DAYS,
+  type ScheduleValues,
+  scheduleBody,
+  scheduleMistakes,
+  scheduleValues,
+  toSchedule,
+} from './schedule.ts';
 import { useCronWords } from './useCronWords.ts';
 
 const REPEATS = [
@@ -54,9 +67,11 @@ function Once({ form }: { form: ScheduleFormState }) {
 }
 
 function Recurring({ form }: { form: ScheduleFormState }) {
-  const { repeat, days } = form.values;
+  const { repeat, days, timeZone } = form.values;
+  const { timeZone: first } = form.getInitialValues();
   const words = useCronWords(cronIn(form.values));
-  const zones = useMemo(() => [...new Set([findTimeZone(), 'UTC', ...Intl.supportedValuesOf('timeZone')])], []);
+  const zones = useMemo(() => listTimeZones(first), [first]);
+  const listed = zones.includes(timeZone) ? zones : [timeZone, ...zones];
   return (
     <>
       {repeat === 'weekly' ? (
@@ -88,7 +103,7 @@ function Recurring({ form }: { form: ScheduleFormState }) {
           {words}.
         </p>
       )}
-      <NativeSelect label="Time zone" data={zones} {...form.getInputProps('timeZone')} />
+      <NativeSelect label="Time zone" data={listed} {...form.getInputProps('timeZone')} />
       <div className={classes.length}>
         <NumberInput
           hideControls
@@ -113,6 +128,22 @@ function Recurring({ form }: { form: ScheduleFormState }) {
   );
 }
 
+/** Whether a schedule takes a stream on air off air now. The rules are loaded when they are needed first. */
+async function findOffAir(body: StreamSchedule): Promise<OffAir | undefined> {
+  const [airtime, { isTimeZone }] = await Promise.all([
+    import('../../../resources/stream/airtime.ts'),
+    import('../../../resources/stream/recurrence.ts'),
+  ]);
+  // The server may know a zone that this browser does not: then nobody here knows whether a window is open.
+  if (body.recurrence?.timeZone && !isTimeZone(body.recurrence.timeZone)) return {};
+  return airtime.findOffAir(toSchedule(body), new Date());
+}
+
+interface Question {
+  body: StreamSchedule;
+  nextStartAt: string | undefined;
+}
+
 interface ScheduleFormProps {
   stream: Stream;
   onClose: () => void;
@@ -126,10 +157,9 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
     initialValues: scheduleValues(stream, findTimeZone()),
     validate: (values) => scheduleMistakes(values),
   });
-  const { submit, busy, problem } = useSubmit<ScheduleValues, Stream>({
-    send: (values, idempotencyKey) => streams.schedule(stream.id, scheduleBody(values), { idempotencyKey }),
-    // Changes that others have saved meanwhile are taken up in hidden fields, too.
-    made: scheduleBody,
+  const [question, setQuestion] = useState<Question>();
+  const { submit, busy, problem } = useSubmit<StreamSchedule, Stream>({
+    send: (body, idempotencyKey) => streams.schedule(stream.id, body, { idempotencyKey }),
     fields: Object.keys(FIELDS),
     onMistakes: (mistakes) =>
       form.setErrors(
@@ -144,23 +174,49 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
     forget();
     onClose();
   };
+  const save = async (values: ScheduleValues) => {
+    const body = scheduleBody(values);
+    const offAir = isRunning(stream.status) ? await findOffAir(body) : undefined;
+    if (offAir) setQuestion({ body, nextStartAt: offAir.nextStartAt?.toISOString() });
+    else submit(body);
+  };
+  const answer = (body: StreamSchedule) => {
+    setQuestion(undefined);
+    submit(body);
+  };
+  const nextStartAt = question?.nextStartAt;
   const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
   return (
-    <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
-      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
-        <Choices
-          legend="When"
-          name="repeat"
-          choices={REPEATS}
-          value={form.values.repeat}
-          onChange={(next) => form.setFieldValue('repeat', next)}
-        />
-        {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
-        <ChangedElsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
-        <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
-          Save schedule
-        </FormEnd>
-      </form>
-    </Dialog>
+    <>
+      <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
+        <form className={forms.form} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
+          <Choices
+            legend="When"
+            name="repeat"
+            choices={REPEATS}
+            value={form.values.repeat}
+            onChange={(next) => form.setFieldValue('repeat', next)}
+          />
+          {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
+          <ChangedElsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
+          <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
+            Save schedule
+          </FormEnd>
+        </form>
+      </Dialog>
+      {question && (
+        <OffAirQuestion
+          name={stream.name}
+          keep={nextStartAt ? 'Keep on air until then' : 'Keep on air'}
+          onKeep={() =>
+            nextStartAt ? answer({ ...question.body, scheduleOnAirUntil: nextStartAt }) : setQuestion(undefined)
+          }
+          onSave={() => answer(question.body)}
+          onClose={() => setQuestion(undefined)}
+        >
+          This takes the stream off air now{nextStartAt ? `; next start ${formatTime(nextStartAt)}.` : '.'}
+        </OffAirQuestion>
+      )}
+    </>
   );
 }

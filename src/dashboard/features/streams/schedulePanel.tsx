@@ -36,6 +36,13 @@ function Words({ stream }: { stream: Stream }) {
   );
 }
 
+/** A stream that was on air when it got its schedule, and was to stay so until its first window. */
+function Kept({ stream: { scheduleOnAirUntil } }: { stream: Stream }) {
+  const now = useNow(scheduleOnAirUntil !== null);
+  if (!scheduleOnAirUntil || Date.parse(scheduleOnAirUntil) <= now) return null;
+  return <p>Until {formatTime(scheduleOnAirUntil)}, the stream is on air outside these times, too.</p>;
+}
+
 function NextWindows({ stream }: { stream: Stream }) {
   const { data } = useSchedule(stream);
   const now = new Date(useNow(Boolean(data?.windows.length)));
@@ -101,6 +108,7 @@ export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
     >
       <div className={classes.words}>
         <Words stream={stream} />
+        <Kept stream={stream} />
         {remove.error && (
           <p className={classes.error} role="alert">
             {problemText(remove.error)}

@@ -18,7 +18,7 @@ interface Designed {
 }
 
 const PAGED = ['limit', 'cursor'];
-const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'recurrence'];
+const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'scheduleOnAirUntil', 'recurrence'];
 const STREAM = [
   ...['name', 'quality', 'framerate', 'destinationID', 'destinationIDs'],
   ...['videoUploadObjectID', 'playlistIDs', 'audioPlaylistIDs'],

@@ -32,6 +32,7 @@ const stream = (more: Partial<Stream> = {}): Stream => ({
   audioPlaylistIDs: [],
   scheduleStartAt: null,
   scheduleEndAt: null,
+  scheduleOnAirUntil: null,
   recurrence: null,
   nextStartAt: null,
   liveSince: null,

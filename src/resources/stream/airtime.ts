@@ -4,8 +4,8 @@
  * and windows that overlap are one. Only a starting deadline asks what has been.
  * Pure: no I/O, no clock.
  */
-import { findRecurrenceProblem, startAfter } from '../../resources/stream/recurrence.ts';
-import type { Recurrence, Schedule } from '../../resources/stream/spec.ts';
+import { findRecurrenceProblem, startAfter } from './recurrence.ts';
+import type { Recurrence, Schedule } from './spec.ts';
 
 export type Airtime =
   /**
@@ -30,6 +30,8 @@ const parseDate = (text: string | undefined): Date | undefined => (text === unde
 function findProblem(schedule: Schedule, { startAt, endAt }: Bounds, now: Date): string | undefined {
   if (startAt && Number.isNaN(startAt.getTime())) return 'startAt is not a valid date and time.';
   if (endAt && Number.isNaN(endAt.getTime())) return 'endAt is not a valid date and time.';
+  if (schedule.onAirUntil !== undefined && Number.isNaN(Date.parse(schedule.onAirUntil)))
+    return 'onAirUntil is not a valid date and time.';
   if (startAt && endAt && endAt <= startAt)
     return `The schedule ends at ${schedule.endAt}, which is not after its start at ${schedule.startAt}.`;
   const wrong = schedule.recurrence && findRecurrenceProblem(schedule.recurrence, now);
@@ -83,16 +85,30 @@ function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, n
 
 /**
  * The window [startAt, endAt): either side may be left open, and no schedule at all is always on air. With a recurrence,
- * the windows that begin within it. `lastStart` is the start of the window for which the stream was last put on air.
+ * the windows that begin within it. Until `onAirUntil` it is on air outside its windows, too. `lastStart` is the start of the window for which the stream was last put on air.
  */
 export function computeAirtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
   if (!schedule) return { kind: 'on' };
   const bounds = { startAt: parseDate(schedule.startAt), endAt: parseDate(schedule.endAt) };
   const message = findProblem(schedule, bounds, now);
   if (message !== undefined) return { kind: 'invalid', message };
-  return schedule.recurrence
+  const time = schedule.recurrence
     ? recurring(schedule.recurrence, schedule, bounds, now, lastStart)
     : once(schedule, bounds, now, lastStart);
+  const until = earliest(parseDate(schedule.onAirUntil), bounds.endAt);
+  return time.kind !== 'on' && schedule.onAirUntil !== undefined && until && now < until ? { kind: 'on', until } : time;
+}
+
+/** The effect of a schedule on a stream on air: the broadcast ends now, until `nextStartAt` if a window is to come. */
+export interface OffAir {
+  nextStartAt?: Date;
+}
+
+/** Returns whether a schedule takes a stream that is on air off air now; undefined where it leaves it on air, or makes no sense. */
+export function findOffAir(schedule: Schedule | undefined, now: Date): OffAir | undefined {
+  const time = computeAirtime(schedule, now);
+  if (time.kind === 'before') return { nextStartAt: time.startAt };
+  return time.kind === 'after' ? {} : undefined;
 }
 
 /** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
