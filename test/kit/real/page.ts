@@ -161,7 +161,26 @@ async function findings(page: Page): Promise<string[]> {
 const overflow = (page: Page): Promise<number> =>
   page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
 
-/** Expects the current screen to be accessible and no wider than the window: light on a desktop, and dark on a phone of 360 pixels. */
+const ICON_PX = 200;
+
+/**
+ * Returns the pictures that are larger than any icon. Without its style an icon is as large as its parent, and covers the page. A drawing that
+ * is content has a name for screen readers, or is a chart.
+ */
+const giants = (page: Page): Promise<string[]> =>
+  page.evaluate(
+    (most) =>
+      [...document.querySelectorAll('svg:not([role="img"], .recharts-surface, [data-testid="preview"] *)')]
+        .map(
+          (one) =>
+            ({ one, ...one.getBoundingClientRect().toJSON() }) as { one: Element; width: number; height: number },
+        )
+        .filter(({ width, height }) => Math.max(width, height) > most)
+        .map(({ one, width, height }) => `${width} × ${height}: ${one.outerHTML.slice(0, 200)}`),
+    ICON_PX,
+  );
+
+/** Expects the current screen to be accessible, no wider than the window, and without giant icons: light on a desktop, and dark on a phone of 360 pixels. */
 export async function expectForEverybody(page: Page): Promise<void> {
   for (const [viewport, colorScheme] of [
     [PHONE, 'dark'],
@@ -171,6 +190,7 @@ export async function expectForEverybody(page: Page): Promise<void> {
     await page.emulateMedia({ colorScheme });
     // A chart is drawn with the old width first.
     await expect.poll(() => overflow(page), { timeout: 10_000 }).toBeLessThanOrEqual(0);
+    expect(await giants(page), `icons, ${viewport.width} wide`).toEqual([]);
     expect(await findings(page), `${colorScheme}, ${viewport.width} wide`).toEqual([]);
   }
 }
