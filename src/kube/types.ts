@@ -10,7 +10,6 @@ export interface OwnerReference {
   name: string;
   uid: string;
   controller?: boolean;
-  blockOwnerDeletion?: boolean;
 }
 
 export interface ObjectMeta {

@@ -171,8 +171,12 @@ export async function runOperator(
     heldDestination: (key) => queues.destination.addAfter(key, addJitter(pace('onAir'))),
   };
   const controllers = {
-    stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }),
-    upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, enqueue.upload),
+    stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }, (key, ms) =>
+      queues.stream.addAfter(key, ms),
+    ),
+    upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, (key, afterMs = 0) =>
+      afterMs > 0 ? queues.upload.addAfter(key, afterMs) : queues.upload.add(key),
+    ),
     playlist: reconcilePlaylist(deps),
     destination: reconcileDestination(deps, pace),
   };

@@ -183,7 +183,8 @@ const actionOperations = [
     scope: 'write',
     http: 'POST /streams/{id}/start',
     summary: 'Start a stream',
-    description: 'Safe to repeat: a stream that is on air is returned unchanged.',
+    description:
+      'Safe to repeat: a stream that is on air is returned unchanged. A stream whose pod Kubernetes refuses tries again at once.',
     query: {
       wait,
       whenReady: Type.Optional(

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { EVENTS } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
-import { type Clock, systemClock } from '../../lib/clock.ts';
+import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
-import { CREDIT_CONDITION, FINALIZER, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
+import { CREDIT_CONDITION, FINALIZER, RETRY_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
+import { isRefused } from '../../resources/stream/health.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -236,7 +237,7 @@ export function createStreamService(deps: StreamServiceDeps) {
 
     /**
      * Puts the stream on air now. Start removes a schedule that has not begun or is over. Recurring windows stay: the stream is on
-     * air during them from now on.
+     * air during them from now on. What Kubernetes has refused is tried again at once.
      */
     async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
       const stream = streams.get(accountId, id);
@@ -249,6 +250,10 @@ export function createStreamService(deps: StreamServiceDeps) {
         if (!watch.whenReady) await requireReady(accountId, id);
         const schedule = late ? null : early ? (endAt ? { startAt: null, onAirUntil: null } : null) : undefined;
         await putOnAir(stream, { replicas: 1, ...(schedule === undefined ? {} : { schedule }) });
+      } else if (isRefused(stream)) {
+        const request = currentIntent()?.newId('try') ?? randomUUID();
+        const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${request}` };
+        await streams.patch(stream, { metadata: { annotations } });
       }
       const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
       return settle(accountId, id, phases, waitSeconds, watch);

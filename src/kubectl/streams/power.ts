@@ -1,9 +1,11 @@
 /** Puts streams on air and takes them off, as `kubectl scale` does. */
+import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { type Call, CommandError } from '../shell/call.ts';
 import { parseReference } from '../shell/objects.ts';
 import { warn, write } from '../shell/output.ts';
 import { explain } from './problems.ts';
+import { annotate, makeRequest } from './requests.ts';
 import { waitFor } from './wait.ts';
 
 export type PowerFlags = { wait?: boolean; timeout?: string };
@@ -24,7 +26,9 @@ const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolea
     const timeoutMs = parseTimeout(flags.timeout);
     for (const text of args) {
       const { name } = parseReference(text, 'stream');
-      const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { spec: { replicas } });
+      // What Kubernetes has refused is tried again at once.
+      const asked = replicas === 1 ? annotate(RETRY_ANNOTATION, makeRequest()) : {};
+      const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { ...asked, spec: { replicas } });
       if (replicas === 1 && stream.spec.suspend)
         warn(`Stream "${name}" stays off air: spec.suspend is true. Set it to false to put the stream on air.`);
       if (!flags.wait) {

@@ -17,9 +17,9 @@ const TEST_MS = 240_000;
 const RETRY_MS = 30_000;
 
 /** Begins with the time, by which the operator knows an old request; two of one second differ. */
-const makeRequest = (): string => `${kubeTime(new Date())} ${crypto.randomUUID().slice(0, 8)}`;
+export const makeRequest = (): string => `${kubeTime(new Date())} ${crypto.randomUUID().slice(0, 8)}`;
 
-const annotate = (name: string, value: string) => ({ metadata: { annotations: { [name]: value } } });
+export const annotate = (name: string, value: string) => ({ metadata: { annotations: { [name]: value } } });
 
 export async function skipItem({ args, flags, cluster }: Call<{ audio?: boolean }>): Promise<number> {
   const { kube, namespace } = cluster();

@@ -59,6 +59,12 @@ export function findAskedTest({ metadata, status }: Destination): string | undef
 
 const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
 
+/** Whether the person who asked for a test whose pod does not begin is to learn why. A value that is no time is told at once. */
+export const isTooLate = (id: string, now: Date): boolean => {
+  const ageMs = now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '');
+  return !(ageMs <= START_MS);
+};
+
 /** Its container's last words, or that there will be none. */
 function outcome(pod: Pod): ProbeResult | undefined {
   const [end] = listTerminations(pod);

@@ -8,7 +8,7 @@ import { holdsDestination } from '../../resources/destination/spec.ts';
 import { BY_DESTINATION } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { describeRefusal, isRefusal, splitKey } from '../runtime/controller.ts';
-import { decideTest, findAskedTest, notRun, type TestObservation, type TestStep } from './test.ts';
+import { decideTest, findAskedTest, isTooLate, notRun, type TestObservation, type TestStep } from './test.ts';
 import { buildTestPod } from './test-pod.ts';
 import { TestTurns } from './test-turns.ts';
 
@@ -18,6 +18,8 @@ const MAX_TESTS = 20;
 const MAX_TESTS_EACH = 4;
 const TURN_REQUEUE_MS = 1000;
 const PATIENCE_MS = 5 * TURN_REQUEUE_MS;
+/** How long until a refused pod is tried again. */
+const REFUSED_RETRY_MS = 2000;
 
 export class Tester {
   readonly #deps: ControllerDeps;
@@ -57,6 +59,8 @@ export class Tester {
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);
+    // What refuses it may pass while the person waits who asked.
+    if (!isTooLate(id, now)) return { requeueAfterMs: REFUSED_RETRY_MS };
     return { result: notRun(id, `Kubernetes rejected the test pod: ${refusal}`, now) };
   }
 

@@ -266,7 +266,11 @@ export function labelsFor(
   };
 }
 
-/** The owner: Kubernetes' garbage collector removes what it owns, and no other controller takes it over. */
+/**
+ * The owner: Kubernetes' garbage collector removes what it owns, and no other controller takes it over. It does not block the deletion of
+ * its owner: for that, kube-apiserver asks what the kind may do, and knows a new kind some ten seconds late. Finalizers hold back what is
+ * to be held back.
+ */
 export const ownedBy = (kind: 'LoopStream' | 'Upload', owner: LoopStream | Upload): OwnerReference[] => [
   {
     apiVersion: API_VERSION,
@@ -274,7 +278,6 @@ export const ownedBy = (kind: 'LoopStream' | 'Upload', owner: LoopStream | Uploa
     name: owner.metadata.name,
     uid: owner.metadata.uid,
     controller: true,
-    blockOwnerDeletion: true,
   },
 ];
 

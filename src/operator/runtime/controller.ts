@@ -27,21 +27,29 @@ const LONGEST_WAIT_MS = 600_000;
 export const requeueAt = (at: Date | undefined, now: Date): { requeueAfterMs?: number } | undefined =>
   at && { requeueAfterMs: Math.min(LONGEST_WAIT_MS, Math.max(0, at.getTime() - now.getTime()) + MARGIN_MS) };
 
+/** Reasons with which Kubernetes refuses what is written. */
+const REFUSALS: ReadonlySet<string> = new Set(['Invalid', 'Forbidden', 'BadRequest', 'RequestEntityTooLarge']);
+
 /**
- * Refusals in the same words that pass: a new namespace has no service account for its first moments, and admission
- * that asks who makes an owner reference (OwnerReferencesPermissionEnforcement) knows a new kind up to half a minute later.
+ * Words of admission, beside which any reason may stand: a webhook and a policy choose theirs, and a webhook that does not answer is an
+ * internal error (k8s.io/apiserver, pkg/admission/plugin/webhook/errors and pkg/admission/plugin/policy/validating).
+ */
+const ADMISSION = /admission webhook ".*" denied the request|denied request: |failed calling webhook/;
+
+/** Kubernetes does not accept what is written. Others may change that: the write is tried again later (retries.ts). */
+export const isRefusal = (error: unknown): error is KubeError =>
+  error instanceof KubeError && (REFUSALS.has(error.reason) || ADMISSION.test(error.message));
+
+/**
+ * Words of refusals that pass within seconds: a new namespace has no service account for its first moments, and admission that asks
+ * who makes an owner reference (OwnerReferencesPermissionEnforcement) knows a new kind up to half a minute later.
  */
 const PASSING = ['error looking up service account', 'because cannot find RESTMapping'];
 
-/** Kubernetes will not have it, today or tomorrow, as long as it is not changed. */
-export const isRefusal = (error: unknown): error is KubeError =>
-  error instanceof KubeError &&
-  (error.reason === 'Invalid' || error.reason === 'Forbidden') &&
-  !PASSING.some((words) => error.message.includes(words));
+export const passesSoon = (message: string): boolean => PASSING.some((words) => message.includes(words));
 
 /** Kubernetes makes nothing more in a namespace that is being deleted. */
-export const isOfEndingNamespace = (error: KubeError): boolean =>
-  error.reason === 'Forbidden' && error.message.includes('because it is being terminated');
+export const isOfEndingNamespace = (message: string): boolean => message.includes('because it is being terminated');
 
 /** A sentence of RBAC, and not of admission: the right is missing. */
 const WITHOUT_RIGHT = /cannot \w+ resource "/;

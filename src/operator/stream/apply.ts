@@ -8,14 +8,24 @@ import {
   ON_AIR_ANNOTATION,
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,
+  RETRY_ANNOTATION,
 } from '../../resources/common/names.ts';
 import { annotateTrace } from '../../resources/common/trace.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
-import { describeRefusal, isOfEndingNamespace, isRefusal } from '../runtime/controller.ts';
+import { describeRefusal, isOfEndingNamespace, isRefusal, joinKey } from '../runtime/controller.ts';
+import type { Attempt, Refusal, Retries } from '../runtime/retries.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
-import { type Decision, hasBeenOnAir, withoutPod, withoutProgram, withoutStandby } from './decide.ts';
+import {
+  type Decision,
+  findKnownRefusal,
+  hasBeenOnAir,
+  withoutPod,
+  withoutProgram,
+  withoutStandby,
+  withoutWrite,
+} from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
 import { isFirstPod } from './first-pod.ts';
 import { findFirstStart } from './first-start.ts';
@@ -53,24 +63,84 @@ const STALE: Outcome = { requeueAfterMs: RETRY_MS };
 const YIELD: Outcome = { requeueAfterMs: 0 };
 const FINISHED: Outcome = {};
 
+export interface ActionDeps extends StreamControllerDeps {
+  retries: Retries;
+}
+
 interface ActionContext {
-  deps: StreamControllerDeps;
+  deps: ActionDeps;
   observed: Observation;
   decision: Decision;
   /** `pod` after the action; the stream as it was observed. */
   done: (pod: Pod | undefined, decision?: Decision) => AppliedDecision;
 }
 
-/** `action` is the one of the decision. */
+type Deed = Exclude<Action, { do: 'nothing' }>;
+
+/** `action` is the one of the decision. What Kubernetes has refused is tried again in its time. */
 export async function applyDecision(
-  deps: StreamControllerDeps,
+  deps: ActionDeps,
   observed: Observation,
   decision: Decision,
-  action: Exclude<Action, { do: 'nothing' }>,
+  action: Deed,
 ): Promise<Outcome> {
-  const { stream, pod: main, other } = observed;
+  const { stream, now } = observed;
   const done = (pod: Pod | undefined, turnedOut = decision): AppliedDecision => ({ decision: turnedOut, pod, stream });
   const context: ActionContext = { deps, observed, decision, done };
+  const attempt = describeAttempt(stream, action);
+  if (!attempt) return act(context, action);
+  const waiting = deps.retries.find(attempt, now, findKnownRefusal(stream, action));
+  if (waiting) return giveWay(context, action, waiting);
+  try {
+    const outcome = await act(context, action);
+    deps.retries.succeed(attempt.namespace, attempt.key, now);
+    return outcome;
+  } catch (error) {
+    if (!isRefusal(error)) throw error;
+    const message = describeRefusal(error, attempt.namespace);
+    return giveWay(context, action, deps.retries.add(attempt, error, message, now));
+  }
+}
+
+/** The actions whose refusal the status tells; the others fail, and are retried by the queue. */
+const ATTEMPTS: Partial<Record<Action['do'], string>> = {
+  create: 'pod',
+  publish: 'publisher',
+  patch: 'program',
+  skip: 'program',
+};
+
+function describeAttempt({ metadata }: LoopStream, action: Deed): Attempt | undefined {
+  const what = ATTEMPTS[action.do];
+  if (what === undefined) return undefined;
+  const { namespace = '', name, generation, annotations } = metadata;
+  const isStandby = action.do === 'create' && action.standby;
+  const version = [isStandby ? 'standby' : what, generation, annotations?.[RETRY_ANNOTATION]].join(' ');
+  return { key: joinKey(namespace, name), namespace, version };
+}
+
+/** The outcome of an action that Kubernetes refuses, or has refused a moment ago. */
+async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): Promise<Outcome> {
+  const { observed, decision, done } = context;
+  const { pod: main, now } = observed;
+  if (refusal.passesSoon) return { requeueAfterMs: Math.max(0, refusal.retryAt.getTime() - now.getTime()) };
+  switch (action.do) {
+    case 'create':
+      if (!action.standby) return done(undefined, withoutPod(observed, decision, refusal));
+      // No pod will follow this one, which would go on for as long as it may.
+      if (main?.metadata.deletionTimestamp && isOfEndingNamespace(refusal.message)) await stop(context, main);
+      return done(main, withoutStandby(decision, refusal));
+    case 'patch':
+    case 'skip':
+      return done(main, withoutProgram(decision, refusal));
+    default:
+      return done(main, withoutWrite(decision, refusal));
+  }
+}
+
+async function act(context: ActionContext, action: Deed): Promise<Outcome> {
+  const { deps, observed, done } = context;
+  const { stream, pod: main, other } = observed;
   const pod = 'podUid' in action ? [main, other].find((one) => one?.metadata.uid === action.podUid) : main;
   switch (action.do) {
     case 'prepare':
@@ -124,7 +194,7 @@ async function deleteStream({ deps, observed }: ActionContext): Promise<Outcome>
  */
 async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
   const { deps, observed, decision, done } = context;
-  const { stream, freeName: name, now } = observed;
+  const { stream, freeName: name } = observed;
   const { namespace = '' } = stream.metadata;
   if (name === undefined) return STALE;
   const held = await addFinalizer(deps, stream);
@@ -147,15 +217,7 @@ async function createPod(context: ActionContext, action: Extract<Action, { do: '
     const { publisherUid } = await acquirePublisher(deps, observed, uid);
     return publisherUid === uid ? { ...done(pod), stream: held } : STALE;
   } catch (error) {
-    if (isRefusal(error)) {
-      const refusal = describeRefusal(error, namespace);
-      if (!action.standby) return done(undefined, withoutPod(observed, decision, refusal));
-      const main = observed.pod;
-      // No pod will follow this one, which would go on for as long as it may.
-      if (main?.metadata.deletionTimestamp && isOfEndingNamespace(error)) await stop(context, main);
-      return done(main, withoutStandby(decision, refusal, now));
-    }
-    if (!hasReason(error, 'AlreadyExists')) throw error;
+    if (!hasReason(error, 'AlreadyExists') || isRefusal(error)) throw error;
   }
   const own = await fetchPods(deps, stream);
   for (const pod of own) deps.caches.pods.upsert(pod);
@@ -239,7 +301,6 @@ async function patchProgram(
   decision = context.decision,
 ): Promise<AppliedDecision> {
   const { deps, observed, done } = context;
-  const findMain = (patched: Pod) => (pod === observed.other ? observed.pod : patched);
   const { name, namespace = '', uid } = pod.metadata;
   const before = readPodProgram(pod);
   const isChanged = program.version !== before?.version;
@@ -248,15 +309,10 @@ async function patchProgram(
     ...(isChanged && { [PROGRAM_CHANGED_ANNOTATION]: observed.now.toISOString() }),
   };
   const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
-  try {
-    if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(deps, observed);
-    const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
-    deps.caches.pods.upsert(patched);
-    return done(findMain(patched), decision);
-  } catch (error) {
-    if (!isRefusal(error)) throw error;
-    return done(findMain(pod), withoutProgram(decision, error.message));
-  }
+  if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(deps, observed);
+  const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
+  deps.caches.pods.upsert(patched);
+  return done(pod === observed.other ? observed.pod : patched, decision);
 }
 
 /** Passes a skip on to the pod. The program says afterwards that it is done, and where the stream stands now. */

@@ -20,6 +20,7 @@ import { computePreparation } from '../media/preparation.ts';
 import type { PodSettings } from '../pods/security.ts';
 import { findAddressToAsk, findPodTrouble, isOver, type PodReason } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
+import type { KnownRefusal, Refusal } from '../runtime/retries.ts';
 import {
   checkReadiness,
   findCutShort,
@@ -211,11 +212,6 @@ function start(situation: Situation): PartialDecision {
       progressing: yes('Waiting', obstacle.message),
       playhead: saved,
     };
-  }
-  const refusal = findCondition(stream.status?.conditions, 'Progressing');
-  if (refusal?.reason === 'PodRefused' && refusal.observedGeneration === stream.metadata.generation) {
-    const progressing = no('PodRefused', refusal.message);
-    return { phase: 'failed', action: NO_ACTION, live, progressing, playhead: saved };
   }
   const playhead = saved ?? { epoch: kubeTime(now), ...readSkipped(stream) };
   const { playing } = stream.status ?? {};
@@ -420,35 +416,41 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
   };
 }
 
-/**
- * A pod that a quota had no room for is tried again after half the time that its stream has waited, within these: what is
- * freed soon is taken soon, and thousands that wait for days ask little.
- */
-const QUOTA_RETRY_MS = { soonest: 5_000, latest: 60_000 };
-
-/** A quota is freed by others, so no edit of the stream is waited for (the words are those of its admission plugin). */
-function describeRefusal(stream: LoopStream, refusal: string, now: Date): Omit<PartialDecision, 'action'> {
-  const live = describeOffAir(stream);
-  if (!/exceeded quota:/.test(refusal)) return { phase: 'failed', live, progressing: no('PodRefused', refusal) };
-  const before = findCondition(stream.status?.conditions, 'Progressing');
-  const waitedMs = before?.reason === 'QuotaExceeded' ? now.getTime() - Date.parse(before.lastTransitionTime) : 0;
-  const { soonest, latest } = QUOTA_RETRY_MS;
-  const requeueAt = new Date(now.getTime() + Math.min(latest, Math.max(soonest, waitedMs / 2)));
+/** Others end what refuses the pod, so the stream waits. The words of a quota are those of its admission plugin. */
+function describeRefusal(stream: LoopStream, { message, retryAt }: Refusal): Omit<PartialDecision, 'action'> {
+  const reason = /exceeded quota:/.test(message) ? 'QuotaExceeded' : 'PodRefused';
   // The part that others use changes with every pod, and would be written each time.
-  const message = refusal.replace(/, used: .*(?=, limited: )/, '');
-  return { phase: 'waiting', live, progressing: no('QuotaExceeded', message), requeueAt };
+  const words = message.replace(/, used: .*(?=, limited: )/, '');
+  return { phase: 'waiting', live: describeOffAir(stream), progressing: no(reason, words), requeueAt: retryAt };
+}
+
+/** What the status tells of a refusal of this action, for the spec as it is. An operator that has begun anew knows no more. */
+export function findKnownRefusal({ metadata, status }: LoopStream, action: Action): KnownRefusal | undefined {
+  const told = findCondition(status?.conditions, 'Progressing');
+  if (told?.status !== 'False' || told.observedGeneration !== metadata.generation) return undefined;
+  if (!listRefusalReasons(action).includes(told.reason)) return undefined;
+  return { message: told.message, since: new Date(told.lastTransitionTime) };
+}
+
+function listRefusalReasons(action: Action): string[] {
+  switch (action.do) {
+    case 'create':
+      return action.standby ? ['StandbyRefused'] : ['PodRefused', 'QuotaExceeded'];
+    case 'patch':
+    case 'skip':
+      return ['ProgramRefused'];
+    default:
+      return ['WriteRefused'];
+  }
 }
 
 const withProgress = (conditions: Verdict[], progressing: Progress): Verdict[] =>
   conditions.map((one) => (one.type === 'Progressing' ? { type: 'Progressing', ...progressing } : one));
 
-/**
- * The decision after Kubernetes has refused its pod: the stream is where it was before. A refusal lasts until the stream is
- * edited; a name that is taken and a quota that is used up are tried again.
- */
-export function withoutPod({ stream, now }: Observation, decision: Decision, refusal?: string): Decision {
+/** The decision after Kubernetes has refused its pod, or its name is taken: the stream is where it was before. */
+export function withoutPod({ stream, now }: Observation, decision: Decision, refusal?: Refusal): Decision {
   const { phase, live, progressing, requeueAt } =
-    refusal === undefined ? describeNameTaken(stream, now) : describeRefusal(stream, refusal, now);
+    refusal === undefined ? describeNameTaken(stream, now) : describeRefusal(stream, refusal);
   const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
   const scheduled = judgeScheduling(stream, undefined, progressing);
   const conditions = withProgress(decision.conditions, progressing).filter(({ type }) => type !== 'PodScheduled');
@@ -466,16 +468,21 @@ export function withoutPod({ stream, now }: Observation, decision: Decision, ref
 }
 
 /** The decision after Kubernetes has refused a standby: the pod on air stays as it is. */
-export const withoutStandby = (decision: Decision, refusal: string, now: Date): Decision => ({
-  ...decision,
-  action: NO_ACTION,
-  conditions: withProgress(decision.conditions, no('StandbyRefused', refusal)),
-  requeueAt: new Date(now.getTime() + NAME_TAKEN_RETRY_MS),
-});
+export const withoutStandby = (decision: Decision, refusal: Refusal): Decision =>
+  withoutWrite(decision, refusal, 'StandbyRefused');
 
 /** The decision after Kubernetes has refused a program: the pod on air keeps the one it has. */
-export const withoutProgram = (decision: Decision, refusal: string): Decision => ({
+export const withoutProgram = (decision: Decision, refusal: Refusal): Decision =>
+  withoutWrite(decision, refusal, 'ProgramRefused');
+
+/** The decision after Kubernetes has refused something else, e.g. the Secret of the stream. */
+export const withoutWrite = (
+  decision: Decision,
+  { message, retryAt }: Refusal,
+  reason: 'StandbyRefused' | 'ProgramRefused' | 'WriteRefused' = 'WriteRefused',
+): Decision => ({
   ...decision,
   action: NO_ACTION,
-  conditions: withProgress(decision.conditions, no('ProgramRefused', refusal)),
+  conditions: withProgress(decision.conditions, no(reason, message)),
+  requeueAt: earliest(retryAt, decision.requeueAt) ?? retryAt,
 });

@@ -3,6 +3,7 @@
 import { currentSpan } from '../../lib/context.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
+import { createRetries } from '../runtime/retries.ts';
 import { type AppliedDecision, applyDecision } from './apply.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
@@ -13,14 +14,21 @@ import { findEndedPods, findLostPods, observePodTimes, observeStream } from './o
 import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus } from './status.ts';
 
-export const reconcileStream =
-  (deps: StreamControllerDeps): Reconcile =>
-  async (key) => {
+/** `enqueueAfter` is called with the key of each stream whose pod may be accepted sooner than was thought. */
+export function reconcileStream(
+  tools: StreamControllerDeps,
+  enqueueAfter: (key: string, ms: number) => void = () => undefined,
+): Reconcile {
+  const deps = { ...tools, retries: createRetries(enqueueAfter) };
+  return async (key) => {
     const stream = deps.caches.streams.get(...splitKey(key));
     const lostPods = findLostPods(deps, key);
     if (lostPods.length > 0) await failLostPods(deps, lostPods);
     const endedPods = findEndedPods(deps, key);
-    if (!stream) return removePodFinalizers(deps, key, endedPods);
+    if (!stream) {
+      deps.retries.forget(splitKey(key)[0], key);
+      return removePodFinalizers(deps, key, endedPods);
+    }
 
     const observed = observeStream(deps, stream, deps.clock.now());
     const decision = decide(observed, deps.settings);
@@ -36,6 +44,7 @@ export const reconcileStream =
     if (endedPods.size > 0) await removePodFinalizers(deps, key, endedPods);
     return requeue(deps, observed, outcome);
   };
+}
 
 /** Writes the status, with the sessions of the pods as they are after the action, and the Events for what changed in it. */
 async function writeStreamStatus(

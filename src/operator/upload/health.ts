@@ -9,6 +9,9 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { isPlayable, PREVIEW_PROFILE, type UploadStatus } from '../../resources/upload/spec.ts';
 import { buildConditions } from '../runtime/controller.ts';
 
+/** Reason of Ready while Kubernetes refuses a Job, which is tried again. */
+export const JOB_REFUSED = 'JobRefused';
+
 /** `refusal`: why a Job of the upload cannot be made, which only others can change. */
 export function judgeUpload({ media, renditions = [], error, conditions }: UploadStatus, refusal?: string): Health {
   // Prepared repeats the problem of an import.
@@ -19,7 +22,7 @@ export function judgeUpload({ media, renditions = [], error, conditions }: Uploa
   const pending = renditions.filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE);
   if (media && pending.length > 0 && pending.every(isPlayable))
     return { state: 'ready', reason: 'Playable', message: `The upload can be played. ${message}` };
-  if (refusal !== undefined) return { state: 'stalled', reason: 'JobRefused', message: refusal };
+  if (refusal !== undefined) return { state: 'reconciling', reason: JOB_REFUSED, message: refusal };
   return { state: 'reconciling', reason, message };
 }
 

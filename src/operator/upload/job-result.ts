@@ -45,6 +45,8 @@ export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome 
   }
   const failure = finished(job, 'Failed');
   if (failure) {
+    // It never had a pod, which a policy or a quota may have refused: nothing is known of the file.
+    if (failure.reason === 'DeadlineExceeded' && pods.length === 0 && !job.status?.failed) return { kind: 'lost' };
     if (failure.reason === 'DeadlineExceeded')
       return failed('prepare_timeout', `${UPLOAD_ERRORS.prepare_timeout} Import a shorter file.`);
     const result = lastError(pods);

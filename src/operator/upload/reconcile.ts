@@ -2,16 +2,26 @@
 
 import { JOBS, type Job } from '../../kube/core.ts';
 import { hasReason } from '../../kube/types.ts';
-import { ACCOUNT_LABEL, importJobName } from '../../resources/common/names.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
+import { ACCOUNT_LABEL, importJobName, RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
-import { describeRefusal, isRefusal, type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
+import {
+  buildWarningEvent,
+  describeRefusal,
+  isRefusal,
+  type Reconcile,
+  requeueAt,
+  splitKey,
+  writeStatus,
+} from '../runtime/controller.ts';
+import { createRetries, type Retries } from '../runtime/retries.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
 import { buildUploadEvents } from './events.ts';
-import { addHealth } from './health.ts';
+import { addHealth, JOB_REFUSED } from './health.ts';
 import { chooseParallelism } from './helpers.ts';
 import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
@@ -19,24 +29,28 @@ import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
 import { createRaiser } from './raise.ts';
 
-/** How long until a Job that could not be made is tried again; whether it can be depends on others (a quota, a name). */
-const RETRY_MS = 60_000;
+/** How long until a Job is looked for again whose name another one has. */
+const NAME_TAKEN_RETRY_MS = 60_000;
+
+type EnqueueUpload = (uploadKey: string, afterMs?: number) => void;
+type Deps = UploadControllerDeps & { retries: Retries };
 
 /** `enqueue` is called with the key of each upload that waited and may make a Job now. */
-export function reconcileUpload(deps: UploadControllerDeps, enqueue: (uploadKey: string) => void): Reconcile {
+export function reconcileUpload(tools: UploadControllerDeps, enqueue: EnqueueUpload): Reconcile {
+  const deps = { ...tools, retries: createRetries(enqueue) };
   const raisePods = createRaiser(deps);
   return async (key) => {
     try {
       return await reconcile(deps, key, raisePods);
     } finally {
       // Whatever this upload did, a place may have become free for another.
-      deps.admission.due().forEach(enqueue);
+      for (const due of deps.admission.due()) enqueue(due);
     }
   };
 }
 
 async function reconcile(
-  deps: UploadControllerDeps,
+  deps: Deps,
   key: string,
   raisePods: ReturnType<typeof createRaiser>,
 ): Promise<{ requeueAfterMs?: number } | undefined> {
@@ -44,16 +58,73 @@ async function reconcile(
   const upload = caches.uploads.get(...splitKey(key));
   if (!upload || upload.metadata.deletionTimestamp) {
     admission.leave(key);
+    deps.retries.forget(splitKey(key)[0], key);
     return removeActiveJobs(deps, key);
   }
   const now = clock.now();
   const decision = decideUpload(upload, observeUpload(deps, upload, now));
   await removeJobs(deps, upload, decision.remove);
-  const made = await createJobs(deps, key, upload, decision.create);
-  made.refusal = (await adjustHelpers(deps, key, upload, decision.helpers)) ?? made.refusal;
-  await writeUploadStatus(deps, upload, decision, { ...made, now });
+  const writer = createWriter(deps, key, upload, now);
+  const queued = await createJobs(deps, key, upload, decision.create, writer);
+  await adjustHelpers(deps, key, upload, decision.helpers, writer);
+  const refusal = writer.close();
+  await writeUploadStatus(deps, upload, decision, { refusal, queued, now });
   await raisePods(decision.raise);
-  return made.refusal === undefined ? requeueAt(decision.requeueAt, now) : { requeueAfterMs: RETRY_MS };
+  return requeueAt(refusal?.retryAt ?? decision.requeueAt, now);
+}
+
+/** Why a Job cannot be made, which only others can change. */
+interface JobRefusal {
+  message: string;
+  retryAt: Date;
+  /** Kubernetes has refused it just now. */
+  isNew: boolean;
+  /** Nobody needs to be told. */
+  passesSoon: boolean;
+}
+
+/** Does what one run of an upload writes, unless Kubernetes refuses it, or has refused it a moment ago. */
+interface Writer {
+  try(write: () => Promise<string | undefined>): Promise<void>;
+  close(): JobRefusal | undefined;
+}
+
+/** What a write returns is why it cannot be done; a refusal of Kubernetes may be thrown. */
+function createWriter({ retries }: Deps, key: string, upload: Upload, now: Date): Writer {
+  const { metadata, status } = upload;
+  const [namespace] = splitKey(key);
+  const version = [metadata.generation, metadata.annotations?.[RETRY_ANNOTATION]].join(' ');
+  const attempt = { key, namespace, version };
+  const ready = findCondition(status?.conditions, 'Ready');
+  const known = ready?.reason === JOB_REFUSED && ready.observedGeneration === metadata.generation ? ready : undefined;
+  let isFree: boolean | undefined;
+  let refusal: JobRefusal | undefined;
+  return {
+    async try(write) {
+      if (isFree === undefined) {
+        const since = known && { message: known.message, since: new Date(known.lastTransitionTime) };
+        const waiting = retries.find(attempt, now, since);
+        isFree = waiting === undefined;
+        refusal = waiting && { ...waiting, isNew: false };
+      }
+      if (!isFree) return;
+      try {
+        const message = await write();
+        const retryAt = new Date(now.getTime() + NAME_TAKEN_RETRY_MS);
+        if (message !== undefined) refusal = { message, retryAt, isNew: true, passesSoon: false };
+      } catch (error) {
+        if (!isRefusal(error)) throw error;
+        const message = describeRefusal(error, namespace);
+        // What is refused once is not tried for the other Jobs of the upload either.
+        isFree = false;
+        refusal = { ...retries.add(attempt, error, message, now), isNew: true };
+      }
+    },
+    close() {
+      if (isFree && refusal === undefined) retries.succeed(namespace, key, now);
+      return refusal;
+    },
+  };
 }
 
 /** Removes the Jobs that run for an upload which is gone; the garbage collector would come to them later. */
@@ -77,75 +148,63 @@ async function removeJobs({ kube }: ControllerDeps, upload: Upload, jobs: readon
   }
 }
 
-interface Made {
-  /** Why a Job cannot be made. */
-  refusal: string | undefined;
-  /** Names of the Jobs that wait for their turn. */
-  queued: Set<string>;
-}
-
-/** Makes the Jobs whose turn it is. */
+/** Makes the Jobs whose turn it is. Returns the names of those that wait for it. */
 async function createJobs(
   deps: UploadControllerDeps,
   key: string,
   upload: Upload,
   wantedJobs: readonly WantedJob[],
-): Promise<Made> {
+  writer: Writer,
+): Promise<Set<string>> {
   const { admission } = deps;
   const { labels, creationTimestamp: since } = upload.metadata;
   const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wantedJobs);
-  let refusal: string | undefined;
   try {
     for (const wantedJob of allowed)
-      refusal = (await createJob(deps, upload, buildJob(upload, wantedJob, deps.settings))) ?? refusal;
+      await writer.try(() => createJob(deps, upload, buildJob(upload, wantedJob, deps.settings)));
   } finally {
     admission.settle(key);
   }
-  const queued = new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
-  return { refusal, queued };
+  return new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
 }
 
-/** Makes the Jobs of helpers, and changes how many pods they have; returns why that cannot be done, if only others can change it. */
+/** Makes the Jobs of helpers, and changes how many pods they have. */
 async function adjustHelpers(
   deps: UploadControllerDeps,
   key: string,
   upload: Upload,
   wanted: readonly WantedHelpers[],
-): Promise<string | undefined> {
+  writer: Writer,
+): Promise<void> {
   const { admission, caches, settings } = deps;
   const { labels, creationTimestamp: since, namespace = '' } = upload.metadata;
   const granted = admission.lend({ key, account: labels?.[ACCOUNT_LABEL], since }, wanted);
-  let refusal: string | undefined;
   for (const helpers of wanted) {
     const pods = granted.get(helpers.name) ?? 0;
     const job = caches.jobs.get(namespace, helpers.name);
-    if (job) refusal = (await setPods(deps, job, pods, helpers.left)) ?? refusal;
-    else if (pods > 0)
-      refusal = (await createJob(deps, upload, buildHelpersJob(upload, helpers, pods, settings))) ?? refusal;
+    const parallelism = job && chooseParallelism(Number(job.spec.parallelism), pods, helpers.left);
+    if (job && parallelism !== job.spec.parallelism) await writer.try(() => setPods(deps, job, parallelism));
+    else if (!job && pods > 0)
+      await writer.try(() => createJob(deps, upload, buildHelpersJob(upload, helpers, pods, settings)));
   }
-  return refusal;
 }
 
 /** Lets a Job have so many pods at once. The Job controller ends the youngest of those that are too many. */
 async function setPods(
   { caches, kube }: ControllerDeps,
-  { metadata, spec }: Job,
-  pods: number,
-  left: number,
-): Promise<string | undefined> {
+  { metadata }: Job,
+  parallelism: number | undefined,
+): Promise<undefined> {
   const { namespace = '', name, uid } = metadata;
-  const parallelism = chooseParallelism(Number(spec.parallelism), pods, left);
-  if (spec.parallelism === parallelism) return undefined;
   try {
     caches.jobs.upsert(await kube.mergePatch(JOBS, namespace, name, { metadata: { uid }, spec: { parallelism } }));
   } catch (error) {
-    if (isRefusal(error)) return describeRefusal(error, namespace);
-    if (!hasReason(error, 'NotFound', 'Conflict')) throw error;
+    if (isRefusal(error) || !hasReason(error, 'NotFound', 'Conflict')) throw error;
   }
   return undefined;
 }
 
-/** Makes a Job; returns why it cannot be made, if only others can change that. */
+/** Makes a Job; returns why it cannot be made where somebody else has its name. */
 async function createJob(
   deps: ControllerDeps,
   upload: Upload,
@@ -156,8 +215,7 @@ async function createJob(
     deps.caches.jobs.upsert(await deps.kube.create(JOBS, namespace, built));
     return undefined;
   } catch (error) {
-    if (isRefusal(error)) return describeRefusal(error, namespace);
-    if (!hasReason(error, 'AlreadyExists')) throw error;
+    if (isRefusal(error) || !hasReason(error, 'AlreadyExists')) throw error;
   }
   const { name } = built.metadata;
   const job = await deps.kube.get(JOBS, namespace, name);
@@ -170,12 +228,13 @@ async function writeUploadStatus(
   deps: UploadControllerDeps,
   upload: Upload,
   decision: UploadDecision,
-  { refusal, queued, now }: Made & { now: Date },
+  { refusal, queued, now }: { refusal: JobRefusal | undefined; queued: Set<string>; now: Date },
 ): Promise<void> {
   const { caches, events } = deps;
-  if (refusal !== undefined) events.event(upload, { type: 'Warning', reason: 'JobRefused', message: refusal });
+  const told = refusal?.passesSoon ? undefined : refusal?.message;
+  if (told !== undefined && refusal?.isNew) events.event(upload, buildWarningEvent(JOB_REFUSED, told));
   if (decision.waitsForRoom) queued.add(importJobName(upload.metadata.name));
-  const status = addHealth(upload, addWaitingStates(upload, decision.status, queued), now, refusal);
+  const status = addHealth(upload, addWaitingStates(upload, decision.status, queued), now, told);
   if (!(await writeStatus(deps, UPLOADS, caches.uploads, upload, status))) return;
   for (const event of buildUploadEvents(upload.status, status)) events.event(upload, event);
 }

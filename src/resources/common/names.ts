@@ -71,7 +71,8 @@ export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
 export const PREVIEW_ANNOTATION = `${GROUP}/preview-asked`;
 /**
  * On an Upload: a value that was not there before asks for one more try of its link, once it has failed. One that begins with a time
- * (RFC 3339) is let go when it is old. On a Job: the value that it was made for.
+ * (RFC 3339) is let go when it is old. On a Job: the value that it was made for. On a LoopStream: a value that was not there before asks
+ * for one more try of what Kubernetes has refused, at once.
  */
 export const RETRY_ANNOTATION = `${GROUP}/retry`;
 /** On the kept versions of a playlist. */

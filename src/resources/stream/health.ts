@@ -38,13 +38,14 @@ const OUTLOOKS = {
   InsufficientCredits: 'stays',
   MediaAwaitsGate: 'passes',
   ScheduleInvalid: 'stays',
-  // Its pod. A node may be added, or freed by other pods, as a quota rarely is.
+  // Its pod. A node may be added, and others may change what refuses it: the operator tries again.
   Unschedulable: 'passes',
-  QuotaExceeded: 'stays',
-  PodRefused: 'stays',
+  QuotaExceeded: 'passes',
+  PodRefused: 'passes',
   PodNameTaken: 'stays',
-  StandbyRefused: 'stays',
-  ProgramRefused: 'stays',
+  StandbyRefused: 'passes',
+  ProgramRefused: 'passes',
+  WriteRefused: 'passes',
   // Its way on air and off air.
   Settled: 'passes',
   Waiting: 'passes',
@@ -66,6 +67,21 @@ const POD_STAYS: ReadonlySet<string> = new Set([
   'ErrImageNeverPull',
   'InvalidImageName',
 ]);
+
+/** Reasons of Progressing for what Kubernetes refuses. The operator tries it again, and at once where somebody asks for it. */
+const REFUSED_WRITES: ReadonlySet<string> = new Set<ProblemReason>([
+  'QuotaExceeded',
+  'PodRefused',
+  'StandbyRefused',
+  'ProgramRefused',
+  'WriteRefused',
+]);
+
+/** Whether Kubernetes refuses what the operator writes for a stream. */
+export function isRefused({ status }: Pick<LoopStream, 'status'>): boolean {
+  const progressing = findCondition(status?.conditions, 'Progressing');
+  return progressing?.status === 'False' && REFUSED_WRITES.has(progressing.reason);
+}
 
 /** Unknown reasons are those of other controllers, and of kubelet. */
 function findOutlook(reason: string): Outlook {

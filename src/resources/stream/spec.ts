@@ -215,7 +215,7 @@ export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' 
  * to scheduled from new, idle, stopping, stopped, ended [waiting, starting, live, reconnecting, failed]: it is wanted, its
  *   next window is to come, and nothing of it is left.
  * to waiting from new, idle, scheduled, stopping, stopped, ended, failed [starting, live, reconnecting]: it is wanted now, has
- *   no pod, and something is against it; or a quota has no room for its pod.
+ *   no pod, and something is against it; or Kubernetes refuses its pod.
  * to starting from new, idle, scheduled, waiting, stopped, failed [stopping, ended]: all is ready, and its pod is made.
  * to live from starting, reconnecting [new, idle, scheduled, waiting, stopping, stopped, ended, failed]: a destination
  *   accepts media.
@@ -226,8 +226,8 @@ export const isWanted = ({ replicas, suspend }: Pick<LoopStreamSpec, 'replicas' 
  *   nothing of it is left.
  * to ended from new, idle, scheduled, stopping [waiting, starting, live, reconnecting, stopped, failed]: its last window is
  *   over, and nothing of it is left.
- * to failed from waiting, starting, reconnecting [new, idle, scheduled, live, stopping, stopped, ended]: Kubernetes refuses
- *   its pod, or a pod that is not its own has its name.
+ * to failed from waiting, starting, reconnecting [new, idle, scheduled, live, stopping, stopped, ended]: a pod that is
+ *   not its own has the name of its pod.
  */
 export const PHASES = [
   'idle',
@@ -449,12 +449,12 @@ export const READINESS_ISSUES = {
   QuotaExceeded: {
     code: 'quota_exceeded',
     field: '',
-    fix: 'Raise the ResourceQuota of the namespace, or free some of it; the operator retries every minute.',
+    fix: 'Raise the ResourceQuota of the namespace, or free some of it; the operator retries automatically.',
   },
   PodRefused: {
     code: 'pod_refused',
     field: '',
-    fix: 'Remove the cause that Kubernetes reports, then edit the stream; the operator retries after the edit.',
+    fix: 'Remove the cause that Kubernetes reports; the operator retries automatically, and at once when you start or edit the stream.',
   },
   PodNameTaken: {
     code: 'pod_name_taken',

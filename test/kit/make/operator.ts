@@ -6,6 +6,7 @@ import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import type { PrepareResult } from '../../../src/media/prepare/job/task.ts';
 import { assessTracks } from '../../../src/operator/media/items.ts';
 import type { PodSettings } from '../../../src/operator/pods/security.ts';
+import type { Refusal } from '../../../src/operator/runtime/retries.ts';
 import { decide } from '../../../src/operator/stream/decide.ts';
 import type { Observation } from '../../../src/operator/stream/observation.ts';
 import { buildPod } from '../../../src/operator/stream/pod.ts';
@@ -33,6 +34,8 @@ import {
 
 export const NAMESPACE = 'tv';
 export const NOW = new Date('2026-06-01T12:00:00Z');
+/** A refusal of Kubernetes in these words. */
+export const refusal = (message: string): Refusal => ({ message, retryAt: at(30), passesSoon: false });
 export const at = (seconds: number): Date => new Date(NOW.getTime() + seconds * 1000);
 
 export const SETTINGS: PodSettings = {

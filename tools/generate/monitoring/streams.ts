@@ -37,7 +37,7 @@ const onAir: Alert[] = [
     ],
     mends: [
       'Pending: add nodes, or correct `spec.template` (node selector, tolerations, resources).',
-      'The image is missing, or a policy or quota rejects the pod (`PodRefused`): correct the cause in the message. The operator retries when the spec or the quota changes.',
+      'The image is missing, or a policy or quota rejects the pod (`PodRefused`, `QuotaExceeded`): correct the cause in the message. The operator retries by itself, within ten minutes at the latest; `kubectl loop start` retries at once.',
       'The destination rejects the stream: correct the key in its Secret (it takes effect within minutes), or ask the platform.',
       'The destination is unreachable from the cluster: check egress rules (`networkPolicy.mediaAlsoTo` if its address is private), DNS and the platform’s own status.',
     ],

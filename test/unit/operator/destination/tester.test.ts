@@ -2,6 +2,7 @@
 import { expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { KubeError } from '../../../../src/kube/types.ts';
+import { kubeTime } from '../../../../src/lib/clock.ts';
 import type { ControllerDeps } from '../../../../src/operator/caches/controller-deps.ts';
 import { Tester } from '../../../../src/operator/destination/tester.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../../../src/resources/common/names.ts';
@@ -11,9 +12,9 @@ import { at, destination, endedPod, meta, NAMESPACE, SETTINGS } from '../../../k
 const SEEN = { ready: { status: 'True' as const, message: 'Fine.' }, secretVersion: '7' };
 const PASSED = { ok: true, stage: 'publish', message: 'Fine.', tookMs: 1 };
 
-const buildRequested = (name: string, account: string): Destination => ({
+const buildRequested = (name: string, account: string, id = 'now'): Destination => ({
   ...destination(name),
-  metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: 'now' } },
+  metadata: { ...meta(name), labels: { [ACCOUNT_LABEL]: account }, annotations: { [TEST_ANNOTATION]: id } },
 });
 
 /** A tester whose pods are made by `create`, and kept. */
@@ -30,8 +31,8 @@ function testerWith(create: (pod: Pod) => Pod = (pod) => pod) {
   };
   const tools = { kube, caches, settings: SETTINGS, clock: { now: () => at(5) } } as unknown as ControllerDeps;
   const tester = new Tester(tools);
-  const advance = (name: string, account = name) =>
-    tester.advance(`${NAMESPACE}/${name}`, buildRequested(name, account), SEEN);
+  const advance = (name: string, account = name, id?: string) =>
+    tester.advance(`${NAMESPACE}/${name}`, buildRequested(name, account, id), SEEN);
   return { tester, advance, pods, upsert };
 }
 
@@ -60,6 +61,22 @@ it('a refused pod is reported, and takes no place', async () => {
     expect(result).toMatchObject({ ok: false, code: 'not_run', message: expect.stringContaining('exceeded quota') });
     expect(make).toBeUndefined();
   }
+});
+
+it('a refused pod is tried again while the person waits who asked for the test', async () => {
+  const words = 'pods "x" is forbidden: violates PodSecurity "restricted:latest"';
+  const answers = [() => new KubeError(403, 'Forbidden', words), () => undefined];
+  const { advance } = testerWith((pod) => {
+    const refused = answers.shift()?.();
+    if (refused) throw refused;
+    return pod;
+  });
+  const id = kubeTime(at(0));
+  expect(await advance('d', 'd', id)).toEqual({ requeueAfterMs: 2000 });
+  expect(await advance('d', 'd', id)).toMatchObject({ make: true });
+  answers.push(() => new KubeError(403, 'Forbidden', words));
+  const late = await advance('late', 'late', kubeTime(at(-21)));
+  expect(late.result).toMatchObject({ code: 'not_run', message: expect.stringContaining('violates PodSecurity') });
 });
 
 it('a passing failure is retried', async () => {

@@ -10,7 +10,7 @@ import { FINALIZER } from '../../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { type LoopStreamSpec, PHASES, type Phase } from '../../../../src/resources/stream/spec.ts';
 import type { World } from '../../../kit/make/operator.ts';
-import { at, destination, makePod, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, refusal, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 /** All inputs of a decision, as words. */
 interface Scene {
@@ -76,7 +76,7 @@ function look(before: LoopStream, scene: Scene): LoopStream {
   let decision = decide({ ...seen, stream: loopStream }, SETTINGS);
   if (decision.action.do === 'create' && answer !== 'made') {
     const words = { refused: 'spec.x: Invalid value', quota: 'exceeded quota: few', taken: undefined }[answer];
-    decision = withoutPod({ ...seen, stream: loopStream }, decision, words);
+    decision = withoutPod({ ...seen, stream: loopStream }, decision, words === undefined ? undefined : refusal(words));
   }
   const { deletionTimestamp: _, ...metadata } = loopStream.metadata;
   return {
@@ -215,9 +215,17 @@ describe('the way of a stream', () => {
       [{}, { pod: 'ready' }, { pod: 'ready', lacks: 'credit' }, { lacks: 'credit' }, {}],
     ],
     [
-      'that Kubernetes refuses, until it is edited',
-      ['failed', 'failed', 'starting', 'waiting', 'starting'],
-      [{ answer: 'refused' }, {}, { edited: true }, { answer: 'quota' }, {}],
+      'that Kubernetes refuses, until it accepts the pod',
+      ['waiting', 'waiting', 'starting', 'live', 'waiting', 'waiting', 'starting'],
+      [
+        { answer: 'refused' },
+        { answer: 'quota' },
+        {},
+        { pod: 'ready' },
+        { answer: 'refused' },
+        { answer: 'refused' },
+        {},
+      ],
     ],
   ])('%s', (_what, phases, list) => {
     expect(way(...list)).toEqual(phases);

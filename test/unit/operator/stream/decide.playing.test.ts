@@ -18,6 +18,7 @@ import {
   makePod,
   NOW,
   playlist,
+  refusal,
   rendition,
   step,
   stream,
@@ -134,7 +135,7 @@ describe('a stream whose next version is being prepared', () => {
     );
     expect(step(gated, world({ ...PUBLISHED, pod })).stream.status?.playing).toEqual(loopStream.status?.playing);
     const { decision } = step(loopStream, world(PUBLISHED));
-    const refused = withoutPod({ ...world(PUBLISHED), stream: loopStream }, decision, 'exceeded quota: few');
+    const refused = withoutPod({ ...world(PUBLISHED), stream: loopStream }, decision, refusal('exceeded quota: few'));
     const status = buildStatus(loopStream, refused, undefined, world(PUBLISHED));
     expect(status).toMatchObject({ phase: 'waiting', playing: loopStream.status?.playing });
     expect(step({ ...loopStream, status }, world(PUBLISHED)).decision.action).toMatchObject({ do: 'create' });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
-import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { findKnownRefusal, withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../../../src/resources/common/names.ts';
-import { at, destination, makePod, NOW, step, stream, upload, world } from '../../../kit/make/operator.ts';
+import { at, destination, makePod, NOW, refusal, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
 const stopped = (spec = {}) => stream({ replicas: 0, ...spec });
 
@@ -201,20 +201,21 @@ describe('the column of destinations', () => {
 });
 
 describe('refusals of Kubernetes', () => {
-  it('are final until the stream is edited', () => {
+  it('are tried again, and known from the status for the spec that was refused', () => {
     const loopStream = stream();
-    const decision = withoutPod(
-      { ...world(), stream: loopStream },
-      step(loopStream, world()).decision,
-      'exceeded quota',
-    );
-    const failed = { ...loopStream, status: buildStatus(loopStream, decision, undefined, world()) };
-    expect(failed.status?.phase).toBe('failed');
-    const again = step(failed, world({ now: at(600) }));
-    expect(again.decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' } });
-    expect(isSameStatus(failed.status, again.stream.status ?? {})).toBe(true);
-    const edited = { ...failed, metadata: { ...failed.metadata, generation: 2 } };
-    expect(step(edited, world()).decision.action.do).toBe('create');
+    const { action, ...made } = step(loopStream, world()).decision;
+    const seen = { ...world(), stream: loopStream };
+    const decision = withoutPod(seen, { ...made, action }, refusal('Every pod needs the label team.'));
+    expect(decision).toMatchObject({ phase: 'waiting', requeueAt: at(30) });
+    const waiting = { ...loopStream, status: buildStatus(loopStream, decision, undefined, world()) };
+    const known = { message: 'Every pod needs the label team.', since: NOW };
+    expect(findKnownRefusal(waiting, action)).toEqual(known);
+    const again = step(waiting, world({ now: at(600) })).decision;
+    expect(again.action.do).toBe('create');
+    const refused = withoutPod({ ...seen, stream: waiting }, again, refusal(known.message));
+    expect(isSameStatus(waiting.status, buildStatus(waiting, refused, undefined, world()))).toBe(true);
+    const edited = { ...waiting, metadata: { ...waiting.metadata, generation: 2 } };
+    expect(findKnownRefusal(edited, action)).toBeUndefined();
   });
 
   it('while a pod that is not ours has the name, none is made', () => {

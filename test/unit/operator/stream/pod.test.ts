@@ -29,7 +29,6 @@ describe('the pod of a stream', () => {
           kind: 'LoopStream',
           uid: 'uid-of-bunny',
           controller: true,
-          blockOwnerDeletion: true,
         },
       ],
     });

@@ -16,6 +16,7 @@ import {
   meta,
   NOW,
   playlist,
+  refusal,
   step,
   stream,
   upload,
@@ -196,16 +197,16 @@ describe('a stream', () => {
     expect(judge(deleted, world()).state).toBe('reconciling');
   });
 
-  it('whose pod Kubernetes refuses stalls, also where a quota has no room', () => {
+  it('whose pod Kubernetes refuses reconciles: it is tried again', () => {
     const observed = { ...world(), stream: stream() };
     const { decision } = step(stream(), world());
-    for (const [refusal, reason] of [
+    for (const [words, reason] of [
       ['pods is forbidden: exceeded quota: pods, requested: pods=1, used: pods=1, limited: pods=1', 'QuotaExceeded'],
       ['admission webhook denied the request', 'PodRefused'],
     ] as const) {
-      const refused = withoutPod(observed, decision, refusal);
+      const refused = withoutPod(observed, decision, refusal(words));
       const status = buildStatus(stream(), refused, undefined, world());
-      expect(readHealth({ ...stream(), status })).toMatchObject({ state: 'stalled', reason });
+      expect(readHealth({ ...stream(), status })).toMatchObject({ state: 'reconciling', reason });
     }
   });
 });
@@ -237,13 +238,13 @@ describe('a stream on air', () => {
     expect(judge(gated, world({ pod })).state).toBe('ready');
   });
 
-  it('reconciles while its pod is replaced, and stalls where that is refused', () => {
+  it('reconciles while its pod is replaced, also where that is refused', () => {
     const { pod, stream: before } = live();
     const going = { ...pod, metadata: { ...pod.metadata, deletionTimestamp: NOW.toISOString() } };
     const made = step(before, world({ pod: going }));
     expect(readHealth(made.stream)).toMatchObject({ state: 'reconciling', reason: 'Replacing' });
-    const status = buildStatus(before, withoutStandby(made.decision, 'No.', NOW), pod, world());
-    expect(readHealth({ ...before, status })).toMatchObject({ state: 'stalled', reason: 'StandbyRefused' });
+    const status = buildStatus(before, withoutStandby(made.decision, refusal('No.')), pod, world());
+    expect(readHealth({ ...before, status })).toMatchObject({ state: 'reconciling', reason: 'StandbyRefused' });
   });
 });
 

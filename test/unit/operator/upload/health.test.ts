@@ -68,9 +68,9 @@ describe('an upload', () => {
     expect(judgeUpload(status)).toMatchObject({ state: 'stalled', reason: 'MediaUnreadable' });
   });
 
-  it('whose Job is refused stalls with the words of Kubernetes', () => {
+  it('whose Job is refused reconciles with the words of Kubernetes', () => {
     expect(judgeUpload(importing('Importing'), 'exceeded quota')).toMatchObject({
-      state: 'stalled',
+      state: 'reconciling',
       reason: 'JobRefused',
       message: 'exceeded quota',
     });

@@ -128,12 +128,18 @@ describe('the import of an upload', () => {
     ],
     ['it took too long', failed('DeadlineExceeded'), undefined, 'prepare_timeout'],
   ])('fails for good when %s', (_what, conditions, pod, code) => {
-    const jobs = [makeJob(fresh(), wantImport(fresh()), conditions)];
+    const job = makeJob(fresh(), wantImport(fresh()), conditions);
+    const jobs = [{ ...job, status: { ...job.status, failed: 1 } }];
     const { status, create } = see(fresh(), { jobs, pods: pod ? [pod] : [] });
     expect(status).toMatchObject({ phase: 'failed', error: { code } });
     expect(create).toEqual([]);
     const later = { ...fresh(), status };
     expect(see(later, { profiles: ['720p30'] })).toMatchObject({ create: [], remove: [], status: { phase: 'failed' } });
+  });
+
+  it('is tried again when the time of a Job was up before it had a pod, which may have been refused', () => {
+    const jobs = [makeJob(fresh(), wantImport(fresh()), failed('DeadlineExceeded'))];
+    expect(see(fresh(), { jobs })).toMatchObject({ remove: jobs, status: { phase: 'importing' } });
   });
 
   it('goes on while a try has failed and others are left', () => {
