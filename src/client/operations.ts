@@ -205,8 +205,9 @@ export interface Operations {
      */
     delete: (id: string, call?: CallOptions) => Promise<void>;
     /**
-     * Start a stream. Safe to repeat: a stream that is on air is returned unchanged. It may reject with
-     * `problems.StreamNotReady`, `problems.InsufficientCredits` or `problems.Conflict`.
+     * Start a stream. Safe to repeat: a stream that is on air is returned unchanged. A stream whose pod Kubernetes
+     * refuses tries again at once. It may reject with `problems.StreamNotReady`, `problems.InsufficientCredits` or
+     * `problems.Conflict`.
      */
     start: (id: string, call?: StartOptions) => Promise<Stream>;
     /**

@@ -237,7 +237,7 @@ export function createStreamService(deps: StreamServiceDeps) {
 
     /**
      * Puts the stream on air now. Start removes a schedule that has not begun or is over. Recurring windows stay: the stream is on
-     * air during them from now on. What Kubernetes has refused is tried again at once.
+     * air during them from now on. A pod that Kubernetes has refused is tried again at once.
      */
     async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
       const stream = streams.get(accountId, id);

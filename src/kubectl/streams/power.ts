@@ -26,7 +26,7 @@ const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolea
     const timeoutMs = parseTimeout(flags.timeout);
     for (const text of args) {
       const { name } = parseReference(text, 'stream');
-      // What Kubernetes has refused is tried again at once.
+      // A pod that Kubernetes has refused is tried again at once.
       const asked = replicas === 1 ? annotate(RETRY_ANNOTATION, makeRequest()) : {};
       const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { ...asked, spec: { replicas } });
       if (replicas === 1 && stream.spec.suspend)

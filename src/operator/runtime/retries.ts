@@ -13,7 +13,7 @@ export interface Attempt {
   /** Key of the object that it is done for. */
   key: string;
   namespace: string;
-  /** What is done, of which edit and for which request. Another version than the one that was refused is tried at once. */
+  /** The action, its edit and its request. Another version than the one that was refused is tried at once. */
   version: string;
 }
 
@@ -42,7 +42,7 @@ interface Kept {
 }
 
 const SHORTEST_MS = 3_000;
-/** What refuses with Forbidden is most often mended by a setting of the namespace. */
+/** A setting of the namespace most often mends a write that is Forbidden. */
 const LONGEST_MS = 60_000;
 /** Invalid is what Kubernetes says of a field that it will never accept, and by default of a policy, which others may change. */
 const LONGEST_INVALID_MS = 600_000;
@@ -86,7 +86,7 @@ export function createRetries(enqueueAfter: (key: string, ms: number) => void, r
   /** Namespace → key → its refusal. */
   const refusals = new Map<string, Map<string, Kept>>();
   const takeRetryPlace = createPlaces();
-  /** What somebody asked for does not wait for what nobody did. */
+  /** A try that somebody asked for does not wait for the others. */
   const takeAskedPlace = createPlaces();
 
   const keep = (kept: Kept): void => {
@@ -149,7 +149,7 @@ export function createRetries(enqueueAfter: (key: string, ms: number) => void, r
       return show(kept);
     },
 
-    /** A write for `key` was done. What refused it may have refused others of its namespace, which are tried soon. */
+    /** A write for `key` was done. The same cause may have refused others of its namespace, which are tried soon. */
     succeed(namespace: string, key: string, now: Date): void {
       if (!forget(namespace, key)) return;
       const nowMs = now.getTime();

@@ -77,7 +77,7 @@ interface ActionContext {
 
 type Deed = Exclude<Action, { do: 'nothing' }>;
 
-/** `action` is the one of the decision. What Kubernetes has refused is tried again in its time. */
+/** `action` is the one of the decision. An action that Kubernetes has refused is tried again in its time. */
 export async function applyDecision(
   deps: ActionDeps,
   observed: Observation,

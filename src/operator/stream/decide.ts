@@ -424,7 +424,7 @@ function describeRefusal(stream: LoopStream, { message, retryAt }: Refusal): Omi
   return { phase: 'waiting', live: describeOffAir(stream), progressing: no(reason, words), requeueAt: retryAt };
 }
 
-/** What the status tells of a refusal of this action, for the spec as it is. An operator that has begun anew knows no more. */
+/** The refusal of this action that the status tells, for the spec as it is. An operator that has begun anew knows no more. */
 export function findKnownRefusal({ metadata, status }: LoopStream, action: Action): KnownRefusal | undefined {
   const told = findCondition(status?.conditions, 'Progressing');
   if (told?.status !== 'False' || told.observedGeneration !== metadata.generation) return undefined;

@@ -89,7 +89,7 @@ interface Writer {
   close(): JobRefusal | undefined;
 }
 
-/** What a write returns is why it cannot be done; a refusal of Kubernetes may be thrown. */
+/** A write returns why it cannot be done, or throws a refusal of Kubernetes. */
 function createWriter({ retries }: Deps, key: string, upload: Upload, now: Date): Writer {
   const { metadata, status } = upload;
   const [namespace] = splitKey(key);
@@ -115,7 +115,7 @@ function createWriter({ retries }: Deps, key: string, upload: Upload, now: Date)
       } catch (error) {
         if (!isRefusal(error)) throw error;
         const message = describeRefusal(error, namespace);
-        // What is refused once is not tried for the other Jobs of the upload either.
+        // The other Jobs of the upload are not tried either.
         isFree = false;
         refusal = { ...retries.add(attempt, error, message, now), isNew: true };
       }

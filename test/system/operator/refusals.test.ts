@@ -66,7 +66,7 @@ const onCreate = (apiGroups: string, resources: string) => ({
 
 /** A policy that refuses what has no label `team`; without a reason of its own it says Invalid, as of a field that is wrong. */
 async function makePolicy(group: string, resources: string, reason?: string): Promise<void> {
-  // What a test makes itself is accepted, also while a policy of the test before still counts for a moment.
+  // The Secret that a test makes itself is accepted, also while a policy of the test before still counts for a moment.
   const expression =
     "object.metadata.name == 'tv-secret' || (has(object.metadata.labels) && has(object.metadata.labels.team))";
   const message = 'Everything needs the label team.';
