@@ -2,6 +2,7 @@
  * Composes the role `billing`: opens the background jobs of money here and closes them in reverse. Several processes
  * may run; each job is done by one of them at a time.
  */
+
 import { createLeases } from '../db/leases.ts';
 import { createDb, createPool, type Db, pingDb } from '../db/pool.ts';
 import { createKube, isKubeReady } from '../kube/client.ts';
@@ -16,6 +17,7 @@ import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { openOps } from '../lib/ops.ts';
 import { STREAM_LABEL } from '../resources/common/names.ts';
+import { believeStream } from '../resources/stream/own-status.ts';
 import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
 import { listNamespaces } from '../settings/common.ts';
 import { createTopUpJob } from './cards/job.ts';
@@ -79,7 +81,11 @@ export async function runBilling(
 
   const watch = watchNamespaces(kube, namespaces, log);
   metrics.showNamespaces(watch.states);
-  const streams = watch.createCache(LOOPSTREAMS, { readEnding: readByPatch, indexes: byAccountIndex });
+  const streams = watch.createCache(LOOPSTREAMS, {
+    keep: believeStream,
+    readEnding: readByPatch,
+    indexes: byAccountIndex,
+  });
   const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL });
   metrics.showReflectors({ streams, pods });
   for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);

@@ -1,4 +1,5 @@
 /** Reads the sessions that Kubernetes reports, to compare them with the counts. Pure: no I/O, no clock. */
+import { believeStream } from '../../resources/stream/own-status.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
 import { findAccount } from '../metering/accounts.ts';
@@ -9,6 +10,7 @@ import type { ReportedSession } from './store.ts';
 export const listReportedSessions = (streams: readonly LoopStream[]): ReportedSession[] =>
   streams
     .filter((stream) => findAccount(stream) !== undefined)
+    .map(believeStream)
     .flatMap(({ metadata, status }) =>
       (status?.sessions ?? []).map((session) => ({
         streamUID: metadata.uid,

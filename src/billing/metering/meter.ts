@@ -8,6 +8,7 @@
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { forEachConcurrently } from '../../lib/pool.ts';
+import { believeStream } from '../../resources/stream/own-status.ts';
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber } from '../../resources/stream/sessions.ts';
@@ -59,7 +60,7 @@ export interface MeterDeps {
 }
 
 const compare = (a: string, b: string): number => Number(a > b) - Number(a < b);
-const listSessions = ({ status }: LoopStream) => status?.sessions ?? [];
+const listSessions = (stream: LoopStream) => believeStream(stream).status?.sessions ?? [];
 const sumReportedTenths = (stream: LoopStream): number =>
   total(listSessions(stream), (one) => toTenths(one.onAirSeconds));
 

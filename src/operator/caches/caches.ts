@@ -25,9 +25,12 @@ import {
   STREAM_LABEL,
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
+import { believeDestination } from '../../resources/destination/own-status.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
+import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
+import { believeStream } from '../../resources/stream/own-status.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
@@ -140,6 +143,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
   const made = { labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   return {
     streams: createCache(LOOPSTREAMS, {
+      keep: believeStream,
       readEnding: readByPatch,
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
@@ -149,6 +153,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
       },
     }),
     playlists: createCache(PLAYLISTS, {
+      keep: believePlaylist,
       indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
     }),
     uploads: createCache(UPLOADS, {
@@ -157,7 +162,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
-    destinations: createCache(DESTINATIONS),
+    destinations: createCache(DESTINATIONS, { keep: believeDestination }),
     pods: createCache(PODS, {
       ...made,
       keep: stripPod,

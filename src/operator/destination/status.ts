@@ -77,6 +77,7 @@ export function buildDestinationStatus(
   const hint = read ? keyHint(read.rtmpKey) : '';
   const version = findSecretVersion(secret);
   return {
+    observedUID: destination.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
     ...(read && { rtmpUrl: redactUrl(read.rtmpUrl, read.rtmpKey), hasLogin: read.rtmpUser !== '' }),
     ...(version !== undefined && { secretVersion: version }),

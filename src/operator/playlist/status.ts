@@ -86,6 +86,7 @@ export function buildPlaylistStatus(
   const problem = findProblem(playlist, items, now);
   return {
     status: {
+      observedUID: playlist.metadata.uid,
       ...(generation !== undefined && { observedGeneration: generation }),
       conditions: buildConditions(verdicts, playlist.status?.conditions, generation, now),
     },

@@ -12,6 +12,7 @@ import { isLeftOut } from '../../resources/stream/item-place.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { Playing, Program, Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { findSeed } from '../../resources/stream/seed.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import { type Assessed, findProfile, isOnTheWay } from '../media/items.ts';
 import type { AssessedObjects, AssessedObservation, StreamObjects } from './observation.ts';
@@ -33,9 +34,6 @@ function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile
   });
   return { mode, items, ...(lists.length > 0 && { lists }) };
 }
-
-/** The seed of the shuffle: the same for the whole life of a stream, different for each. */
-const computeSeed = (uid: string): number => createHash('sha256').update(uid).digest().readUInt32BE(0);
 
 /** Where a stream stands: what outlives a pod. */
 export type Playhead = Pick<Program, 'epoch' | 'audioEpoch' | 'skipped'>;
@@ -74,7 +72,7 @@ export function buildProgram(
   const program: Program = {
     version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
     ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),
-    seed: computeSeed(stream.metadata.uid),
+    seed: findSeed(stream),
     profile,
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
@@ -96,7 +94,7 @@ export const rebuildProgram = (
 ): Program => ({
   ...playing,
   ...pickPlayhead(playhead),
-  seed: computeSeed(stream.metadata.uid),
+  seed: findSeed(stream),
   destinations: [...stream.spec.destinationNames],
   destinationsRevision: hashDestinations(stream, objects),
 });

@@ -40,11 +40,13 @@ export function buildStatus(
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
   return {
+    observedUID: stream.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: decision.phase,
     replicas: pod ? 1 : 0,
     canStart: decision.ready,
     ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
+    ...(stream.status?.seed !== undefined && { seed: stream.status.seed }),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
     ...(decision.preparation && { preparation: decision.preparation }),

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
+import { OBSERVED_UID } from '../common/own-status.ts';
 import type { Phase } from '../stream/spec.ts';
 
 export const DestinationSpec = Type.Object({
@@ -49,6 +50,7 @@ export const TestStatus = Type.Object(
 export type TestStatus = Static<typeof TestStatus>;
 
 export const DestinationStatus = Type.Object({
+  ...OBSERVED_UID,
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),

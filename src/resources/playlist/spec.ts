@@ -8,6 +8,7 @@ import { Value } from 'typebox/value';
 import { parseAs } from '../../lib/parse.ts';
 import { Condition } from '../common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../common/names.ts';
+import { OBSERVED_UID } from '../common/own-status.ts';
 import { formatCopy, readCopy } from '../versions/copies.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
@@ -35,6 +36,7 @@ export const PlaylistSpec = Type.Object({
 export type PlaylistSpec = Static<typeof PlaylistSpec>;
 
 export const PlaylistStatus = Type.Object({
+  ...OBSERVED_UID,
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),

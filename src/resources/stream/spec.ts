@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
+import { OBSERVED_UID } from '../common/own-status.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { Playing } from './program.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -302,6 +303,7 @@ export const Preparation = Type.Object(
 export type Preparation = Static<typeof Preparation>;
 
 export const LoopStreamStatus = Type.Object({
+  ...OBSERVED_UID,
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
@@ -335,6 +337,13 @@ export const LoopStreamStatus = Type.Object({
       },
       { description: 'The last handled skip request of each track.' },
     ),
+  ),
+  seed: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 4_294_967_295,
+      description: 'Seed of shuffled lists. Set only if the stream was restored from a backup of another UID.',
+    }),
   ),
   playing: Type.Optional(Playing),
   unplayable: Type.Optional(Unplayable),

@@ -1,4 +1,5 @@
 /** Opens the client of Kubernetes, and reads the resources of all accounts into caches: a watch for each namespace of accounts. */
+
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
@@ -10,9 +11,12 @@ import { type NamespaceWatch, watchNamespaces } from '../../kube/namespace-watch
 import type { Reflector } from '../../kube/reflector.ts';
 import type { Kube, KubeObject } from '../../kube/types.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
+import { believeDestination } from '../../resources/destination/own-status.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
+import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
 import { listNeededUploads } from '../../resources/playlist/spec.ts';
+import { believeStream } from '../../resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
@@ -84,10 +88,11 @@ function countByNamespace(objects: readonly KubeObject[]): Map<string, number> {
 
 /** Creates one cache for each kind, with the indexes of the services. */
 const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => ({
-  destinations: createCache(DESTINATIONS),
+  destinations: createCache(DESTINATIONS, { keep: believeDestination }),
   uploads: createCache(UPLOADS),
-  playlists: createCache(PLAYLISTS, { indexes: { upload: listNeededUploads } }),
+  playlists: createCache(PLAYLISTS, { keep: believePlaylist, indexes: { upload: listNeededUploads } }),
   streams: createCache(LOOPSTREAMS, {
+    keep: believeStream,
     indexes: {
       destination: ({ spec }) => spec.destinationNames,
       upload: listUploads,
