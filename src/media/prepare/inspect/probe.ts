@@ -30,7 +30,7 @@ const HEADER_ENTRIES = [
   'stream_tags=rotate,DURATION,language,title',
   'program=nb_streams',
   'program_stream=index',
-  'stream_side_data=rotation,dv_profile,dv_bl_signal_compatibility_id',
+  'stream_side_data=rotation,displaymatrix,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration,size',
   'format_tags=ASF_Protection_Type',
   // In an encrypted MP4, the first packets show the original names of the tracks.

@@ -1,6 +1,7 @@
 /** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
 import type { UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure.ts';
+import { readPlacement } from './display-matrix.ts';
 import type { Shift } from './join-clocks.ts';
 import { type Candidate, type ChosenTracks, chooseTracks, type DeclaredTrack, isSpecialSound } from './tracks.ts';
 
@@ -20,6 +21,10 @@ export interface VideoStream {
   sampleAspect: Ratio;
   /** Degrees, a multiple of 90. */
   rotation: number;
+  /** True where they are not shown as they are stored: turned, mirrored, scaled or skewed. */
+  isTransformed?: boolean;
+  /** The widening of stored pictures over their heightening, in the matrix of the track. */
+  stretch?: number;
   framerate: Ratio;
   interlaced: boolean;
   /** Frames between decoding and showing a picture, which B-frames need. */
@@ -28,7 +33,7 @@ export interface VideoStream {
   colorTransfer: string;
   /** Name of its sample entry, e.g. `avc1`; `encv` where it is encrypted. */
   tag?: string;
-  /** Exif's orientation, where ffmpeg must be told (stills.ts). */
+  /** Exif's orientation, where it is known (stills.ts). ffmpeg then turns nothing by itself. */
   orientation?: number;
   /** ETSI TS 103 572: the profile, and the compatibility of its pictures. */
   dolbyVision?: { profile: number; compatibility: number };
@@ -166,6 +171,14 @@ function readRotation(stream: Json): number {
   return (((Math.round(degrees / 90) * 90) % 360) + 360) % 360;
 }
 
+/** Versions of ffmpeg turn pictures differently, so a plain turn or mirror is done here. */
+function readDisplay(stream: Json): Pick<VideoStream, 'isTransformed' | 'stretch' | 'orientation'> {
+  const [matrix] = list(stream.side_data_list).flatMap((data) => readPlacement(text(data.displaymatrix)) ?? []);
+  if (!matrix?.isTransformed) return {};
+  const { orientation, stretch } = matrix;
+  return { isTransformed: true, stretch, ...(orientation !== undefined && { orientation }) };
+}
+
 function readDolbyVision(stream: Json): VideoStream['dolbyVision'] {
   const record = list(stream.side_data_list).find((data) => data.dv_profile !== undefined);
   if (!record) return undefined;
@@ -189,6 +202,7 @@ function videoStream(stream: Json): VideoStream {
     height: number(stream.height) ?? 0,
     sampleAspect: ratio(stream.sample_aspect_ratio, [1, 1]),
     rotation: readRotation(stream),
+    ...readDisplay(stream),
     framerate,
     interlaced: ['tt', 'bb', 'tb', 'bt'].includes(text(stream.field_order)),
     reorderedFrames: number(stream.has_b_frames) ?? 0,

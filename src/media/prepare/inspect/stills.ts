@@ -31,8 +31,20 @@ const UPRIGHT: Record<number, readonly string[]> = {
 export const hasAlpha = ({ codec, pixelFormat }: VideoStream): boolean =>
   /^(?:rgba|bgra|argb|abgr|gbrap|ya8|ya16|yuva|ayuv|pal8|vuya)/.test(pixelFormat) && codec !== 'mjpeg';
 
-/** Returns the filters before all others. */
+/** A smaller difference of scales is rounding. */
+const NOTICED_STRETCH = 0.01;
+/** A larger one shows nothing. */
+const MAX_STRETCH = 100;
+
+/** Some versions of ffmpeg find the shape of pixels in the matrix, and it is left alone then. */
+function stretchFilters({ stretch = 1, sampleAspect }: VideoStream): string[] {
+  const isNoticed = Math.abs(stretch - 1) > NOTICED_STRETCH && stretch < MAX_STRETCH && stretch > 1 / MAX_STRETCH;
+  return isNoticed && sampleAspect[0] === sampleAspect[1] ? [`setsar=r=${stretch.toFixed(4)}:max=1000`] : [];
+}
+
+/** Returns the filters that make pictures upright and opaque. */
 export const pictureFilters = (video: VideoStream): string[] => [
+  ...stretchFilters(video),
   ...(UPRIGHT[video.orientation ?? 1] ?? []),
   // Black shows through transparent pixels.
   ...(hasAlpha(video) ? ['format=gbrap', 'premultiply=inplace=1'] : []),

@@ -31,6 +31,7 @@ import {
   SAMPLES_PER_FRAME,
 } from '../../rendition/index.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
+import { allowsFields } from './parameter-sets.ts';
 import type { Part } from './plan.ts';
 
 /** ISO/IEC 14496-15 5.3.3: AVCProfileIndication of Baseline, Main and High. */
@@ -228,6 +229,7 @@ class Checker {
 
   #addVideoHeader({ body }: FlvTag): void {
     promise(this.#videoHeader === undefined, 'the video has two headers');
+    promise(!allowsFields(body.subarray(5)), 'its pictures may be interlaced');
     promise(PROFILES.has(body[6] ?? 0), `the H.264 profile ${body[6]} is not one that destinations accept`);
     promise(((body[9] ?? 0) & 3) === 3, 'NAL units have no four-byte lengths');
     this.#videoHeader = body.toString('base64');

@@ -18,6 +18,7 @@ import {
   type PlanInput,
   SOUND_ENCODER_ARGS,
   standsLong,
+  turnArgs,
   videoArgs,
 } from './plan.ts';
 
@@ -128,7 +129,12 @@ export function planPart(input: PlanInput, part: Part): string[] {
     ...['-itsoffset', (-startSeconds).toFixed(6), '-i', inputPath(path)],
   ];
   const { inputArgs, index, filters } = planSound(input, part, startSeconds, open);
-  const pictures = ['-max_pixels', String(input.maxPixels), ...open(part.firstFrame / framerate - SEEK_MARGIN_SECONDS)];
+  const pictures = [
+    '-max_pixels',
+    String(input.maxPixels),
+    ...turnArgs(source),
+    ...open(part.firstFrame / framerate - SEEK_MARGIN_SECONDS),
+  ];
   return [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...pictures, ...inputArgs],
     ...['-map', `0:${source.video?.index}`, ...videoArgs(input, 'encode', 0, part)],

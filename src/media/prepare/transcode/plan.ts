@@ -93,10 +93,7 @@ export function planRendition(input: PlanInput): Plan {
   const open = (more: string[]) => [
     ...[...UNTRUSTED_INPUT, ...more, '-itsoffset', (-extent.startSeconds).toFixed(6), '-i', file],
   ];
-  const pictures = open([
-    ...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []),
-    ...(source.video?.orientation === undefined ? [] : ['-noautorotate']),
-  ]);
+  const pictures = open([...(video === 'encode' ? ['-max_pixels', String(input.maxPixels)] : []), ...turnArgs(source)]);
   const silence = ['-t', String(audioSeconds), '-f', 'lavfi', '-i', `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`];
   const sound = audio === 'silence' ? silence : shares ? [] : open([]);
   const soundInput = wantsVideo && !shares ? 1 : 0;
@@ -116,6 +113,9 @@ export function planRendition(input: PlanInput): Plan {
     ],
   };
 }
+
+/** Returns the options of an input whose pictures pictureFilters() turns. */
+export const turnArgs = ({ video }: Source): string[] => (video?.orientation === undefined ? [] : ['-noautorotate']);
 
 /** Makes ffmpeg write what rewriter.ts reads. */
 export const OUTPUT_ARGS = [
@@ -204,6 +204,7 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     video.height === height &&
     video.sampleAspect[0] === video.sampleAspect[1] &&
     video.rotation === 0 &&
+    !video.isTransformed &&
     !video.interlaced &&
     !isHdr(video) &&
     measured.regular &&
@@ -311,9 +312,10 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number, par
   // The last picture of a slow source lasts longer than one of the rendition's.
   const margin = 2 + 2 / sourceFps;
   return [
-    ...pictureFilters(video),
     `setpts='${joinTimes('PTS', scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
-    ...(video.interlaced ? [`yadif=mode=${fields}`] : []),
+    // Fields are rows of the picture as it is stored.
+    ...deinterlaceFilters(video, fields),
+    ...pictureFilters(video),
     // Frames are dropped before the work on them, and doubled after it.
     ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),
     ...(tonemap ? [TONEMAP] : []),
@@ -323,6 +325,28 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number, par
     ...(long ? [`fps=${framerate}:start_time=0`] : []),
     ...(part ? cutPart(part, framerate, slot('T')) : [`trim=end=${(seconds + margin).toFixed(3)}`]),
   ].join(',');
+}
+
+/** Codecs whose decoders tell of each picture whether it has fields. Containers often say nothing, or the contrary. */
+const TELL_FIELDS = new Set([
+  'h264',
+  'mpeg2video',
+  'mpeg4',
+  'dvvideo',
+  'vc1',
+  'wmv3',
+  'prores',
+  'dnxhd',
+  'mjpeg',
+  'cavs',
+]);
+/** The filter takes no smaller picture. */
+const LEAST_SIDE = 4;
+
+function deinterlaceFilters({ codec, width, height, interlaced }: VideoStream, mode: string): string[] {
+  const tells = TELL_FIELDS.has(codec) && Math.min(width, height) >= LEAST_SIDE;
+  if (!tells && !interlaced) return [];
+  return [`yadif=mode=${mode}${tells ? ':deint=interlaced' : ''}`];
 }
 
 /**
