@@ -33,6 +33,11 @@ export const AUTH_CONNECTIONS = 16;
 /** RFC 9068 tokens cannot be called back, so they live for 15 minutes. */
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const REFRESH_TOKEN_SECONDS = 30 * 86_400;
+/**
+ * Two windows of one program refresh at once, or an answer is lost and asked for again: within this time, the same answer
+ * is given again (RFC 9700, section 4.14.2). A later use of the token ends its family.
+ */
+const REUSE_SECONDS = 10;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
@@ -147,6 +152,7 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
     allowUnauthenticatedClientRegistration: true,
     accessTokenExpiresIn: ACCESS_TOKEN_SECONDS,
     refreshTokenExpiresIn: REFRESH_TOKEN_SECONDS,
+    refreshTokenReuseInterval: REUSE_SECONDS,
     codeExpiresIn: CODE_SECONDS,
     // Its own type is too narrow for exactOptionalPropertyTypes.
   }) as unknown as BetterAuthPlugin;

@@ -6,6 +6,7 @@
 import { hash, timingSafeEqual } from 'node:crypto';
 import { decodeJwt } from 'jose';
 import type { Db } from '../db/pool.ts';
+import { sleep } from '../lib/clock.ts';
 import { type ClientCredentials, readClientCredentials } from './client-credentials.ts';
 import type { Registration } from './requests.ts';
 import {
@@ -18,6 +19,7 @@ import {
   findRefreshToken,
   findRegistration,
   isConsented,
+  isReplayed,
   type RefreshRow,
   setRedirects,
 } from './store.ts';
@@ -97,6 +99,10 @@ export const registrationForLibrary = (metadata: Registration): object => ({
   redirect_uris: metadata.redirect_uris.map((_uri, index) => `loopstream.placeholder:/${index}`),
 });
 
+/** An exchange takes some milliseconds; each wait gives the other request time to end. */
+const REPLAY_TRIES = 8;
+const REPLAY_WAIT_MS = 100;
+
 export type Programs = ReturnType<typeof createPrograms>;
 
 /** `onEnded`: called when tokens were ended before their time. */
@@ -154,17 +160,29 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
   ): Promise<Response> {
     const tokenHash = hashText(form.fields.get('refresh_token') ?? '');
     const before = await findRefreshToken(db, tokenHash);
-    const answer = await settle(await ask(), form);
+    const answer = await askAgain(tokenHash, async () => settle(await ask(), form));
     if (answer.ok) {
       if (before) await remember(answer, before.authorizationCodeId ?? `${before.userId} ${before.clientId}`);
       return answer;
     }
     const isRefused = (await readError(answer)).error === 'invalid_grant' && before?.clientId === clientId;
-    // The second of two concurrent requests finds it used, too. The library has ended the refresh tokens of that
-    // consent.
-    if (before && isRefused && (before.revoked || (await findRefreshToken(db, tokenHash))?.revoked !== null))
-      await endOwn(before);
+    // The library has ended the refresh tokens of that consent.
+    if (before && isRefused) {
+      const after = await findRefreshToken(db, tokenHash);
+      if (!after || (after.revoked !== null && !isReplayed(after))) await endOwn(before);
+    }
     return answer;
+  }
+
+  /** Asks until the answer is there that the other one of two concurrent requests of a refresh token gets. */
+  async function askAgain(tokenHash: string, ask: () => Promise<Response>): Promise<Response> {
+    for (let tries = 1; ; tries++) {
+      const answer = await ask();
+      if (answer.ok || tries >= REPLAY_TRIES || (await readError(answer)).error !== 'invalid_grant') return answer;
+      const row = await findRefreshToken(db, tokenHash);
+      if (!row || !isReplayed(row)) return answer;
+      await sleep(REPLAY_WAIT_MS);
+    }
   }
 
   return {

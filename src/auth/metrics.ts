@@ -47,7 +47,7 @@ export function authMetrics(registry: Registry): AuthMetrics {
   });
   const reuses = counter(
     'auth_refresh_reuse_total',
-    'Refresh tokens that were used twice. Each time, all tokens of the OAuth client for that user were revoked.',
+    'Refresh tokens that were used again after their reuse interval. Each time, all tokens of the OAuth client for that user were revoked.',
     {},
   );
   return {

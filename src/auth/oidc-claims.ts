@@ -14,6 +14,8 @@ export interface OidcProvider {
   clientSecret: string | undefined;
   /** Whether people who have no account here are given one. */
   signUp: boolean;
+  /** Claims that hold the e-mail address, the first one that has one; `email` alone by default. */
+  emailClaims: readonly string[];
   /** Whether all its e-mail addresses are taken to be their owners', also where it does not say so. */
   trustsEmail: boolean;
 }
@@ -111,19 +113,40 @@ export interface OidcUser {
   lastName?: string;
 }
 
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value.length <= MAX_ADDRESS &&
+  /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) &&
+  value.search(UNSEEN) === -1;
+
+/** Amazon Cognito and ADFS send texts. */
+const isTrue = (value: unknown): boolean => value === true || value === 'true';
+
+/**
+ * Whether the provider has confirmed the address of a claim. `email_verified` and Entra's `xms_edov` (the owner of the
+ * domain is verified) speak of the claim `email` alone.
+ */
+const isConfirmed = (claim: string, claims: IdTokenClaims): boolean =>
+  claim === 'email' &&
+  (isTrue(claims.email_verified) || (claims.email_verified === undefined && isTrue(claims.xms_edov)));
+
 /**
  * Reads the user from the claims. An address that the provider has not confirmed counts as none: anybody may have typed
  * it there.
  */
-export function readUser(claims: IdTokenClaims, { trustsEmail }: Pick<OidcProvider, 'trustsEmail'>): OidcUser {
-  const { email: given } = claims;
-  const isAddress =
-    typeof given === 'string' && given.length <= MAX_ADDRESS && /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(given);
-  const isTheirs = isAddress && given.search(UNSEEN) === -1 && (claims.email_verified === true || trustsEmail);
-  const email = isTheirs ? given.toLowerCase() : null;
+export function readUser(
+  claims: IdTokenClaims,
+  {
+    trustsEmail,
+    emailClaims = ['email'],
+  }: Pick<OidcProvider, 'trustsEmail'> & Partial<Pick<OidcProvider, 'emailClaims'>>,
+): OidcUser {
+  const isTheirs = (claim: string) => isAddress(claims[claim]) && (trustsEmail || isConfirmed(claim, claims));
+  const claim = emailClaims.find(isTheirs);
+  const email = claim === undefined ? null : String(claims[claim]).toLowerCase();
   const whole = text(claims.name);
   const firstName = text(claims.given_name) || whole.split(' ')[0] || email?.split('@')[0] || 'You';
   const lastName = text(claims.family_name) || whole.split(' ').slice(1).join(' ');
   const name = [firstName, lastName].filter(Boolean).join(' ');
-  return { email, emailVerified: isTheirs, name, firstName, ...(lastName !== '' && { lastName }) };
+  return { email, emailVerified: email !== null, name, firstName, ...(lastName !== '' && { lastName }) };
 }

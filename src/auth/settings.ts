@@ -41,6 +41,7 @@ export const mail = (env: Env): { smtpUrl: string; from: string } | undefined =>
 };
 
 const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
+const MAX_CLAIM = 200;
 const MAX_NAME = 40;
 
 /** An issuer (OpenID Connect Discovery 1.0, section 3); `http` only where nobody else can listen. */
@@ -50,6 +51,16 @@ const isIssuer = (text: string): boolean => {
   const isSafe = protocol === 'https:' || (protocol === 'http:' && LOOPBACK.test(hostname));
   return isSafe && search === '' && hash === '' && username === '';
 };
+
+/** Claims of an ID token that hold the e-mail address, in order. */
+function emailClaims(env: Env): readonly string[] {
+  const claims = reader(env).list('OIDC_EMAIL_CLAIMS');
+  if (claims.some((claim) => claim.length > MAX_CLAIM || /[\s\p{Cc}]/u.test(claim)))
+    throw new ConfigError(
+      'LOOPSTREAM_OIDC_EMAIL_CLAIMS must be names of claims with commas in between, such as email,upn.',
+    );
+  return claims.length > 0 ? claims : ['email'];
+}
 
 /** The outside provider of sign-in; none without an issuer. */
 export const outsideProvider = (env: Env): OidcProvider | undefined => {
@@ -67,6 +78,7 @@ export const outsideProvider = (env: Env): OidcProvider | undefined => {
     clientId: text('OIDC_CLIENT_ID'),
     clientSecret: readSecret(env, 'OIDC_CLIENT_SECRET'),
     signUp: flag('OIDC_SIGN_UP', flag('SIGN_UP')),
+    emailClaims: emailClaims(env),
     trustsEmail: flag('OIDC_TRUST_EMAIL'),
   });
 };

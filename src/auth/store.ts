@@ -44,18 +44,26 @@ export interface RefreshRow {
   userId: string;
   revoked: Date | null;
   authorizationCodeId: string | null;
+  /** Until when its answer is given again; null where it was not exchanged. */
+  rotationReplayExpiresAt: Date | null;
 }
 
 export const findRefreshToken = (db: Db, hash: string): Promise<RefreshRow | undefined> =>
   db
     .selectFrom('auth.oauthRefreshToken')
-    .select(['clientId', 'userId', 'revoked', 'authorizationCodeId'])
+    .select(['clientId', 'userId', 'revoked', 'authorizationCodeId', 'rotationReplayExpiresAt'])
     .where('token', '=', hash)
     .executeTakeFirst();
 
-/** Whether a refresh token with this hash was exchanged, or given back, before. */
-export const wasRefreshTokenUsed = async (db: Db, hash: string): Promise<boolean> =>
-  Boolean((await findRefreshToken(db, hash))?.revoked);
+/** Whether a refresh token was exchanged a moment ago, and its answer is given again to those who ask for it. */
+export const isReplayed = ({ rotationReplayExpiresAt: until }: Pick<RefreshRow, 'rotationReplayExpiresAt'>): boolean =>
+  until !== null && until.getTime() >= Date.now();
+
+/** Whether a refresh token with this hash was exchanged, or given back, and may not be used again. */
+export async function wasRefreshTokenUsed(db: Db, hash: string): Promise<boolean> {
+  const row = await findRefreshToken(db, hash);
+  return row !== undefined && row.revoked !== null && !isReplayed(row);
+}
 
 /** An access token that was given out. `grantId` is the same for all that came of one code. */
 export interface IssuedToken {

@@ -87,6 +87,8 @@ export interface Database {
     expiresAt: Date | null;
     /** Since when it is exchanged, or given back. */
     revoked: Date | null;
+    /** Until when its answer is given again; null where it was not exchanged. */
+    rotationReplayExpiresAt: Date | null;
     /** Base64url of the SHA-256 of the code that it came from, however often it was exchanged since. */
     authorizationCodeId: string | null;
   };

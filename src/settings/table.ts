@@ -401,6 +401,13 @@ export const SETTINGS = {
     computed: 'as `LOOPSTREAM_SIGN_UP`',
     description: 'Creates an account for each new user from the provider.',
   },
+  OIDC_EMAIL_CLAIMS: {
+    section: 'people',
+    roles: ['api'],
+    type: 'list',
+    description:
+      'Claims that hold the e-mail address, in order, with commas in between; `email` by default. Microsoft Entra ID: `email,preferred_username`.',
+  },
   OIDC_TRUST_EMAIL: {
     section: 'people',
     roles: ['api'],

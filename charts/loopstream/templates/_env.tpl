@@ -222,6 +222,10 @@ cryptoNetworks: {{ toJson . | quote }}
   value: {{ .signUp | quote }}
 - name: LOOPSTREAM_OIDC_TRUST_EMAIL
   value: {{ .trustEmail | quote }}
+{{- with .emailClaims }}
+- name: LOOPSTREAM_OIDC_EMAIL_CLAIMS
+  value: {{ join "," . | quote }}
+{{- end }}
 {{- with .name }}
 - name: LOOPSTREAM_OIDC_NAME
   value: {{ . | quote }}

@@ -34,6 +34,7 @@ const buildSettings = (issuer: string): OidcProvider => ({
   issuer,
   name: 'Example Company',
   signUp: true,
+  emailClaims: ['email'],
   trustsEmail: false,
   ...CLIENT,
 });

@@ -13,6 +13,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import type { ApiConfig } from '../../../src/server/settings.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { query } from '../real/postgres.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from '../system/api.ts';
 
 export interface Person extends KeyClient {
@@ -268,3 +269,11 @@ export async function authorize(
   const { asked, code } = await getCode(url, person, client, more);
   return exchange(url, client, asked, code);
 }
+
+/** Lets the time pass in which a refresh token of a client may be used again. */
+export const endReuse = (databaseUrl: string, { client_id: clientId }: Pick<OAuthClient, 'client_id'>) =>
+  query(
+    databaseUrl,
+    `update auth."oauthRefreshToken" set "rotationReplayExpiresAt" = now() - interval '1 s'
+      where "clientId" = '${clientId}' and "rotationReplayExpiresAt" is not null`,
+  );

@@ -7,6 +7,7 @@ import {
   authorize,
   begin,
   codeForm,
+  endReuse,
   exchange,
   getCode,
   type OAuthClient,
@@ -91,8 +92,44 @@ describe('an access token ends early', () => {
     const client = await register(site.url);
     const first = await authorize(site.url, ada, client, OFFLINE);
     const second = (await (await refresh(site.url, client, first.refresh_token ?? '')).json()) as typeof first;
+    await endReuse(site.databaseUrl, client);
     expect((await refresh(site.url, client, first.refresh_token ?? '')).status).toBe(400);
     await expectEnded(second.access_token);
+  });
+});
+
+describe('a refresh token that is used again a moment later', () => {
+  test('as when an answer was lost, gets the same answer, and ends nothing', async () => {
+    const client = await register(site.url);
+    const first = await authorize(site.url, ada, client, OFFLINE);
+    const [one, two] = [
+      (await (await refresh(site.url, client, first.refresh_token ?? '')).json()) as typeof first,
+      (await (await refresh(site.url, client, first.refresh_token ?? '')).json()) as typeof first,
+    ];
+    expect(two.refresh_token).toBe(one.refresh_token);
+    expect(await getStatus(two.access_token)).toBe(200);
+    expect((await refresh(site.url, client, two.refresh_token ?? '')).status).toBe(200);
+  });
+
+  test('by windows that refresh at once, gets each of them on', async () => {
+    const client = await register(site.url);
+    const first = await authorize(site.url, ada, client, OFFLINE);
+    const answers = await Promise.all(
+      Array.from({ length: 4 }, () => refresh(site.url, client, first.refresh_token ?? '')),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    const tokens = await Promise.all(answers.map(async (answer) => (await answer.json()) as typeof first));
+    expect(new Set(tokens.map((token) => token.refresh_token)).size).toBe(1);
+    for (const token of tokens) expect(await getStatus(token.access_token)).toBe(200);
+    expect((await refresh(site.url, client, tokens[0]?.refresh_token ?? '')).status).toBe(200);
+  });
+
+  test('by another client, ends nothing and gets nothing', async () => {
+    const [client, other] = [await register(site.url), await register(site.url)];
+    const first = await authorize(site.url, ada, client, OFFLINE);
+    const next = (await (await refresh(site.url, client, first.refresh_token ?? '')).json()) as typeof first;
+    expect((await refresh(site.url, other, first.refresh_token ?? '')).status).toBe(400);
+    expect(await getStatus(next.access_token)).toBe(200);
   });
 });
 

@@ -61,11 +61,29 @@ describe('a person', () => {
   test('has an address only where the provider has confirmed it, or all of its are trusted', () => {
     const email = 'Ada@Example.com';
     expect(read({ email, email_verified: true })).toMatchObject({ email: 'ada@example.com', emailVerified: true });
-    for (const email_verified of [false, 'true', 1, undefined])
+    expect(read({ email, email_verified: 'true' }).email).toBe('ada@example.com');
+    expect(read({ email, xms_edov: true }).email).toBe('ada@example.com');
+    expect(read({ email, xms_edov: true, email_verified: false }).email).toBeNull();
+    for (const email_verified of [false, 'false', 'TRUE', 1, undefined])
       expect(read({ email, email_verified }).email).toBeNull();
     expect(read({ email }, true).email).toBe('ada@example.com');
     for (const wrong of [undefined, 7, ['a@b.c'], 'ada', 'a b@c.de', 'a@b.c\u202e', `${'x'.repeat(252)}@b.c`])
       expect(read({ email: wrong, email_verified: true }, true).email).toBeNull();
+  });
+
+  test('has the address of the claims that a setting names, which email_verified does not confirm', () => {
+    const entra = { sub: 's', preferred_username: 'Ada@Example.com', upn: 'ada.l@example.com' };
+    const readBy = (claims: object, emailClaims: string[], trustsEmail = true) =>
+      readUser({ ...claims }, { trustsEmail, emailClaims }).email;
+    expect(readBy(entra, ['email'])).toBeNull();
+    expect(readBy(entra, ['email', 'preferred_username', 'upn'])).toBe('ada@example.com');
+    expect(readBy({ ...entra, preferred_username: '+49 30 1' }, ['preferred_username', 'upn'])).toBe(
+      'ada.l@example.com',
+    );
+    expect(readBy({ ...entra, email_verified: true }, ['preferred_username'], false)).toBeNull();
+    expect(readBy({ ...entra, email: 'a@b.example', email_verified: true }, ['upn', 'email'], false)).toBe(
+      'a@b.example',
+    );
   });
 
   test('has a name from the available claims, without invisible characters', () => {

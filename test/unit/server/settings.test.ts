@@ -194,8 +194,11 @@ describe('the settings about people', () => {
       clientSecret: undefined,
       name: 'id.example.com',
       signUp: true,
+      emailClaims: ['email'],
       trustsEmail: false,
     });
+    expect(oidc({ EMAIL_CLAIMS: ' email, upn,' })?.emailClaims).toEqual(['email', 'upn']);
+    expect(() => oidc({ EMAIL_CLAIMS: 'e mail' })).toThrow(/LOOPSTREAM_OIDC_EMAIL_CLAIMS/);
     expect(oidc({ CLIENT_SECRET_FILE: file('oidc', 'word\n'), NAME: 'Example', SIGN_UP: 'false' })).toMatchObject({
       clientSecret: 'word',
       name: 'Example',

@@ -1,5 +1,5 @@
 /** Declares the values about users: the mail server, and outside providers of sign-in. Pure: no I/O, no clock. */
-import { flag, group, secretName, text } from './schema.ts';
+import { flag, group, list, secretName, text } from './schema.ts';
 
 export const mail = group(
   'The mail server, which sends links to users: to confirm an address, or to choose a new password.',
@@ -23,6 +23,10 @@ export const oidc = group('An OpenID Connect provider, at which users can sign i
   existingSecretKey: text('Name of the entry in that Secret.', 'oidcClientSecret', { minLength: 1 }),
   clientSecret: text('The client secret, for a Secret that the chart creates. Empty for a public client.'),
   signUp: flag('Create an account for each new user from the provider.', true),
+  emailClaims: list('Claims that hold the e-mail address, in order. Defaults to `email`.', {
+    type: 'string',
+    minLength: 1,
+  }),
   trustEmail: flag(
     'Trust every e-mail address from the provider, even if the provider does not mark it as verified.',
     false,
