@@ -31,7 +31,7 @@ import { isFirstPod } from './first-pod.ts';
 import { findFirstStart } from './first-start.ts';
 import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
-import { buildPod, readDisruption } from './pod.ts';
+import { buildPod, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
 import { pickPlayhead, withClock } from './program.ts';
 import {
   acquireFirstPublisher,
@@ -307,6 +307,7 @@ async function patchProgram(
   const annotations = {
     [PROGRAM_ANNOTATION]: JSON.stringify(program),
     ...(isChanged && { [PROGRAM_CHANGED_ANNOTATION]: observed.now.toISOString() }),
+    ...(readDisruptionLabel(pod) !== readDisruption(observed.stream) && readEvictionAnnotations(observed.stream)),
   };
   const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
   if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(deps, observed);

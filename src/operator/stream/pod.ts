@@ -204,6 +204,25 @@ const DEFAULT_DISRUPTION: Disruption = 'OnDrain';
 export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption =>
   spec.disruptionPolicy ?? DEFAULT_DISRUPTION;
 
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+
+/**
+ * The words of node autoscalers for whether the pod of a stream may be evicted; null where there is none. Cluster Autoscaler removes no node
+ * with a pod of a custom controller, or with an emptyDir, unless the pod allows it. The user's own words win.
+ */
+export function readEvictionAnnotations(stream: Pick<LoopStream, 'spec'>): Record<string, string | null> {
+  const isFixed = readDisruption(stream) === 'Never';
+  const own = stream.spec.template?.annotations;
+  return {
+    [SAFE_TO_EVICT]: own?.[SAFE_TO_EVICT] ?? String(!isFixed),
+    [DO_NOT_DISRUPT]: own?.[DO_NOT_DISRUPT] ?? (isFixed ? 'true' : null),
+  };
+}
+
+const removeNulls = (annotations: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
+
 /** How the label of a pod says that it may be moved. The default needs no label, which each pod would keep. */
 export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
   metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
@@ -238,6 +257,7 @@ export function buildPod(
       },
       annotations: {
         ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),
+        ...removeNulls(readEvictionAnnotations(stream)),
         ...template.annotations,
         ...(first && { [CONTROL_SECRET_ANNOTATION]: first.controlSecret }),
         [PROGRAM_ANNOTATION]: JSON.stringify(program),

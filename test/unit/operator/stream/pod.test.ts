@@ -34,6 +34,24 @@ describe('the pod of a stream', () => {
     });
   });
 
+  it.each([
+    [undefined, {}, 'true', undefined],
+    ['OnDrain', {}, 'true', undefined],
+    ['Always', {}, 'true', undefined],
+    ['Never', {}, 'false', 'true'],
+    ['Never', { 'karpenter.sh/do-not-disrupt': 'false' }, 'false', 'false'],
+    ['Always', { 'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false' }, 'false', undefined],
+  ] as const)(
+    'tells node autoscalers what disruptionPolicy %s means, unless the user does: %j',
+    (policy, own, safe, fixed) => {
+      const one = stream({ ...(policy && { disruptionPolicy: policy }), template: { annotations: own } });
+      const program = makeProgram(one, world(), '2026-06-01T12:00:00Z');
+      const { annotations = {} } = buildPod(one, program, SETTINGS).metadata;
+      expect(annotations['cluster-autoscaler.kubernetes.io/safe-to-evict']).toBe(safe);
+      expect(annotations['karpenter.sh/do-not-disrupt']).toBe(fixed);
+    },
+  );
+
   it('hands over everything that the streamer reads, and nothing by another way', () => {
     expect(streamerConfig(env)).toMatchObject({
       programFile: '/stream/program.json',
