@@ -34,7 +34,7 @@ const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
 const FramerateInput = Type.Enum(
   [...PUBLIC_FRAMERATES, ...FRAMERATES.map((f): `${Framerate}` => `${f}`), ...FRAMERATES],
   {
-    description: 'Frame rate in frames per second, e.g. f_30, "30" or 30.',
+    description: 'Frame rate in frames per second, e.g. f_30 or 30.',
   },
 );
 

@@ -11,6 +11,7 @@ import type { Principal } from '../../lib/scopes.ts';
 import { createIdempotencyKeys, type IdempotencyDeps } from '../http/idempotency-keys.ts';
 import { toAppError, toProblem } from '../http/problem.ts';
 import type { Services } from '../services.ts';
+import { EVENTS_TYPE, JSON_TYPE, readAcceptedForm, toForm } from './accept.ts';
 import { createCancellations } from './cancellation.ts';
 import { createAgentServers, type Observe } from './server.ts';
 
@@ -67,7 +68,8 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
     });
     principals.set(asked, principal);
     cancellations.heed(principal, body, gone);
-    return reply.send(await handler.fetch(asked, { parsedBody: body }));
+    const form = readAcceptedForm(request.headers.accept);
+    return reply.send(await toForm(await handler.fetch(asked, { parsedBody: body }), form));
   };
   const preHandler = async ({ body }: FastifyRequest) => {
     if (Array.isArray(body))
@@ -85,14 +87,17 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
 }
 
 /** Headers of the protocol; none of them identifies the caller. */
-const HEADERS = /^(accept|content-type|mcp-.*)$/;
+const HEADERS = /^(content-type|mcp-.*)$/;
 
-const readHeaders = ({ headers }: FastifyRequest): Record<string, string> =>
-  Object.fromEntries(
+/** The handler serves clients that accept both forms alone; `toForm` then gives each client the form that it accepts. */
+const readHeaders = ({ headers }: FastifyRequest): Record<string, string> => ({
+  ...Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) =>
       HEADERS.test(name) && typeof value === 'string' ? [[name, value]] : [],
     ),
-  );
+  ),
+  accept: `${JSON_TYPE}, ${EVENTS_TYPE}`,
+});
 
 /** DNS rebinding can lead a foreign page here, but the page sends its Origin. Programs send none. */
 function fromKnownOrigin(origins: readonly string[]): onRequestHookHandler {

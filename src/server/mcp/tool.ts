@@ -11,6 +11,7 @@ import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
 import type { Operation } from '../operations/list.ts';
 import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
+import { toPortableInput, toPortableOutput } from './portable-schema.ts';
 
 export interface Call {
   principal: Principal;
@@ -126,8 +127,8 @@ export function tool<
       title,
       description,
       annotations: buildAnnotations(definition),
-      inputSchema: plain(inputSchema),
-      outputSchema: plain(output),
+      inputSchema: toPortableInput(plain(inputSchema)) as never,
+      outputSchema: toPortableOutput(plain(output)) as never,
     },
     prepare(args) {
       const isOwn = ([argument]: [string, unknown]) => Object.hasOwn(own, argument);
