@@ -9,6 +9,7 @@ import { type Kube, KubeError } from '../../kube/types.ts';
 import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
+import { listEarlierUids, readVersion } from '../../resources/playlist/version.ts';
 import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
 import { formatCopy, readCopy } from '../../resources/versions/copies.ts';
 
@@ -18,14 +19,42 @@ export interface KeptVersion {
   createdAt: string | null;
 }
 
-export const readVersion = ({ metadata }: Pick<Playlist, 'metadata'>): number => metadata.generation ?? 1;
-
 export type History = ReturnType<typeof createHistory>;
 
 export function createHistory(kube: Kube) {
   const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
-  const owns = ({ metadata }: Playlist, revision: ControllerRevision) =>
-    revision.metadata.ownerReferences?.some(({ uid }) => uid === metadata.uid) ?? false;
+  /** A revision is owned, or of an earlier UID of the playlist: backup tools drop owners, and keep labels. */
+  const owns = (playlist: Playlist, { metadata, revision }: ControllerRevision) =>
+    metadata.ownerReferences?.some(({ uid }) => uid === playlist.metadata.uid) ||
+    (metadata.name === buildName(playlist, revision) &&
+      listEarlierUids(playlist).includes(metadata.labels?.[PLAYLIST_LABEL] ?? ''));
+  /** Revisions with the label of one of the playlist's UIDs. */
+  const listLabelled = async (playlist: Playlist, more = ''): Promise<ControllerRevision[]> => {
+    const { namespace = '', uid } = playlist.metadata;
+    const lists = [uid, ...listEarlierUids(playlist)].map((one) =>
+      kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector: `${PLAYLIST_LABEL}=${one}${more}` }),
+    );
+    return (await Promise.all(lists)).flat();
+  };
+  /** Creates a revision. One of its name is left by another playlist of this name, unless it is ours. Returns false if it was there. */
+  const store = async (playlist: Playlist, revision: ControllerRevision): Promise<boolean> => {
+    const { namespace = '' } = playlist.metadata;
+    const create = async (): Promise<boolean> => {
+      try {
+        await kube.create(CONTROLLER_REVISIONS, namespace, revision);
+        return true;
+      } catch (error) {
+        if (error instanceof KubeError && error.reason === 'AlreadyExists') return false;
+        throw error;
+      }
+    };
+    if (await create()) return true;
+    const { name } = revision.metadata;
+    const found = await kube.get(CONTROLLER_REVISIONS, namespace, name);
+    if (owns(playlist, found) || found.metadata.labels?.[PLAYLIST_LABEL] === undefined) return false;
+    await kube.delete(CONTROLLER_REVISIONS, namespace, name, { uid: found.metadata.uid });
+    return create();
+  };
   const read = ({ revision, data, metadata }: ControllerRevision): KeptVersion => ({
     version: revision,
     spec: readCopy('Playlist', data) as PlaylistSpec,
@@ -57,12 +86,7 @@ export function createHistory(kube: Kube) {
         revision: version,
         data: formatCopy('Playlist', playlist.spec),
       };
-      try {
-        await kube.create(CONTROLLER_REVISIONS, namespace, revision as ControllerRevision);
-      } catch (error) {
-        if (error instanceof KubeError && error.reason === 'AlreadyExists') return;
-        throw error;
-      }
+      if (!(await store(playlist, revision as ControllerRevision))) return;
       // Deletes one for each new one. A number that kubectl skipped leaves an old revision, which goes with the playlist.
       if (version > HISTORY_LIMIT)
         await kube.delete(CONTROLLER_REVISIONS, namespace, buildName(playlist, version - HISTORY_LIMIT));
@@ -70,21 +94,15 @@ export function createHistory(kube: Kube) {
 
     /** Newest first, including the current version. */
     async list(playlist: Playlist): Promise<KeptVersion[]> {
-      const { namespace = '', uid } = playlist.metadata;
-      const labelSelector = `${PLAYLIST_LABEL}=${uid}`;
-      const versions = (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector }))
-        .filter((revision) => owns(playlist, revision))
-        .map(read);
+      const versions = (await listLabelled(playlist)).filter((revision) => owns(playlist, revision)).map(read);
       if (!versions.some(({ version }) => version === readVersion(playlist))) versions.push(current(playlist));
       return versions.sort((a, b) => b.version - a.version);
     },
 
     /** Returns whether the request with this intent created a version. */
     async hasMade(playlist: Playlist, intent: string): Promise<boolean> {
-      const { namespace = '', uid, annotations } = playlist.metadata;
-      if (annotations?.[INTENT_ANNOTATION] === intent) return true;
-      const labelSelector = `${PLAYLIST_LABEL}=${uid},${INTENT_ANNOTATION}=${intent}`;
-      return (await kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector })).length > 0;
+      if (playlist.metadata.annotations?.[INTENT_ANNOTATION] === intent) return true;
+      return (await listLabelled(playlist, `,${INTENT_ANNOTATION}=${intent}`)).length > 0;
     },
 
     /** Returns undefined if the version never existed, or is no longer kept. */

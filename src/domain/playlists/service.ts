@@ -7,6 +7,7 @@ import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/pa
 import { INTENT_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
 import { annotatePublished, type PlaylistSpec, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
+import { annotateNextVersion, annotateSameVersion, readVersion } from '../../resources/playlist/version.ts';
 import { annotateFirst, annotateNext } from '../../resources/playlist/version-bytes.ts';
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -15,7 +16,7 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
-import { type History, type KeptVersion, readVersion } from './history.ts';
+import type { History, KeptVersion } from './history.ts';
 import { computePublication } from './publication.ts';
 import type {
   Playlist,
@@ -149,7 +150,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       // The server that created this version may have died before it stored it.
       await history.keep(playlist);
       try {
-        const annotations = { [INTENT_ANNOTATION]: intent, ...next.annotations };
+        const annotations = { [INTENT_ANNOTATION]: intent, ...next.annotations, ...annotateNextVersion(playlist) };
         const patch = { metadata: { resourceVersion, annotations }, spec };
         const current = playlist;
         const made = await quotas.grow(accountId, next.more, () => playlists.patch(current, patch));
@@ -237,7 +238,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       if (spec.items.length === 0)
         throw new AppError('playlist_not_playable', `Version ${version} has no items to play.`);
       refuseGone(accountId, version, spec);
-      const annotations = annotatePublished(version, spec);
+      const annotations = { ...annotatePublished(version, spec), ...annotateSameVersion(playlist) };
       return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
     },
 

@@ -53,6 +53,8 @@ export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-
 export const TEST_ANNOTATION = `${GROUP}/test`;
 /** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (resources/playlist/spec.ts). */
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
+/** On a Playlist: its version, and the UID and generation that had it, as JSON (resources/playlist/version.ts). */
+export const VERSION_ANNOTATION = `${GROUP}/version`;
 /** On a Playlist: which request with an Idempotency-Key has made the current version, so that it is not made again. */
 export const INTENT_ANNOTATION = `${GROUP}/intent`;
 /**

@@ -1,7 +1,6 @@
 /**
- * Declares Playlist: an ordered list of uploads. `metadata.generation` is its public version: Kubernetes raises it by
- * one for each change of the spec, which is the contract's "increases by 1 for each committed batch of changes". Pure:
- * no I/O, no clock.
+ * Declares Playlist: an ordered list of uploads. Its public version rises by one for each change of the spec (version.ts). Pure: no
+ * I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
