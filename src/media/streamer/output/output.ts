@@ -17,6 +17,7 @@ import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
 import { logIn } from './login.ts';
 import { OutputQueue } from './output-queue.ts';
+import { Recovery } from './recovery.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { type DnsLookup, resolveHost } from './resolve.ts';
 import { FfmpegTransport } from './transport.ts';
@@ -93,7 +94,11 @@ export class Output {
   /** Aborted when secrets change: ends the wait before the next attempt and the running transport. */
   #change = new AbortController();
   #running: Promise<void> | undefined;
+  /** The destination takes media now. */
+  #taking = false;
+  /** It has taken media for long enough to have recovered. */
   #connected = false;
+  #recovery = new Recovery();
   #bytesBefore = 0;
   #bytesNow = 0;
   #droppedBefore = 0;
@@ -114,6 +119,7 @@ export class Output {
     const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
     if (this.#running && same) return;
+    this.#recovery = new Recovery();
     this.#change.abort();
     this.#change = new AbortController();
     this.#running ??= this.#run();
@@ -124,6 +130,11 @@ export class Output {
     this.#stop.abort();
     this.#change.abort();
     await this.#running;
+  }
+
+  /** Whether the destination takes media at this moment. */
+  get takesMedia(): boolean {
+    return this.#taking;
   }
 
   stats(): OutputStats {
@@ -147,7 +158,8 @@ export class Output {
         attempt = 0;
         continue;
       }
-      attempt = connectedMs >= SETTLED_MS ? 1 : attempt + 1;
+      if (connectedMs > 0) this.#recovery.end(connectedMs);
+      attempt = connectedMs >= SETTLED_MS && this.#recovery.holdMs === 0 ? 1 : attempt + 1;
       this.#note(reason, connectedMs);
       const wait = AbortSignal.any([this.#stop.signal, change]);
       await sleep(backoffMs(reason.code, attempt, Math.random()), wait).catch(() => undefined);
@@ -156,8 +168,8 @@ export class Output {
 
   #note(reason: Failure, connectedMs: number): void {
     const { log, name } = this.#options;
-    // Repeats of a failure are not logged: there may be one a second.
-    if (this.#lastError?.code !== reason.code || connectedMs > 0) {
+    // Repeats of a failure are not logged: there may be one a second. A success clears the failure.
+    if (this.#lastError?.code !== reason.code) {
       log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
     }
     this.#lastError = reason;
@@ -260,7 +272,7 @@ export class Output {
     unlisten();
     queue.close();
     this.#queue = undefined;
-    this.#connected = false;
+    this.#taking = this.#connected = false;
     this.#droppedBefore += queue.dropped;
     this.#bytesBefore += this.#bytesNow;
     this.#bytesNow = 0;
@@ -288,7 +300,9 @@ export class Output {
 
   #show(health: ConnectionHealth): void {
     const { clock, log, name, onConnected, onChange } = this.#options;
-    const connected = health.isConnected(clock.monotonicMs());
+    const now = clock.monotonicMs();
+    this.#taking = health.isConnected(now) && this.#queue !== undefined;
+    const connected = health.isConnected(now) && health.connectedMs(now) >= this.#recovery.holdMs;
     if (connected === this.#connected || (connected && !this.#queue)) return;
     this.#connected = connected;
     if (connected) {

@@ -26,7 +26,7 @@ export class Outputs {
     for (const name of names.filter((n) => !this.#outputs.has(n))) {
       // The stream is on air while any destination takes media, so lost media of one output counts only alone.
       const onAirtimeLost = (ms: number) => {
-        if (![...this.#outputs].some(([other, one]) => other !== name && one.stats().connected))
+        if (![...this.#outputs].some(([other, one]) => other !== name && one.takesMedia))
           this.#options.onAirtimeLost?.(ms);
       };
       const output = new Output({ ...this.#options, name, onAirtimeLost });
