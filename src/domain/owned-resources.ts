@@ -39,6 +39,8 @@ export interface OwnedResourcesOptions<T extends KubeObject> {
   notFound: ErrorCode;
   /** Returns the display name; by default `spec.displayName`. */
   readName?: (object: Stored<T>) => string | undefined;
+  /** An object that is being deleted is gone for its account, although a finalizer keeps it for a moment. */
+  hidesDeleted?: boolean;
   /** Ends all waiting: a server that stops gets no more events. */
   stopping?: AbortSignal;
 }
@@ -120,18 +122,21 @@ export function createOwnedResources<T extends KubeObject>(
 ): OwnedResources<Stored<T>> {
   const { kube, resource, reflector, cells, prefix, noun, notFound, stopping } = options;
 
-  const { readName = readDisplayName } = options;
+  const { readName = readDisplayName, hidesDeleted = false } = options;
+  const seen = (object: Stored<T> | undefined) =>
+    hidesDeleted && object?.metadata.deletionTimestamp !== undefined ? undefined : object;
   const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
     key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(readName(object) ?? object.metadata.name),
     id: object.metadata.name,
   });
   const byOwner = createGroups<Stored<T>>(readOwner, (object) => place(object));
-  reflector.onChange((_key, current, previous) => byOwner.change(current, previous), { replay: true });
+  reflector.onChange((_key, current, previous) => byOwner.change(seen(current), seen(previous)), { replay: true });
 
   const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
 
   const followers = createFollowers<OwnedChange>();
-  reflector.onChange((_key, current, previous) => {
+  reflector.onChange((_key, stored, storedBefore) => {
+    const [current, previous] = [seen(stored), seen(storedBefore)];
     const [now, before] = [current && readOwner(current), previous && readOwner(previous)];
     const id = (current ?? previous)?.metadata.name ?? '';
     if (now !== undefined) followers.notify(now, { id, change: now === before ? 'updated' : 'created' });
@@ -142,7 +147,7 @@ export function createOwnedResources<T extends KubeObject>(
   const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
 
   const find = (accountId: string, id: string) => {
-    const object = reflector.get(cells.getReadable(accountId), id);
+    const object = seen(reflector.get(cells.getReadable(accountId), id));
     return object && readAccount(object) === accountId ? object : undefined;
   };
 
@@ -172,7 +177,8 @@ export function createOwnedResources<T extends KubeObject>(
     const namespace = cells.getNamespace(accountId);
     const awaited = objectKey(namespace, id);
     return (
-      holds(reflector.get(namespace, id)) || soon(({ key, current }) => key === awaited && holds(current), ms, signal)
+      holds(seen(reflector.get(namespace, id))) ||
+      soon(({ key, current }) => key === awaited && holds(seen(current)), ms, signal)
     );
   };
 

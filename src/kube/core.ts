@@ -63,8 +63,12 @@ export type Secret = KubeObject<never> & {
   type?: string;
 };
 
+/** A ConfigMap has no spec. */
+export type ConfigMap = KubeObject<never> & { data?: Record<string, string> };
+
 export const PODS = core<KubeObject<PodSpec, PodStatus>>('Pod', 'pods');
 export const SECRETS = core<Secret>('Secret', 'secrets');
+export const CONFIG_MAPS = core<ConfigMap>('ConfigMap', 'configmaps');
 export const NAMESPACES = core<KubeObject>('Namespace', 'namespaces', false);
 export interface NodeSpec {
   unschedulable?: boolean;

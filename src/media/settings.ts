@@ -98,6 +98,8 @@ export const prepareConfig = (env: Env) => {
   return Object.freeze({
     ...common(env),
     task: json<unknown>('TASK'),
+    /** Absent where the operator may not know the installation. */
+    records: optional('RECORDS') === undefined ? undefined : json<unknown>('RECORDS'),
     resultFile: text('RESULT_FILE'),
     /** Where it tells how far it is; without a host it tells nobody. */
     host: optional('HOST'),

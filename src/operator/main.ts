@@ -4,6 +4,7 @@
  */
 
 import { createKube } from '../kube/client.ts';
+import type { Job } from '../kube/core.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { watchNamespaces } from '../kube/namespace-watch.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
@@ -29,6 +30,7 @@ import { createMetrics } from './metrics/metrics.ts';
 import { reconcilePlaylist } from './playlist/reconcile.ts';
 import { describeClockJump } from './runtime/clock-health.ts';
 import { splitKey } from './runtime/controller.ts';
+import { readInstallation } from './runtime/installation.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
 import { createControllerQueue } from './runtime/queue.ts';
@@ -104,7 +106,8 @@ export async function runOperator(
   const caches: Caches = { ...own, ...(nodes && { nodes }) };
   metrics.showReflectors(caches);
   const pace = createPace(caches, clock);
-  const deps: ControllerDeps = { kube, caches, settings: config, events, clock, log };
+  const installation = await readInstallation(kube, lifecycle.signal, log);
+  const deps: ControllerDeps = { kube, caches, settings: { ...config, installation }, events, clock, log };
 
   // Streams.
   const streamers = createStreamers(lifecycle, {
@@ -122,6 +125,7 @@ export async function runOperator(
   const progress: JobProgress = new Map();
   const sweeping: SweepOptions = { graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
   const sweeper = new Sweeper(deps, sweeping);
+  metrics.showSuspicious(() => sweeper.suspicious);
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),
@@ -216,6 +220,9 @@ export async function runOperator(
     for (const queue of Object.values(queues)) queue.resume();
     // A Job that ends makes room, also one that belongs to no upload.
     caches.jobs.onChange(() => admission.due().forEach(enqueue.upload));
+    const readSweep = (job: Job | undefined) =>
+      job && sweeper.read(job).catch((err: unknown) => log.warn({ err }, 'the result of a sweep could not be read'));
+    caches.jobs.onChange((_key, job) => readSweep(job), { replay: true });
     const listSwept = watched === 'all' ? rememberNamespaces(caches) : () => watched.filter(namespaces.isFilled);
     if (config.sweep) sweepRegularly(sweeper, admission, deps, listSwept, sweeping, lifecycle);
     streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);

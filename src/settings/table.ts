@@ -1232,6 +1232,12 @@ export const SETTINGS = {
     type: 'json',
     description: 'The task of a Job.',
   },
+  RECORDS: {
+    section: 'pods',
+    roles: ['prepare'],
+    type: 'json',
+    description: 'The Upload that a Job works for, or the records that a sweep writes and removes.',
+  },
   DECODER_SOCKET: {
     section: 'pods',
     roles: ['prepare', 'decoder'],

@@ -8,6 +8,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { ConfigError } from '../../settings/settings.ts';
+import { RecordsTask } from '../records/record.ts';
 import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
@@ -15,6 +16,7 @@ import { PrepareError } from './failure.ts';
 import { type JobContext, makeRange, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
+import { replaceRecord, requireOwner, takeUpSource } from './job/records.ts';
 import { type PreparedPart, type PrepareProgress, type PrepareResult, PrepareTask } from './job/task.ts';
 import { confinedTools } from './tools/confined-tools.ts';
 import { openKeeper } from './tools/keeper.ts';
@@ -50,7 +52,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
     };
     // Such a Job mounts parts of the storage, which exist since the import.
     if (task.action !== 'rendition' && task.action !== 'range') await context.storage.ensureLayout?.();
-    const result = await perform(task, context, config);
+    const result = await perform(task, context, config, readRecordsTask(config));
     await writeFile(config.resultFile, JSON.stringify(result));
     log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
     return DONE;
@@ -119,22 +121,43 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
   return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
 }
 
-async function perform(task: PrepareTask, context: JobContext, config: PrepareConfig): Promise<PrepareResult> {
+function readRecordsTask({ records }: PrepareConfig): RecordsTask | undefined {
+  if (records === undefined || Value.Check(RecordsTask, records)) return records;
+  throw new ConfigError('LOOPSTREAM_RECORDS does not say what the operator tells of records.');
+}
+
+async function perform(
+  task: PrepareTask,
+  context: JobContext,
+  config: PrepareConfig,
+  records: RecordsTask | undefined,
+): Promise<PrepareResult> {
   if (task.action === 'range')
     return { action: 'range', chunks: await makeRange(task, config.completionIndex + 1, context) };
   if (task.action === 'rendition') return { action: 'rendition', ...(await makeRendition(task, context)) };
   if (task.action === 'sweep') {
+    if (records) await requireOwner(context.storage, records.installation);
     const { sweep } = await import('./job/sweep.ts');
-    return await sweep(task, context, systemClock.now());
+    return await sweep(task, { ...context, records }, systemClock.now());
   }
+  if (records) await requireOwner(context.storage, records.installation);
+  const found = await takeUpSource(task, records, context);
+  if (found) return { action: 'import', ...found };
   // Only an import needs the HTTP client.
   const { importSource } = await import('./job/import-source.ts');
-  const imported = await importSource(task, context, {
-    allowPrivateLinks: config.allowPrivateLinks,
-    maxBytes: config.maxSourceBytes,
-    timeoutSeconds: config.fetchTimeoutSeconds,
-    minBytesPerSecond: config.minFetchBytesPerSecond,
-  });
+  const { upload } = records ?? {};
+  const keepRecord: JobContext['keepRecord'] =
+    upload && ((imported) => replaceRecord(context.storage, { ...upload, ...imported, sourceKey: task.sourceKey }));
+  const imported = await importSource(
+    task,
+    { ...context, ...(keepRecord && { keepRecord }) },
+    {
+      allowPrivateLinks: config.allowPrivateLinks,
+      maxBytes: config.maxSourceBytes,
+      timeoutSeconds: config.fetchTimeoutSeconds,
+      minBytesPerSecond: config.minFetchBytesPerSecond,
+    },
+  );
   return { action: 'import', ...imported };
 }
 

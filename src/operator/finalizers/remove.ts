@@ -8,11 +8,18 @@ import { readNamespaceState } from '../../kube/namespace.ts';
 import { hasReason, type Kube, type KubeObject, type Resource, type Stored } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { COMPONENT_LABEL, COUNT_FINALIZER, FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
+import {
+  COMPONENT_LABEL,
+  COUNT_FINALIZER,
+  FINALIZER,
+  POD_FINALIZER,
+  UPLOAD_FINALIZER,
+} from '../../resources/common/names.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
+import { UPLOADS } from '../../resources/upload/resource.ts';
 import type { OperatorConfig } from '../runtime/settings.ts';
 
-const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER]);
+const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER, UPLOAD_FINALIZER]);
 /** Patches at the same time. */
 const AT_ONCE = 16;
 /** A process that is stopping may put one on again: it is over when two looks, this far apart, find none. */
@@ -38,8 +45,9 @@ export async function removeFinalizers(
   for (let clean = 0; ; await sleep(againMs, signal)) {
     const streams = await removeFrom(kube, LOOPSTREAMS, namespace);
     const pods = await removeFrom(kube, PODS, namespace, `${COMPONENT_LABEL}=streamer`);
-    removed += streams + pods;
-    clean = streams + pods === 0 ? clean + 1 : 0;
+    const uploads = await removeFrom(kube, UPLOADS, namespace);
+    removed += streams + pods + uploads;
+    clean = streams + pods + uploads === 0 ? clean + 1 : 0;
     if (clean === 2) return removed;
   }
 }

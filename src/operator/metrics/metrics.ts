@@ -48,6 +48,8 @@ export interface Metrics {
   showNamespaces: ReturnType<typeof namespaceMetrics>;
   /** Counts and times each run of a controller. */
   observe(controller: string, reconcile: Reconcile): Reconcile;
+  /** Shows the sources that are kept although no Upload has them, by namespace. */
+  showSuspicious(read: () => ReadonlyMap<string, number>): void;
   /** From now on each stream is shown, and counted what becomes of streams and uploads: for the operator that leads. */
   showObjects(caches: Pick<Caches, 'streams' | 'uploads' | 'pods' | 'destinations' | 'playlists'>, clock: Clock): void;
   /** In Prometheus' text format, in parts: of thousands of streams it is many megabytes. */
@@ -79,6 +81,7 @@ export function createMetrics(): Metrics {
       help: '1 while the operator can watch a listed namespace, 0 while it or the Role in it does not exist.',
     }),
     observe,
+    showSuspicious: suspiciousMetrics(registry),
     showObjects(caches, clock) {
       history(caches, clock);
       const { streams, uploads, destinations, playlists } = caches;
@@ -97,6 +100,23 @@ export function createMetrics(): Metrics {
       }
       return parts;
     },
+  };
+}
+
+function suspiciousMetrics(registry: Registry): Metrics['showSuspicious'] {
+  let read: () => ReadonlyMap<string, number> = () => new Map();
+  new Gauge({
+    name: 'loopstream_suspicious_sources',
+    help: 'Sources of uploads in the storage that no upload has although no deletion was seen, as of the last sweep.',
+    labelNames: ['namespace'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [namespace, sources] of read()) this.set({ namespace }, sources);
+    },
+  });
+  return (from) => {
+    read = from;
   };
 }
 

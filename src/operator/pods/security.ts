@@ -53,6 +53,8 @@ export interface PodSettings {
   scrapeAnnotations: boolean;
   /** Where pods of streams push their reports: the operator's Service. Undefined where the operator asks for them. */
   reportsUrl: string | undefined;
+  /** UID of the namespace kube-system; undefined where the operator may not read it, and then no record is kept of an Upload. */
+  installation?: string | undefined;
   mediaLimits: MediaLimits;
   /** For the whole transfer of a link; one that brings less a second is given up. */
   fetchTimeoutSeconds: number;

@@ -15,12 +15,16 @@ function chooseProfile(upload: Upload, observed: UploadObservation): string | un
   return observed.hasPreparedRoom() ? [...observed.urgent].sort()[0] : undefined;
 }
 
-/** Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. */
+/**
+ * Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. `restored`: the one
+ * that the upload had before it was restored.
+ */
 export const keptSource = (
   { metadata, status }: Upload,
   { sha256 }: MediaInfo,
   { sameSource }: UploadObservation,
-): string => status?.sourceKey ?? sameSource(sha256) ?? sourceKey(metadata.uid);
+  restored?: string,
+): string => status?.sourceKey ?? sameSource(sha256) ?? restored ?? sourceKey(metadata.uid);
 
 /**
  * Imports what a client still sends, where a stream waits for it: the Job is then done when the last byte is there, and a stream may play what
@@ -40,7 +44,7 @@ export function decideImport(
   observed: UploadObservation,
   plan: Plan,
   edited: boolean,
-): { media?: MediaInfo; error?: UploadError; waiting?: UploadWaiting } {
+): { media?: MediaInfo; restored?: string | undefined; error?: UploadError; waiting?: UploadWaiting } {
   const { media, error } = upload.status ?? {};
   if (media) return { media };
   if (isArriving(upload.spec)) {
@@ -72,7 +76,7 @@ export function decideImport(
   });
   const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;
-  if (result.action === 'import') return { media: result.media };
+  if (result.action === 'import') return { media: result.media, restored: result.sourceKey };
   if (result.action !== 'failed') return { error: unexpected };
   const next = planWait(waiting, result, observed.now);
   if (!next) return { error: waiting ? { ...result.error, message: explainGivenUp(result, waiting) } : result.error };

@@ -87,7 +87,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   const plan = new Plan(upload, observed);
   const { retry } = plan;
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
-  const { media, error: importError, waiting } = decideImport(upload, observed, plan, edited);
+  const { media, restored, error: importError, waiting } = decideImport(upload, observed, plan, edited);
   const { wanted, held, all } = media
     ? decideRenditions(upload, media, observed, plan, edited)
     : { wanted: [], held: [], all: importError ? [] : listArriving(observed, plan) };
@@ -96,10 +96,11 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
   const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
   const status: UploadStatus = {
+    uid: upload.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: state,
     progress: progress(upload, state, wanted, plan),
-    ...(media && { sourceKey: keptSource(upload, media, observed), media }),
+    ...(media && { sourceKey: keptSource(upload, media, observed, restored), media }),
     ...(all.length > 0 && { renditions: all }),
     ...(media && warnings.length > 0 && { warnings }),
     ...(error && { error }),

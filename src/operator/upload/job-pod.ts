@@ -7,6 +7,7 @@
 import type { Pod } from '../../kube/core.ts';
 import { mediaLimitsEnv } from '../../media/limits.ts';
 import type { PrepareTask } from '../../media/prepare/job/task.ts';
+import type { RecordsTask } from '../../media/records/record.ts';
 import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
 import { changeRequests } from '../pods/requests.ts';
 import {
@@ -28,6 +29,7 @@ import {
 } from '../pods/security.ts';
 
 export const TASK_VARIABLE = 'LOOPSTREAM_TASK';
+export const RECORDS_VARIABLE = 'LOOPSTREAM_RECORDS';
 export const DECODER_CONTAINER = 'decoder';
 
 /** A folder with one socket, which the keeper makes. */
@@ -94,7 +96,13 @@ const findStorageUse = (task: PrepareTask): StorageUse =>
       ]
     : 'all';
 
-const keeper = (task: PrepareTask, settings: PodSettings, priority: Priority, volumes: readonly object[]) => ({
+const keeper = (
+  task: PrepareTask,
+  settings: PodSettings,
+  priority: Priority,
+  volumes: readonly object[],
+  records: RecordsTask | undefined,
+) => ({
   name: 'prepare',
   image: settings.prepareImage,
   args: ['prepare'],
@@ -102,6 +110,7 @@ const keeper = (task: PrepareTask, settings: PodSettings, priority: Priority, vo
     ...commonEnv(settings),
     { name: 'TMPDIR', value: TMP_PATH },
     { name: TASK_VARIABLE, value: JSON.stringify(task) },
+    ...(records ? [{ name: RECORDS_VARIABLE, value: JSON.stringify(records) }] : []),
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
     { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
@@ -144,7 +153,7 @@ const decoder = (task: PrepareTask, settings: PodSettings, priority: Priority) =
 });
 
 /** The template of a Job's pods, without labels. */
-export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: Priority) {
+export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: Priority, records?: RecordsTask) {
   const decodes = task.action !== 'sweep';
   const volumes = [...commonVolumes(settings, settings.scratchVolume, false), ...(decodes ? [SOCKET_VOLUME] : [])];
   return {
@@ -156,7 +165,7 @@ export function buildJobPod(task: PrepareTask, settings: PodSettings, priority: 
       ...SPREAD,
       ...placement(settings.jobPlacement),
       ...(decodes && { initContainers: [decoder(task, settings, priority)] }),
-      containers: [keeper(task, settings, priority, volumes)],
+      containers: [keeper(task, settings, priority, volumes, records)],
       volumes,
     },
   };

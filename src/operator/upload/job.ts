@@ -4,6 +4,7 @@ import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { PrepareTask } from '../../media/prepare/job/task.ts';
+import { RecordsTask } from '../../media/records/record.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
@@ -28,7 +29,7 @@ import {
   sourceKey,
 } from '../../resources/upload/spec.ts';
 import { labelsFor, ownedBy, type PodSettings, settingsIn } from '../pods/security.ts';
-import { buildJobPod, type Priority, TASK_VARIABLE } from './job-pod.ts';
+import { buildJobPod, type Priority, RECORDS_VARIABLE, TASK_VARIABLE } from './job-pod.ts';
 
 /** A task that answers for what it puts into storage. */
 export type MakingTask = Exclude<PrepareTask, { action: 'sweep' | 'range' }>;
@@ -194,10 +195,11 @@ const buildMetadata = (upload: Upload, name: string, retry?: string) => ({
   ownerReferences: ownedBy('Upload', upload),
 });
 
-export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSettings): BuiltJob {
+/** `records`: the Upload as its record names it, for an import. */
+export function buildJob(upload: Upload, wantedJob: WantedJob, settings: PodSettings, records?: RecordsTask): BuiltJob {
   const { name, task, retry } = wantedJob;
   const metadata = buildMetadata(upload, name, retry);
-  const pod = buildJobPod(task, settingsIn(settings, metadata.namespace), findPriority(wantedJob));
+  const pod = buildJobPod(task, settingsIn(settings, metadata.namespace), findPriority(wantedJob), records);
   const spec = jobSpec(task, deadlineSeconds(wantedJob, settings), metadata.labels, pod);
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
 }
@@ -225,10 +227,14 @@ export function buildHelpersJob(upload: Upload, helpers: WantedHelpers, pods: nu
 }
 
 /** The Job that clears away; it belongs to no upload. */
-export function buildSweepJob(task: SweepTask, settings: PodSettings): KubeObject<Record<string, unknown>, JobStatus> {
+export function buildSweepJob(
+  task: SweepTask,
+  settings: PodSettings,
+  records?: RecordsTask,
+): KubeObject<Record<string, unknown>, JobStatus> {
   const labels = labelsFor(undefined, 'prepare');
   const metadata = { name: SWEEP_JOB, labels };
-  const spec = jobSpec(task, SWEEP_SECONDS, labels, buildJobPod(task, settings, 'background'));
+  const spec = jobSpec(task, SWEEP_SECONDS, labels, buildJobPod(task, settings, 'background', records));
   return { apiVersion: 'batch/v1', kind: 'Job', metadata, spec: { ...spec, backoffLimit: RETRIES } };
 }
 
@@ -249,15 +255,24 @@ const jobSpec = (
   template: { metadata: { labels: { ...labels, [TASK_LABEL]: task.action }, annotations }, spec },
 });
 
-/** The task that a Job was made for, as its environment has it. */
-function writtenTask(job: Job): unknown {
+/** A variable in the environment of a Job, which is JSON. */
+function readVariable(job: Job, name: string): unknown {
   const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
-  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === TASK_VARIABLE)?.value;
+  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === name)?.value;
   try {
     return value === undefined ? undefined : JSON.parse(value);
   } catch {
     return undefined;
   }
+}
+
+/** The task that a Job was made for, as its environment has it. */
+const writtenTask = (job: Job): unknown => readVariable(job, TASK_VARIABLE);
+
+/** Reads the records part of a Job's environment. */
+export function readRecordsTask(job: Job): RecordsTask | undefined {
+  const records = readVariable(job, RECORDS_VARIABLE);
+  return Value.Check(RecordsTask, records) ? records : undefined;
 }
 
 /** The task that a Job was made for; undefined when it cannot be read. */

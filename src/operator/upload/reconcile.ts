@@ -20,6 +20,7 @@ import {
 import { createRetries, type Retries } from '../runtime/retries.ts';
 import type { UploadControllerDeps } from './controller-deps.ts';
 import { addWaitingStates, decideUpload } from './decide.ts';
+import { addUploadFinalizer, letUploadGo, listDeletedUploads } from './deletions.ts';
 import { buildUploadEvents } from './events.ts';
 import { addHealth, JOB_REFUSED } from './health.ts';
 import { chooseParallelism } from './helpers.ts';
@@ -28,6 +29,7 @@ import { observeUpload } from './observe.ts';
 import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
 import { createRaiser } from './raise.ts';
+import { buildImportRecords, dropForeignStatus } from './records.ts';
 
 /** How long until a Job is looked for again whose name another one has. */
 const NAME_TAKEN_RETRY_MS = 60_000;
@@ -55,13 +57,17 @@ async function reconcile(
   raisePods: ReturnType<typeof createRaiser>,
 ): Promise<{ requeueAfterMs?: number } | undefined> {
   const { caches, clock, admission } = deps;
-  const upload = caches.uploads.get(...splitKey(key));
-  if (!upload || upload.metadata.deletionTimestamp) {
+  const found = caches.uploads.get(...splitKey(key));
+  if (!found || found.metadata.deletionTimestamp) {
     admission.leave(key);
     deps.retries.forget(splitKey(key)[0], key);
-    return removeActiveJobs(deps, key);
+    await removeActiveJobs(deps, key);
+    if (found) await letUploadGo(deps, found);
+    return undefined;
   }
   const now = clock.now();
+  // The source comes later, so its Upload is never gone without a trace.
+  const upload = dropForeignStatus(await addUploadFinalizer(deps, found));
   const decision = decideUpload(upload, observeUpload(deps, upload, now));
   await removeJobs(deps, upload, decision.remove);
   const writer = createWriter(deps, key, upload, now);
@@ -161,11 +167,18 @@ async function createJobs(
   const { allowed, waiting } = admission.ask({ key, account: labels?.[ACCOUNT_LABEL], since }, wantedJobs);
   try {
     for (const wantedJob of allowed)
-      await writer.try(() => createJob(deps, upload, buildJob(upload, wantedJob, deps.settings)));
+      await writer.try(async () => createJob(deps, upload, await buildJobWithRecords(deps, upload, wantedJob)));
   } finally {
     admission.settle(key);
   }
   return new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
+}
+
+async function buildJobWithRecords({ kube, settings }: ControllerDeps, upload: Upload, wantedJob: WantedJob) {
+  if (wantedJob.task.action !== 'import' || settings.installation === undefined)
+    return buildJob(upload, wantedJob, settings);
+  const deleted = await listDeletedUploads(kube, upload.metadata.namespace ?? '');
+  return buildJob(upload, wantedJob, settings, buildImportRecords(upload, settings.installation, deleted));
 }
 
 /** Makes the Jobs of helpers, and changes how many pods they have. */

@@ -9,17 +9,22 @@ import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { listKeys } from '../../media/prepare/job/join-upload.ts';
 import { computeShard, getBaseKey, KeepList, packKeep, shardsFor } from '../../media/prepare/job/keep-list.ts';
+import type { RecordsTask } from '../../media/records/record.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
 import { PROFILES } from '../../resources/stream/profile.ts';
 import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
+import { BY_OWNER } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { settingsIn } from '../pods/security.ts';
 import type { Admission } from './admission.ts';
-import { buildSweepJob, getImportedKey, readTask, type SweepTask } from './job.ts';
+import { forgetDeleted, listDeletedUploads } from './deletions.ts';
+import { buildSweepJob, getImportedKey, readRecordsTask, readTask, type SweepTask } from './job.ts';
+import { readOutcome } from './job-result.ts';
 import { hasEnded } from './progress.ts';
+import { buildSweepRecords } from './records.ts';
 
 /** Between two sweeps of the same part of the storage. */
 const INTERVAL_MS = 3_600_000;
@@ -87,13 +92,23 @@ interface Sweep {
   begun?: ((key: string) => boolean) | undefined;
   /** Of the Job of this UID; reading it anew for each key would take milliseconds. */
   known?: { uid: string; mayDelete: (key: string) => boolean };
+  /** Name of the last Upload whose record was written. */
+  lastRecord?: string;
+  /** UID of the last Job whose result was read. */
+  readUid?: string;
 }
+
+const describeSuspicion = (sources: number): string =>
+  `${sources} sources of uploads are in the storage, but no upload has them and nobody has deleted one. They are kept for 30 days. ` +
+  'Restore the uploads, or run loopstream adopt.';
 
 export class Sweeper {
   readonly #deps: ControllerDeps;
   readonly #options: Pick<SweepOptions, 'graceSeconds'>;
   /** By namespace, each of which has a storage of its own. */
   readonly #sweeps = new Map<string, Sweep>();
+  /** Sources by namespace that are kept although no Upload has them, as of the last sweep. */
+  readonly suspicious = new Map<string, number>();
 
   constructor(deps: ControllerDeps, options: Pick<SweepOptions, 'graceSeconds'>) {
     this.#deps = deps;
@@ -124,6 +139,47 @@ export class Sweeper {
     return sweep.known.mayDelete(key);
   }
 
+  /** Undefined where the installation is not known: no Upload has a record then, and no source is deleted. */
+  async #buildRecords(namespace: string, uploads: readonly Upload[]): Promise<RecordsTask | undefined> {
+    const { kube, settings } = this.#deps;
+    if (settings.installation === undefined) return undefined;
+    const deleted = await listDeletedUploads(kube, namespace);
+    const sweep = this.#find(namespace);
+    const { task, last } = buildSweepRecords(uploads, deleted, settings.installation, sweep.lastRecord);
+    sweep.lastRecord = last;
+    return task;
+  }
+
+  /** Reads what a sweep has done, once it has ended; Jobs that have been read are told apart by their UID. */
+  async read(job: Job): Promise<void> {
+    const { caches, kube, events, log } = this.#deps;
+    const { namespace = '', name, uid } = job.metadata;
+    const sweep = this.#find(namespace);
+    if (name !== SWEEP_JOB || !hasEnded(job) || sweep.readUid === uid) return;
+    const outcome = readOutcome(job, caches.pods.byIndex(BY_OWNER, uid), this.#deps.clock.now());
+    // The pod's status may come later than the Job's: the next sweep reads it then.
+    if (outcome.kind !== 'done') return;
+    sweep.readUid = uid;
+    const { result } = outcome;
+    if (result.action === 'failed') {
+      log.warn({ namespace, code: result.error.code }, `the sweep failed: ${result.error.message}`);
+      events.event(job, { type: 'Warning', reason: 'SweepFailed', message: result.error.message });
+    }
+    if (result.action !== 'swept') return;
+    await forgetDeleted(
+      kube,
+      namespace,
+      (readRecordsTask(job)?.deleted ?? []).map((one) => one.uid),
+    );
+    const { suspicious = 0 } = result;
+    if (suspicious > 0) {
+      const message = describeSuspicion(suspicious);
+      log.warn({ namespace, sources: suspicious }, message);
+      events.event(job, { type: 'Warning', reason: 'SweepSuspicious', message });
+    }
+    this.suspicious.set(namespace, suspicious);
+  }
+
   /** Makes the Job of the next sweep of a namespace, unless one is at work. Returns the number of parts of its storage. */
   async begin(namespace: string, admission: Pick<Admission, 'begun'>): Promise<number> {
     const { caches, kube, settings } = this.#deps;
@@ -132,6 +188,7 @@ export class Sweeper {
     const previous = last?.action === 'sweep' ? last : undefined;
     if (job) {
       if (!hasEnded(job)) return previous?.shards ?? 1;
+      await this.read(job);
       await kube.delete(JOBS, namespace, SWEEP_JOB, { uid: job.metadata.uid, propagationPolicy: 'Background' });
     }
     // Nothing is awaited between the look at what is there and the mark that a sweep has begun.
@@ -143,7 +200,7 @@ export class Sweeper {
     const sweep = this.#find(namespace);
     sweep.begun = mayDelete(task);
     try {
-      const built = buildSweepJob(task, settingsIn(settings, namespace));
+      const built = buildSweepJob(task, settingsIn(settings, namespace), await this.#buildRecords(namespace, uploads));
       caches.jobs.upsert(await kube.create(JOBS, namespace, built));
     } catch (error) {
       // The one before is not gone yet, or another operator was faster.

@@ -88,6 +88,11 @@ export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 /** Holds a stream's pod until the time that it was on air is written down, as the Job controller does with its pods. */
 export const POD_FINALIZER = `${GROUP}/time-on-air`;
 
+/** Holds an Upload until its deletion is written down: only then its source may be deleted. */
+export const UPLOAD_FINALIZER = `${GROUP}/source`;
+/** Name of the ConfigMap with the deleted Uploads that no sweep has written down yet, by UID. */
+export const DELETED_UPLOADS = 'loopstream-deleted-uploads';
+
 /** Holds a LoopStream until nothing of it is left on air. */
 export const FINALIZER = `${GROUP}/off-air`;
 

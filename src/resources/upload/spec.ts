@@ -33,6 +33,7 @@ export const UPLOAD_ERRORS = {
   media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
   media_has_no_audio: 'The file has no audio; upload it as VIDEO, or choose another file.',
   storage_full: 'The media storage is full.',
+  storage_taken: 'The media storage belongs to another installation of loopstream.',
   prepare_timeout: 'Preparing the file took longer than the time limit.',
   prepare_failed: 'Preparing the file failed.',
 } as const;
@@ -119,6 +120,9 @@ export const RenditionStatus = Type.Object({
 });
 export type RenditionStatus = Static<typeof RenditionStatus>;
 
+/** A UID of Kubernetes, which is one segment of a storage key. */
+export const UID_PATTERN = '^[A-Za-z0-9][A-Za-z0-9-]*$';
+
 /** A header has no room for many more. */
 export const MAX_PARTS = 256;
 const Part = Type.Object(
@@ -127,10 +131,11 @@ const Part = Type.Object(
     uid: Type.String({
       minLength: 1,
       maxLength: 63,
-      description: 'UID that the part had as an Upload. Its bytes are stored under this UID.',
+      pattern: UID_PATTERN,
+      description: 'UID that the part has as an Upload. Its bytes are stored under this UID.',
     }),
   },
-  { description: 'A part that a client sent as an Upload of its own. That Upload no longer exists.' },
+  { description: 'A part that a client sent as an Upload of its own, of the same account.' },
 );
 export type Part = Static<typeof Part>;
 
@@ -232,6 +237,13 @@ export const UploadWaiting = Type.Object(
 export type UploadWaiting = Static<typeof UploadWaiting>;
 
 export const UploadStatus = Type.Object({
+  uid: Type.Optional(
+    Type.String({
+      maxLength: 63,
+      description:
+        'UID of the Upload that this status describes. A status that was restored from a backup names another one and is not believed.',
+    }),
+  ),
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),

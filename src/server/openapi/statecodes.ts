@@ -36,6 +36,8 @@ const OF_UPLOADS: Record<UploadErrorCode, string> = {
     'Export the file in SDR, HDR10 or HLG (video) or in sRGB (pictures), e.g. as MP4 with H.264 or as PNG, and import that.',
   media_has_no_video: 'Import the file as AUDIO, or choose a file with pictures.',
   media_has_no_audio: 'Import the file as VIDEO, or choose a file with sound.',
+  storage_taken:
+    'Give each installation a prefix of its own in `LOOPSTREAM_STORAGE_URL`. If the other one is gone for good, let staff run `loopstream adopt`.',
   storage_full:
     'Delete uploads that are no longer needed, or ask the administrator for more storage, and import the file again.',
   prepare_timeout: 'Import the file from a faster server, or import a shorter file.',

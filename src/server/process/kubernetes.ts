@@ -108,7 +108,7 @@ function createOwned(
 ) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
-    options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName'>,
+    options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName' | 'hidesDeleted'>,
   ) => createOwnedResources({ ...common, reflector, ...options });
   const owned = {
     destinations: own(destinations, {
@@ -123,6 +123,7 @@ function createOwned(
       noun: 'upload',
       notFound: 'upload_not_found',
       readName: findUploadName,
+      hidesDeleted: true,
     }),
     playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),

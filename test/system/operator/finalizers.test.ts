@@ -70,7 +70,7 @@ it('without an operator, finalizers are removed on demand; streams on air stay, 
   const held = [[FINALIZER], [POD_FINALIZER]];
   expect(await finalizers()).toEqual(held);
   await withoutOperator(async () => {
-    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(2);
+    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(3);
     expect(await finalizers()).toEqual([[], []]);
     expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(0);
   });

@@ -40,6 +40,7 @@ const FIXES: Record<UploadErrorCode, string> = {
   media_colors_unsupported: 'Export a video in SDR, HDR10 or HLG, or a picture in sRGB, and add that.',
   media_has_no_video: 'Add it again as audio, or choose a file with video.',
   media_has_no_audio: 'Add it again as video, or choose a file with audio.',
+  storage_taken: 'Ask the staff of this service to give it a storage of its own, then add it again.',
   storage_full: 'Delete uploads that you no longer need, then add it again.',
   prepare_timeout: 'Try a shorter file, or a lower quality of the stream that plays it.',
   prepare_failed: 'Export the file again as MP4 with H.264 and AAC, and add that.',

@@ -103,9 +103,11 @@ async function bringIn(
     const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
     const { warnings, ...tracks } = await describe(task.type, file, context);
     await storing?.commit();
+    const media = { ...fetched, ...tracks };
+    await context.keepRecord?.({ media, warnings });
     // A failure above may be retried, so the pieces stay until here; from here on they are useless.
     if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
-    return { media: { ...fetched, ...tracks }, warnings };
+    return { media, warnings };
   } finally {
     await storing?.end();
   }

@@ -78,6 +78,8 @@ export interface JobContext {
   asked?: Promise<string>;
   /** Called when an import begins to make the rendition of a profile. */
   onBegun?: (profile: string) => void;
+  /** Called once the source of an import is in storage, before anything else of it is deleted. */
+  keepRecord?: (imported: NonNullable<PrepareProgress['imported']>) => Promise<void>;
   /** Called when an import has stored its source and still makes its rendition. */
   onImported?: (imported: NonNullable<PrepareProgress['imported']>) => void;
 }

@@ -2,16 +2,22 @@
  * Deletes objects without references. A sweep only marks the unreferenced objects. A later one deletes those that were
  * marked for the whole grace time, never found referenced in between and not written since. The same holds for chunks of a rendition
  * that is referenced, but to which its index does not refer.
+ *
+ * A source may be the only copy of a file. It goes after the grace time where the deletion of its Upload was seen; where an Upload is merely
+ * not there, as after a loss or half a restore, its source is kept for a month.
  */
 import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
+import { deletedKey, type RecordKey, type RecordsTask } from '../../records/record.ts';
+import { listDeleted, listRecords } from '../../records/store.ts';
 import { chunkKey, entryKey, indexKey, parseChunkKey, rankDeletion } from '../../rendition/format.ts';
 import { parseIndex, type RenditionIndex } from '../../rendition/index.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
+import { applyRecords } from './records.ts';
 import type { PrepareTask, SweepResult } from './task.ts';
 
 type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
@@ -21,6 +27,9 @@ const PREFIXES = ['incoming/', 'sources/', 'renditions/'];
 const MARKS_PREFIX = 'sweep/';
 /** Limit of one sweep, so that memory and the marks stay small; the next sweep takes the rest. */
 const MAX_CANDIDATES = 50_000;
+
+/** How long a source stays whose Upload is not there although nobody has deleted it. */
+const ORPHAN_MS = 30 * 86_400_000;
 
 /** In front of a base of which only chunks may have to go. No key has a space. */
 const CHUNKS_MARK = 'chunks ';
@@ -183,12 +192,54 @@ async function readIndex(storage: Storage, base: string): Promise<RenditionIndex
   return index?.version === 1 ? undefined : index;
 }
 
+/** The storage's own notes of sources to which no Upload refers. */
+interface Evidence {
+  /** Sources whose Uploads were seen deleted. */
+  deleted: ReadonlySet<string>;
+  /** Records by their source. */
+  records: ReadonlyMap<string, readonly RecordKey[]>;
+}
+
+async function readEvidence(storage: Storage): Promise<Evidence> {
+  const records = new Map<string, RecordKey[]>();
+  for await (const record of listRecords(storage))
+    records.set(record.sourceKey, [...(records.get(record.sourceKey) ?? []), record]);
+  return { deleted: await listDeleted(storage), records };
+}
+
+/**
+ * Whether a source may go after the grace time (`deleted`), after a month (`orphan`), or never, since another installation has a record of
+ * it (`foreign`).
+ */
+function judgeSource(
+  key: string,
+  { deleted, records }: Evidence,
+  installation: string | undefined,
+): 'deleted' | 'orphan' | 'foreign' {
+  const named = records.get(key) ?? [];
+  if (named.some((record) => record.installation !== installation)) return 'foreign';
+  return deleted.has(key) && named.length === 0 ? 'deleted' : 'orphan';
+}
+
+/** Removes what was kept of a source that is deleted. */
+async function forgetSource(storage: Storage, key: string, { deleted, records }: Evidence): Promise<void> {
+  for (const record of records.get(key) ?? []) await storage.delete(record.key);
+  if (deleted.has(key)) await storage.delete(deletedKey(key));
+}
+
+interface SweepContext {
+  storage: Storage;
+  signal: AbortSignal;
+  log: Logger;
+  records?: RecordsTask | undefined;
+}
+
 /** Rejects with StorageError or the signal's reason; all objects deleted until then were due. */
-export async function sweep(
-  task: SweepTask,
-  { storage, signal, log }: { storage: Storage; signal: AbortSignal; log: Logger },
-  now: Date,
-): Promise<SweepResult> {
+export async function sweep(task: SweepTask, context: SweepContext, now: Date): Promise<SweepResult> {
+  const { storage, signal, log, records } = context;
+  if (records) await applyRecords(records, context);
+  const evidence = await readEvidence(storage);
+  let suspicious = 0;
   const marksKey = `${MARKS_PREFIX}${task.shards}-${task.shard}.json`;
   const marks = await readMarks(storage, marksKey);
   const kept: Marks = {};
@@ -199,13 +250,20 @@ export async function sweep(
     const marked = readTime(marks[name]);
     const since = marked ?? now;
     kept[name] = since.toISOString();
-    if (!marked || now.getTime() - since.getTime() < task.graceSeconds * 1000) continue;
+    const isSource = base.startsWith('sources/');
+    const verdict = isSource ? judgeSource(base, evidence, records?.installation) : 'deleted';
+    // A deletion that the operator has just seen is written down by the next sweep.
+    if (verdict !== 'deleted' && marked) suspicious++;
+    const waitMs = verdict === 'deleted' ? task.graceSeconds * 1000 : ORPHAN_MS;
+    if (!marked || verdict === 'foreign' || now.getTime() - since.getTime() < waitMs) continue;
     if (suspect === 'chunks') {
       const objects = await deleteUnused(storage, base, since, signal);
       delete kept[name];
       log.info({ storageKey: base, since, objects }, 'deleted unused chunks');
     } else if (await deleteAll(storage, { base, isOnly: suspect === 'only', since }, signal)) {
       delete kept[name];
+      if (isSource) await forgetSource(storage, base, evidence);
+      if (verdict !== 'deleted') suspicious--;
       log.info({ storageKey: base, since }, 'deleted unreferenced objects');
       deleted++;
     } else {
@@ -217,5 +275,5 @@ export async function sweep(
     // Marks of another division of the keys.
     if (!key.startsWith(`${MARKS_PREFIX}${task.shards}-`)) await storage.delete(key);
   }
-  return { action: 'swept', deleted, marked: Object.keys(kept).length };
+  return { action: 'swept', deleted, marked: Object.keys(kept).length, ...(suspicious > 0 && { suspicious }) };
 }

@@ -88,6 +88,8 @@ export const SweepResult = Type.Object({
   deleted: Type.Integer({ minimum: 0 }),
   /** Objects that are deleted when the grace time is over. */
   marked: Type.Integer({ minimum: 0 }),
+  /** Sources that are kept although no Upload has them, since no deletion of one was seen. */
+  suspicious: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 export type SweepResult = Static<typeof SweepResult>;
 
@@ -97,7 +99,13 @@ const Found = { media: MediaInfo, warnings: Type.Optional(UploadWarnings) };
 export const PrepareResult = Type.Union([
   SweepResult,
   /** `rendition`: only one that is ready. Where it could not be made, a Job of its own says why. */
-  Type.Object({ action: Type.Literal('import'), ...Found, rendition: Type.Optional(RenditionStatus) }),
+  Type.Object({
+    action: Type.Literal('import'),
+    ...Found,
+    rendition: Type.Optional(RenditionStatus),
+    /** The source that the Upload had before it was restored, where that is there. */
+    sourceKey: Type.Optional(Type.String({ pattern: '^sources/[A-Za-z0-9][A-Za-z0-9-]{0,62}$' })),
+  }),
   Type.Object({
     action: Type.Literal('rendition'),
     rendition: RenditionStatus,

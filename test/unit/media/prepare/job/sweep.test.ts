@@ -10,6 +10,7 @@ import {
   shardsFor,
 } from '../../../../../src/media/prepare/job/keep-list.ts';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
+import { markDeleted } from '../../../../../src/media/records/store.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
@@ -28,9 +29,10 @@ const put = async ({ storage, path }: Room, keys = FILES, hour = -1) => {
   for (const key of keys) {
     await storage.write(key, Buffer.from(key));
     await utimes(path(`media/${key}`), at(hour), at(hour));
+    if (key.startsWith('sources/')) await markDeleted(storage, key);
   }
 };
-const keysIn = async ({ storage }: Room) => (await all(storage, '')).filter((key) => !key.startsWith('sweep/'));
+const keysIn = async ({ storage }: Room) => (await all(storage, '')).filter((key) => !/^(sweep|deleted)\//.test(key));
 
 const swept = ({ storage }: Room, keep: string[], now: Date, shards = 1, shard = 0) => {
   const task = {
