@@ -143,7 +143,7 @@ export function createIncoming(deps: IncomingDeps) {
     /** Creates the upload and returns its objectID. A part has no kind of its own. Throws as `Within.sent` does. */
     begin: (accountId: string, { sizeBytes, ...given }: Beginning): Promise<string> => {
       if (sizeBytes !== undefined && sizeBytes < 1)
-        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
+        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }]);
       const sent = {
         ...(sizeBytes !== undefined && { sizeBytes }),
         receivedBytes: 0,
@@ -192,7 +192,8 @@ export function createIncoming(deps: IncomingDeps) {
     async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
       const { upload, sent, storage, key } = findSent(accountId, id);
       if (sent.sizeBytes === sizeBytes) return;
-      if (sizeBytes < 1) throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1' }]);
+      if (sizeBytes < 1)
+        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }]);
       const receivedBytes = await arrivedBytes(storage, key);
       const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
       const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };

@@ -26,6 +26,8 @@ export const UPLOAD_ERRORS = {
   media_too_long: 'The file is longer than the limit.',
   media_too_many_pixels: 'The picture of the file is larger than the limit.',
   media_too_complex: 'The file is too complex to prepare.',
+  media_empty: 'The file is empty.',
+  media_unfinished: 'The recording was never finished: its index is missing.',
   media_unreadable: 'The file is not a video or audio file that can be read to its end.',
   media_format_unsupported: 'The format of the file is not supported.',
   media_encrypted: 'The file is encrypted (DRM), and its key is not in it. Upload a copy without copy protection.',

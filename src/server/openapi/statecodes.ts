@@ -28,6 +28,9 @@ const OF_UPLOADS: Record<UploadErrorCode, string> = {
   media_too_many_pixels: 'Export the file in 3840 × 2160 or less, and import that.',
   media_too_complex:
     'Export the file again, e.g. as MP4 with H.264 at 60 frames a second or fewer and stereo sound, and import that.',
+  media_empty: 'Choose the file again, or record or export it again, and import that.',
+  media_unfinished:
+    'Finish the file with the recorder or program that made it, or repair it with a tool for that (e.g. untrunc), and import the result.',
   media_unreadable:
     'Play the file to its end. If it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
   media_format_unsupported: 'Export the file in a common format, e.g. MP4, MP3, JPEG or PNG, and import that.',

@@ -34,6 +34,8 @@ const FIXES: Record<UploadErrorCode, string> = {
     'Cut it into parts and loop them as a playlist. If the file is shorter than it claims, export it again.',
   media_too_many_pixels: 'Export it in 4K (3840 × 2160) or less, and add that.',
   media_too_complex: 'Export it again as MP4 with H.264, at most 60 frames per second and stereo sound, and add that.',
+  media_empty: 'Choose the file again, or record or export it again, and add that.',
+  media_unfinished: 'Finish or repair it with the recorder or program that made it, and add the result.',
   media_unreadable: 'Play the whole file on your computer. If that works, export it as MP4 and add it again.',
   media_format_unsupported: 'Export it in a common format, such as MP4, MP3, JPEG or PNG, and add that.',
   media_encrypted: 'Add a copy without copy protection.',

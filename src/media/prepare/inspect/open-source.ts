@@ -11,6 +11,7 @@ import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkHeader, checkPicture } from './check-limits.ts';
 import type { MediaTools } from './ffprobe.ts';
 import { readDeclaredBytes } from './matroska.ts';
+import { findIndex } from './movie-index.ts';
 import { checkPlayable } from './playable.ts';
 import { probe, probeFirstFrame } from './probe.ts';
 import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
@@ -53,6 +54,17 @@ async function nameRefusal(path: string, cause: unknown, type: MediaType, limits
   if (unknown) {
     const detail = `It is ${unknown.name}. ${unknown.advice}`;
     return new PrepareError(unknown.holdsNoMedia ? 'media_unreadable' : 'media_format_unsupported', detail, { cause });
+  }
+  if (head.every((byte) => byte === 0)) {
+    const detail = head.length === 0 ? undefined : 'It begins with zeros alone: its content was never written.';
+    return new PrepareError('media_empty', detail, { cause });
+  }
+  const index = await findIndex(path);
+  if (index === 'missing')
+    return new PrepareError('media_unfinished', 'Finish or repair it, and upload that.', { cause });
+  if (index === 'cut') {
+    const detail = 'It breaks off before its index. Upload a complete copy.';
+    return new PrepareError('media_unreadable', detail, { cause });
   }
   const size = type === 'video' ? pictureSize(head) : undefined;
   if (size) checkPicture(size.width, size.height, limits);

@@ -329,7 +329,7 @@ const describeTrack = ({ index, kind, codec, language, title, channels, isUnplay
 });
 
 /** Containers that store times. For others, the reader derives times from the frame rate. */
-const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm)\b/;
+const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm|wtv)\b/;
 export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
 
 /**

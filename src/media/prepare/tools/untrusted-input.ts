@@ -8,6 +8,8 @@ const FORMATS = [
   ...['mov', 'matroska', 'avi', 'flv', 'live_flv', 'mpegts', 'mpeg', 'mpegvideo', 'm4v', 'h264', 'hevc', 'obu', 'ivf'],
   ...['asf', 'mxf', 'gxf', 'dv', 'nut', 'rm', 'gif', 'apng', 'mp3', 'aac', 'ac3', 'eac3', 'dts', 'flac', 'ogg', 'wav'],
   ...['png_pipe', 'jpeg_pipe', 'webp_pipe', 'bmp_pipe', 'tiff_pipe', 'jpegxl_pipe', 'j2k_pipe', 'qoi_pipe', 'ppm_pipe'],
+  // Recorders of television and of security cameras, and raw streams. Each reads its own file alone.
+  ...['wtv', 'ty', 'pva', 'lxf', 'dhav', 'yuv4mpegpipe', 'loas', 'vc1', 'dirac', 'cavsvideo', 'oma', 'qcp', 'xwma'],
   ...[
     'w64',
     'aiff',
