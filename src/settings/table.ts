@@ -1250,6 +1250,14 @@ export const SETTINGS = {
     type: 'text',
     description: 'The directory of the files that the decoder reads.',
   },
+  OWN_RATES: {
+    section: 'pods',
+    roles: ['prepare'],
+    type: 'flag',
+    default: false,
+    description:
+      'Copies pictures whose clock is a little off at their own average frame rate. The operator sets it while every streamer on air is of a release that plays such renditions.',
+  },
   DESTINATION_DIR: {
     section: 'pods',
     roles: ['probe'],

@@ -48,6 +48,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
       signal: lifecycle.signal,
       log,
       limits: config.mediaLimits,
+      ownRates: config.ownRates,
       ...(await tellProgress(task, config, lifecycle, log)),
     };
     // Such a Job mounts parts of the storage, which exist since the import.

@@ -4,7 +4,10 @@
  * Pure: no I/O, no clock.
  */
 
+/** Streamers of a release without OWN_RATE_VERSION read up to this one. */
 export const INDEX_VERSION = 3;
+/** The same at a frame rate of its own (frame-times.ts, `isProfileRate`). */
+export const OWN_RATE_VERSION = 4;
 export const AUDIO_SAMPLE_RATE = 48_000;
 /** Samples in an AAC-LC frame (ISO/IEC 14496-3). */
 export const SAMPLES_PER_FRAME = 1024;

@@ -13,9 +13,24 @@ export const videoSlotMs = (frame: number, framerate: number): number =>
 /** Returns the NTSC rate beside a whole one: 29.97 for 30. */
 export const toNtsc = (framerate: number): number => (framerate * 1000) / 1001;
 
-/** Returns a whole or an NTSC frame rate as an exact fraction. */
-export const toFraction = (framerate: number): [number, number] =>
-  Number.isInteger(framerate) ? [framerate, 1] : [Math.round(framerate * 1.001) * 1000, 1001];
+const NANOSECONDS = 1_000_000_000;
+
+/**
+ * Returns the frame rate whose frames take this long, rounded to a nanosecond: over ten hours of 60 frames a second, that
+ * moves the last frame by a millisecond.
+ */
+export const fromFrameSeconds = (seconds: number): number => NANOSECONDS / Math.round(seconds * NANOSECONDS);
+
+/** True for the rates of profiles: whole ones, and NTSC's beside them. */
+export const isProfileRate = (framerate: number): boolean =>
+  Number.isInteger(framerate) || framerate === toNtsc(Math.round(framerate * 1.001));
+
+/** Returns a frame rate as an exact fraction: a whole one, NTSC's, or one of `fromFrameSeconds`. */
+export function toFraction(framerate: number): [number, number] {
+  if (Number.isInteger(framerate)) return [framerate, 1];
+  if (isProfileRate(framerate)) return [Math.round(framerate * 1.001) * 1000, 1001];
+  return [NANOSECONDS, Math.round(NANOSECONDS / framerate)];
+}
 
 export const audioSlotMs = (frame: number): number =>
   Math.round((frame * SAMPLES_PER_FRAME * 1000) / AUDIO_SAMPLE_RATE);

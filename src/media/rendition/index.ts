@@ -15,14 +15,15 @@
  * where a node is lost, write two objects, and each entry and index refers to the one that it describes. A chunk with an
  * entry can be played before the rendition is complete: the key of the next entry follows from the frames of this one.
  *
- * Frame i is decoded at i / framerate. Its composition time shows it a whole number of frames later: every slot of the frame
+ * Frame i is decoded at i / framerate. Version 4 differs in the rate alone, which may be any: the own rate of a copied source. Its composition time shows it a whole number of frames later: every slot of the frame
  * rate is filled once, GOPs are closed and at most MAX_GOP_SECONDS long. The composition time of a chunk's first frame is its
  * delay of reordering (B-frames); the sound that is heard with a picture has the time at which the picture is shown.
  */
 import { type Static, Type } from 'typebox';
 import { parseAs } from '../../lib/parse.ts';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
-import { INDEX_VERSION } from './format.ts';
+import { INDEX_VERSION, OWN_RATE_VERSION } from './format.ts';
+import { isProfileRate } from './frame-times.ts';
 
 export {
   AUDIO_SAMPLE_RATE,
@@ -31,13 +32,18 @@ export {
   entryKey,
   INDEX_VERSION,
   indexKey,
+  OWN_RATE_VERSION,
   planKey,
   RANGE_CHUNKS,
   SAMPLES_PER_FRAME,
 } from './format.ts';
 
 /** A rendition of version 2 differs in the keys of its chunks alone (chunkKey). */
-const Version = Type.Union([Type.Literal(INDEX_VERSION), Type.Literal(2)]);
+const Version = Type.Union([Type.Literal(OWN_RATE_VERSION), Type.Literal(INDEX_VERSION), Type.Literal(2)]);
+/** Returns the version in which a rendition of this frame rate is described; undefined for sound alone. */
+export const chooseVersion = (framerate: number | undefined): typeof INDEX_VERSION | typeof OWN_RATE_VERSION =>
+  framerate === undefined || isProfileRate(framerate) ? INDEX_VERSION : OWN_RATE_VERSION;
+
 const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' });
 const Keyframes = Type.Array(
   Type.Object({ frame: Type.Integer({ minimum: 0 }), offset: Type.Integer({ minimum: 0 }) }),

@@ -27,6 +27,8 @@ export interface PodSettings {
   /** Of Jobs: the image with the programs that open strangers' files. */
   prepareImage: string;
   logLevel: string;
+  /** Of Jobs: whether every pod of a stream plays renditions at a frame rate of their own. */
+  ownRates?: boolean;
   /** May hold `{namespace}`: see `settingsIn`. */
   storageUrl: string;
   storageMountPath: string;

@@ -3,10 +3,12 @@ import { createHash } from 'node:crypto';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
+import { OWN_RATE_VERSION } from '../../media/rendition/format.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
   DESTINATIONS_DIR,
   DISRUPTION_LABEL,
+  INDEX_VERSION_ANNOTATION,
   POD_FINALIZER,
   POD_UID_FILE,
   PROGRAM_ANNOTATION,
@@ -260,6 +262,7 @@ export function buildPod(
         ...removeNulls(readEvictionAnnotations(stream)),
         ...template.annotations,
         ...(first && { [CONTROL_SECRET_ANNOTATION]: first.controlSecret }),
+        [INDEX_VERSION_ANNOTATION]: String(OWN_RATE_VERSION),
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
         [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),
       },

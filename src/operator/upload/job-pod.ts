@@ -112,6 +112,7 @@ const keeper = (
     { name: TASK_VARIABLE, value: JSON.stringify(task) },
     ...(records ? [{ name: RECORDS_VARIABLE, value: JSON.stringify(records) }] : []),
     { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    ...(settings.ownRates ? [{ name: 'LOOPSTREAM_OWN_RATES', value: 'true' }] : []),
     { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
     { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
     { name: 'LOOPSTREAM_FETCH_TIMEOUT_SECONDS', value: String(settings.fetchTimeoutSeconds) },

@@ -26,6 +26,7 @@ import { addHealth, JOB_REFUSED } from './health.ts';
 import { chooseParallelism } from './helpers.ts';
 import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from './job.ts';
 import { observeUpload } from './observe.ts';
+import { playOwnRates } from './own-rates.ts';
 import type { UploadDecision } from './plan.ts';
 import { isActive } from './progress.ts';
 import { createRaiser } from './raise.ts';
@@ -174,7 +175,9 @@ async function createJobs(
   return new Set([...waiting].flatMap(([name, why]) => (why === 'queued' ? [name] : [])));
 }
 
-async function buildJobWithRecords({ kube, settings }: ControllerDeps, upload: Upload, wantedJob: WantedJob) {
+async function buildJobWithRecords(deps: UploadControllerDeps, upload: Upload, wantedJob: WantedJob) {
+  const { kube, caches } = deps;
+  const settings = { ...deps.settings, ownRates: playOwnRates(caches) };
   if (wantedJob.task.action !== 'import' || settings.installation === undefined)
     return buildJob(upload, wantedJob, settings);
   const deleted = await listDeletedUploads(kube, upload.metadata.namespace ?? '');

@@ -37,6 +37,8 @@ export const DISRUPTION_LABEL = `${GROUP}/disruption`;
 export const PROGRAM_ANNOTATION = `${GROUP}/program`;
 /** When (RFC 3339) the pod was last handed another version of its program; what joins waits from then on. */
 export const PROGRAM_CHANGED_ANNOTATION = `${GROUP}/program-changed-at`;
+/** The latest version of a rendition's index that the streamer of a pod plays. Without it, 3. */
+export const INDEX_VERSION_ANNOTATION = `${GROUP}/index-version`;
 /** Hash of what the pod was built from, so that the operator sees a pod that no longer fits its stream. */
 export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
 /** The generation of the Upload that a Job was made for: a later one is a new try. */

@@ -41,12 +41,12 @@ export async function rendition(
   path: string,
   type: MediaType = 'video',
   profile = '720p30',
-  limits = DEFAULT_LIMITS,
+  more: { limits?: typeof DEFAULT_LIMITS; ownRates?: boolean } = {},
 ) {
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
   const task = taskFor(type, profile);
-  const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), limits });
+  const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), ...more });
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
   if (!Value.Check(RenditionIndex, index)) throw new Error('not an index');
   await proveChunks(place, task.renditionKey, index);

@@ -23,18 +23,25 @@ const run = promisify(execFile);
 const FLASHES = "color=black:s=1280x720:r=30,drawbox=c=white:t=fill:enable='lt(mod(n,30),3)'";
 const BEEPS = "aevalsrc='if(lt(mod(t,1),0.1),sin(1760*PI*t),0)':s=48000";
 /** Sources by the number of frames between decoding and showing: 0, 1, 2 and more. */
-const SOURCES: Record<string, { file: string; seconds: number; x264: string[] }> = {
+const SOURCES: Record<string, { file: string; seconds: number; x264: string[]; times?: string }> = {
   none: { file: 'none.mp4', seconds: 2, x264: ['-bf', '0'] },
   one: { file: 'one.mkv', seconds: 3, x264: ['-bf', '3', '-b_strategy', '0', '-x264-params', 'b-pyramid=none'] },
   two: { file: 'two.mp4', seconds: 2, x264: [] },
   many: { file: 'many.ts', seconds: 3, x264: ['-bf', '8', '-b_strategy', '0', '-refs', '5'] },
+  /** A phone's clock: 29.95 frames a second on average, with jitter. */
+  unsteady: {
+    file: 'unsteady.mkv',
+    seconds: 3,
+    x264: ['-bf', '3', '-b_strategy', '0'],
+    times: "setts=pts='PTS*30/29.95+0.004/TB*(1+sin(PTS*TB*50))':dts='DTS*30/29.95'",
+  },
 };
 
 let studio: Studio;
 let items: ProgramItem[];
 let songs: ProgramItem[];
 
-async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[string]): Promise<ProgramItem> {
+async function prepare(id: string, { file, seconds, x264, times }: (typeof SOURCES)[string]): Promise<ProgramItem> {
   const dir = join(studio.root, 'storage');
   const path = join(studio.root, file);
   await makeMedia(
@@ -44,7 +51,9 @@ async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[str
     ...['-c:a', 'aac', '-ac', '2'],
   );
   await mkdir(join(dir, 'sources'), { recursive: true });
-  await copyFile(path, join(dir, 'sources', id));
+  const source = join(dir, 'sources', id);
+  if (times === undefined) await copyFile(path, source);
+  else await run('ffmpeg', ['-v', 'error', '-i', path, '-c', 'copy', '-bsf:v', times, '-f', 'matroska', source]);
   const storage = await openStorage(pathToFileURL(dir).href);
   const rendition = `renditions/${id}.flv`;
   await makeRendition(
@@ -55,6 +64,7 @@ async function prepare(id: string, { file, seconds, x264 }: (typeof SOURCES)[str
       signal: new AbortController().signal,
       log: quiet,
       limits: DEFAULT_LIMITS,
+      ownRates: true,
     },
   );
   const [first = ''] = await findChunkKeys(storage, rendition, 0);

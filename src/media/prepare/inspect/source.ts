@@ -110,6 +110,8 @@ export interface StreamScan {
    * that breaks, this is said of each of its pieces.
    */
   regular: boolean;
+  /** Frames a second of pictures that are not regular, where each is near its turn at a constant rate (steady-rate.ts). */
+  steadyRate?: number;
   /** As for a VideoStream, but counted. */
   reorderedFrames?: number;
   /** Shifts that put a restarting or jumping clock on one line of time; start and end above are on that line. */

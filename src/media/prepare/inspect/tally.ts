@@ -4,6 +4,7 @@ import type { PictureOrder } from '../../rendition/picture-order.ts';
 import { type JoinedTrack, PacketClock } from './join-clocks.ts';
 import type { Packet } from './packet.ts';
 import { SETTLED_PACKETS, type StreamScan } from './source.ts';
+import { SteadyRate } from './steady-rate.ts';
 
 interface TallyOptions {
   /** A regular stream has this many packets a second. */
@@ -21,6 +22,8 @@ export class Tally {
   #hidden = 0;
   #bytes = 0;
   #regular = true;
+  /** Of pictures, whose clock may be a little off. */
+  readonly #steady: SteadyRate | undefined;
   #last: number | undefined;
   #largestStepSeconds = 0;
   /** The piece of its clock: the packets before it, and the time of its first one. An edit list may hide that and others. */
@@ -36,6 +39,7 @@ export class Tally {
   constructor(format: string, options: TallyOptions) {
     this.clock = new PacketClock(format, options.order ? 'pictures' : 'sound');
     this.#options = options;
+    this.#steady = options.order && new SteadyRate(options.rate);
   }
 
   /** Takes the next packet. Throws PrepareError media_too_complex. */
@@ -65,6 +69,7 @@ export class Tally {
     this.#largestGopSeconds = Math.max(this.#largestGopSeconds, pts - (this.#lastKeySeconds ?? pts));
     if (isKey) this.#lastKeySeconds = pts;
     if (this.clock.pieces.length === 1) this.#watchStart(pts, isKey, shown);
+    this.#steady?.add(pts, isKey);
     this.#regular &&= this.#isRegular(number - this.#piece.firstPacket, pts - this.#piece.startSeconds, isKey);
   }
 
@@ -99,6 +104,7 @@ export class Tally {
   result({ startSeconds, endSeconds, shifts, breaks, largestStepSeconds, pauseSeconds }: JoinedTrack): StreamScan {
     const { order, frameSeconds } = this.#options;
     const regular = this.#regular && (!order || isOrdered(() => order.end()));
+    const steady = regular || breaks > 0 ? undefined : this.#steady?.result();
     return {
       packets: this.#packets,
       hidden: this.#hidden,
@@ -111,6 +117,7 @@ export class Tally {
       bytes: this.#bytes,
       regular,
       ...(regular && order && { reorderedFrames: order.delayFrames }),
+      ...(steady && { steadyRate: steady.framerate, reorderedFrames: steady.reorderedFrames }),
       ...(order && this.#startsBroken && { packetsBeforeKey: this.#beforeKey }),
       ...(pauseSeconds > 0 && { pauseSeconds }),
       ...(breaks > 0 && { breaks }),

@@ -69,6 +69,8 @@ export interface JobContext {
   log: Logger;
   /** Limits of the media. */
   limits: MediaLimits;
+  /** True where every streamer that may play a rendition takes any frame rate (OWN_RATE_VERSION). */
+  ownRates?: boolean;
   onProgress?: (fraction: number) => void;
   /** Called with the seconds of a rendition, from its beginning on, that can be played. */
   onPrepared?: (part: PreparedPart) => void;
@@ -232,7 +234,8 @@ async function planInput(target: Target, file: SourceFile, context: JobContext):
   const examined = await file.examine();
   const canTonemap = await tonemaps(examined.source, tools, signal);
   const { type } = target;
-  return { path, ...examined, type, ...readProfile(target), maxPixels: limits.pixels, canTonemap, allowCopy: true };
+  const about = { path, ...examined, type, ...readProfile(target), maxPixels: limits.pixels, canTonemap };
+  return { ...about, allowCopy: true, ownRates: context.ownRates ?? false };
 }
 
 /** Copies what fits; where that breaks a promise, everything is encoded. */
@@ -386,8 +389,8 @@ async function makeBy(
     };
     const most = limitOutput(input, seconds, context.limits);
     const pauses = keepsTime(input.source);
-    const { videoFrames, delayFrames } = plan;
-    const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames };
+    const { videoFrames, delayFrames, isCounted } = plan;
+    const mending = { sound: plan.audio !== 'copy', pauses, videoFrames, delayFrames, isCounted };
     const warnings: UploadWarning[] = [];
     const onDamage = () => warnings.push(warn('part_replaced'));
     const reading = { ffmpeg: tools.ffmpeg, signal, log, openInput, onProgress: onFraction, onDamage };

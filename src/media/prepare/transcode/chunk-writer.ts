@@ -6,7 +6,7 @@
 import { text } from 'node:stream/consumers';
 import { parseAs } from '../../../lib/parse.ts';
 import { parseChunkKey, planKey, rankDeletion } from '../../rendition/format.ts';
-import { type Chunk, ChunkEntry, chunkKey, entryKey, INDEX_VERSION } from '../../rendition/index.ts';
+import { type Chunk, ChunkEntry, chooseVersion, chunkKey, entryKey } from '../../rendition/index.ts';
 import { GrowingObject } from '../../storage/growing-object.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { Cut } from './indexer.ts';
@@ -173,13 +173,15 @@ export class ChunkWriter {
   }
 }
 
+const versionFor = ({ video }: AboutRendition) => chooseVersion(video && video.frameRateNum / video.frameRateDen);
+
 /** True where an entry has these frames of this rendition, and its pictures this delay of reordering. */
 export const fitsEntry = (
   { version, chunk, profile, video }: ChunkEntry,
   about: AboutRendition,
   { firstFrame, frames, delayFrames }: Pick<Chunk, 'firstFrame' | 'frames'> & { delayFrames: number | undefined },
 ): boolean =>
-  version === INDEX_VERSION &&
+  version === versionFor(about) &&
   profile === about.profile &&
   video?.frameRateNum === about.video?.frameRateNum &&
   video?.frameRateDen === about.video?.frameRateDen &&
@@ -199,7 +201,7 @@ export async function writeEntry(
   about: AboutRendition,
   chunk: Chunk,
 ): Promise<void> {
-  const entry: ChunkEntry = { version: INDEX_VERSION, ...about, chunk };
+  const entry: ChunkEntry = { version: versionFor(about), ...about, chunk };
   await storage.write(entryKey(renditionKey, chunk.firstFrame), Buffer.from(JSON.stringify(entry)));
 }
 

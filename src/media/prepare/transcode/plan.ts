@@ -5,7 +5,7 @@
  */
 
 import { bitrateKbps, DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
-import { audioFramesFor, toNtsc } from '../../rendition/frame-times.ts';
+import { audioFramesFor, isProfileRate, toNtsc } from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
 import { computeExtent } from '../inspect/extent.ts';
 import type { Shift } from '../inspect/join-clocks.ts';
@@ -62,12 +62,16 @@ export interface PlanInput {
   canTonemap: boolean;
   /** False after a copy turned out not to keep the rendition's promises. */
   allowCopy: boolean;
+  /** True where every streamer that may play it takes any frame rate. */
+  ownRates?: boolean;
 }
 
 export interface Plan {
   /** Frames per second of the output. */
   framerate: number;
   video: 'copy' | 'encode' | 'none';
+  /** True where the copied pictures have their turns by counting, since their own times are only near them. */
+  isCounted: boolean;
   audio: 'copy' | 'encode' | 'silence';
   /** Expected length, for progress. */
   durationSeconds: number;
@@ -81,7 +85,8 @@ export interface Plan {
 export function planRendition(input: PlanInput): Plan {
   const { source, scan, type, framerate, path } = input;
   const wantsVideo = type === 'video';
-  const video = !wantsVideo ? 'none' : input.allowCopy && fitsVideo(input) ? 'copy' : 'encode';
+  const copyRate = wantsVideo && input.allowCopy ? findCopyRate(input) : undefined;
+  const video = !wantsVideo ? 'none' : copyRate === undefined ? 'encode' : 'copy';
   const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
   const extent = computeExtent(wantsVideo ? scan : { ...scan, video: undefined });
   const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
@@ -98,8 +103,9 @@ export function planRendition(input: PlanInput): Plan {
   const sound = audio === 'silence' ? silence : shares ? [] : open([]);
   const soundInput = wantsVideo && !shares ? 1 : 0;
   return {
-    framerate: video === 'copy' ? matchFramerate(source, framerate) : framerate,
+    framerate: copyRate ?? framerate,
     video,
+    isCounted: copyRate !== undefined && scan.video?.regular === false,
     audio,
     durationSeconds: Math.max(0.001, seconds),
     delayFrames: video === 'copy' ? (scan.video?.reorderedFrames ?? 0) : 0,
@@ -185,15 +191,29 @@ export function matchFramerate({ video }: Source, framerate: Framerate): number 
   return Math.abs(own - ntsc) < ntsc * MAX_RATE_ERROR ? ntsc : framerate;
 }
 
-/** True where the source's pictures can be copied. The rewriter proves it, frame by frame. */
-function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
+/** Distance of an own rate from the profile's: 29.4 to 30.6 for 30. Destinations take it, and no other profile is nearer. */
+const MAX_OWN_RATE_ERROR = 0.02;
+
+/**
+ * Returns the frame rate in which the source's pictures can be copied; undefined where they must be encoded. The rewriter proves
+ * it, frame by frame.
+ */
+function findCopyRate(input: PlanInput): number | undefined {
+  const { source, scan, framerate, ownRates = false } = input;
+  const { regular, steadyRate } = scan.video ?? {};
+  const rate = regular ? matchFramerate(source, framerate) : steadyRate;
+  if (rate === undefined || Math.abs(rate - framerate) > framerate * MAX_OWN_RATE_ERROR) return undefined;
+  return (ownRates || isProfileRate(rate)) && fitsVideo(input, rate) ? rate : undefined;
+}
+
+/** True where the source's pictures can be copied at this rate. */
+function fitsVideo({ source, scan, quality, framerate }: PlanInput, rate: number): boolean {
   const { video } = source;
   const measured = scan.video;
   if (!video || !measured || !COPY_FORMATS.test(source.format)) return false;
   const seconds = measured.endSeconds - measured.startSeconds;
   const { width, height } = DIMENSIONS[quality];
   const { heldBeforeSeconds, heldAfterSeconds } = computeExtent(scan);
-  const rate = matchFramerate(source, framerate);
   // The parts of a source whose clock breaks must follow each other without a hole.
   const isWhole = !measured.breaks && !measured.pauseSeconds;
   return (
@@ -207,7 +227,6 @@ function fitsVideo({ source, scan, quality, framerate }: PlanInput): boolean {
     !video.isTransformed &&
     !video.interlaced &&
     !isHdr(video) &&
-    measured.regular &&
     (!measured.breaks || MENDED_FORMATS.test(source.format)) &&
     measured.hidden === 0 &&
     heldBeforeSeconds + heldAfterSeconds === 0 &&

@@ -1,7 +1,7 @@
 /** Takes the bytes of a rendition as they are made: proves them, cuts them into chunks and writes these into storage. */
 
 import { toFraction } from '../../rendition/frame-times.ts';
-import { type Chunk, INDEX_VERSION, type RenditionIndex } from '../../rendition/index.ts';
+import { type Chunk, chooseVersion, type RenditionIndex } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { Indexer, type Totals } from './indexer.ts';
@@ -85,7 +85,7 @@ export function buildIndex(
 ): RenditionIndex {
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
   return {
-    version: INDEX_VERSION,
+    version: chooseVersion(video && video.frameRateNum / video.frameRateDen),
     profile,
     sizeBytes,
     durationSeconds,

@@ -31,6 +31,7 @@ import {
 } from '../../rendition/frame-times.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PADDING_SECONDS } from '../inspect/padding.ts';
+import { MAX_UNSTEADY_SECONDS, rankPictures } from '../inspect/steady-rate.ts';
 import { ORIGIN_MS, type Part } from './plan.ts';
 
 /** FLV's rounding and the container's before it. */
@@ -77,6 +78,8 @@ export interface Mending {
   pauses?: boolean;
   /** Number of pictures after which further ones are left out. */
   videoFrames: number | undefined;
+  /** True where pictures have their turns by counting: their own times are only near them (steady-rate.ts). */
+  isCounted?: boolean;
   /** Frames between decoding and showing the first picture. */
   delayFrames?: number;
   /** The part of a longer rendition that ffmpeg writes, with some sound before and behind it. */
@@ -99,6 +102,8 @@ export class Rewriter {
   readonly #order: PictureOrder;
   /** Pictures that wait until the slots before them are filled. */
   #unordered: Buffer[] = [];
+  /** Pictures of the GOP so far, and when each is shown, where turns are counted. */
+  #gop: { body: Buffer; shownMs: number }[] = [];
   /** Pictures with the slots that show them. */
   #video: { body: Buffer; slot: number }[] = [];
   #audio: Buffer[] = [];
@@ -139,7 +144,8 @@ export class Rewriter {
     else if (isAudioFrame(tag)) this.#pushAudio(tag);
     else return [];
     // The frames of silence are one and the same buffer.
-    if (this.#video.length + this.#unordered.length + this.#audio.length - this.silentFrames > MAX_WAITING_FRAMES) {
+    const waiting = this.#video.length + this.#unordered.length + this.#gop.length + this.#audio.length;
+    if (waiting - this.silentFrames > MAX_WAITING_FRAMES) {
       throw new BrokenPromiseError('audio and video are too far apart');
     }
     return this.#drain(false);
@@ -148,6 +154,7 @@ export class Rewriter {
   /** Ends the input and returns the rest. Throws BrokenPromiseError when a track is missing. */
   end(): NewTag[] {
     if (this.#framerate) {
+      this.#closeGop(this.#framerate);
       this.#place(this.#order.end());
       const wanted = this.#part?.endSound ?? audioFramesFor(this.#order.frames, this.#framerate);
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
@@ -163,12 +170,32 @@ export class Rewriter {
   #pushVideo(tag: FlvTag): void {
     if (!this.#framerate || this.#order.frames === this.#mending.videoFrames) return;
     const shownMs = tag.timestampMs + compositionTimeMs(tag) - ORIGIN_MS;
+    if (this.#mending.isCounted) {
+      if (isKeyframe(tag)) this.#closeGop(this.#framerate);
+      this.#gop.push({ body: tag.body, shownMs });
+      return;
+    }
     const slot = Math.round((shownMs * this.#framerate) / 1000);
     const first = this.#part?.firstFrame ?? 0;
     if (Math.abs(shownMs - videoSlotMs(slot, this.#framerate)) > TOLERANCE_MS)
       throw new BrokenPromiseError(`video frame ${this.#order.frames} is shown at ${shownMs} ms, between two frames`);
     this.#unordered.push(tag.body);
     this.#place(this.#order.add(slot - first, isKeyframe(tag)));
+  }
+
+  /** Gives the pictures of a GOP, which begins with a keyframe, their turns in the order of showing. */
+  #closeGop(framerate: number): void {
+    const gop = this.#gop;
+    this.#gop = [];
+    const ranks = rankPictures(gop.map(({ shownMs }) => shownMs));
+    const first = this.#order.frames;
+    for (const [at, { body, shownMs }] of gop.entries()) {
+      const slot = first + (ranks[at] ?? 0);
+      if (Math.abs(shownMs - videoSlotMs(slot, framerate)) > 1000 * MAX_UNSTEADY_SECONDS + TOLERANCE_MS)
+        throw new BrokenPromiseError(`video frame ${first + at} is shown at ${shownMs} ms, too far from its turn`);
+      this.#unordered.push(body);
+      this.#place(this.#order.add(slot, at === 0));
+    }
   }
 
   #place(slots: readonly number[]): void {

@@ -14,7 +14,7 @@ import {
   type TagType,
 } from '../../rendition/flv.ts';
 import { readParameterSets, withParameterSets } from './parameter-sets.ts';
-import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
+import { AUDIO_FRAME_TICKS, countTicks, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
 
 /** An item that plays, from a keyframe on. */
 export interface TimelineItem {
@@ -27,7 +27,7 @@ export interface TimelineItem {
   readonly videoHeader: Buffer | undefined;
   readonly audioHeader: Buffer | undefined;
   /**
-   * Ticks of a picture, and the number of pictures from the joined one on. While a rendition is being prepared, the number is
+   * Ticks of a picture, which may be a fraction, and the number of pictures from the joined one on. While a rendition is being prepared, the number is
    * larger than that of the pictures that can be taken, and it may change.
    */
   readonly frameTicks: number;
@@ -87,6 +87,8 @@ export class Splicer {
   #ahead: TimelineItem | undefined;
   /** Ticks of the next picture (decoding) and of the next AAC frame. */
   #videoAt: number;
+  /** Ticks of the first picture of #video: the others are counted from it. */
+  #videoFrom: number;
   #audioAt: number;
   /** Ticks at which the first picture of #video is shown. */
   #soundFrom = 0;
@@ -119,6 +121,7 @@ export class Splicer {
     this.#nextAudio = options.audio;
     this.#delay = options.delayTicks ?? 0;
     this.#videoAt = options.startTicks ?? 0;
+    this.#videoFrom = this.#videoAt;
     this.#audioAt = this.#videoAt + this.#delay;
   }
 
@@ -170,6 +173,11 @@ export class Splicer {
     return Math.max(0, item.videoFrames - this.#framesTaken);
   }
 
+  /** Returns the ticks at which the pictures of an item end (decoding). */
+  #endOf(item: TimelineItem): number {
+    return this.#framesLeft(item) > 0 ? this.#videoFrom + countTicks(item.videoFrames, item.frameTicks) : this.#videoAt;
+  }
+
   /** Moves on to the next item of the pictures; false when there is none yet. */
   #turnVideo(): boolean {
     const next = this.#peekNext();
@@ -178,6 +186,7 @@ export class Splicer {
     this.#ahead = undefined;
     this.#video = next;
     this.#framesTaken = 0;
+    this.#videoFrom = this.#videoAt;
     this.#pause = 0;
     this.#turnAudio(next);
     if (!old && this.#lastAudioMs === undefined) this.#audioAt = this.#videoAt + this.#delay;
@@ -216,23 +225,23 @@ export class Splicer {
       this.#ahead = next;
       // Only a program that was published later can bring a larger delay than expected. Its pictures are shown later by
       // the difference, once; the sound before it waits as long.
-      this.#delay = Math.max(this.#delay, next.delayFrames * next.frameTicks);
+      this.#delay = Math.max(this.#delay, countTicks(next.delayFrames, next.frameTicks));
     }
     return this.#ahead;
   }
 
   #emitVideo(item: TimelineItem, tag: FlvTag): OutTag {
     const timestampMs = ticksToMs(this.#videoAt);
-    this.#allowDelay(item.delayFrames * item.frameTicks);
+    this.#allowDelay(countTicks(item.delayFrames, item.frameTicks));
     const compositionFrames = Math.round((compositionTimeMs(tag) * TICKS_PER_SECOND) / 1000 / item.frameTicks);
-    const shown =
-      this.#videoAt + this.#delay + Math.max(-item.delayFrames, compositionFrames - item.delayFrames) * item.frameTicks;
+    const slot = this.#framesTaken + Math.max(0, compositionFrames) - item.delayFrames;
+    const shown = this.#videoFrom + this.#delay + countTicks(slot, item.frameTicks);
     const compositionMs = ticksToMs(shown) - timestampMs;
     if (this.#lastVideoMs !== undefined)
       this.stats.maxVideoStepMs = Math.max(this.stats.maxVideoStepMs, timestampMs - this.#lastVideoMs);
     this.#lastVideoMs = timestampMs;
-    this.#videoAt += item.frameTicks;
     this.#framesTaken++;
+    this.#videoAt = this.#videoFrom + countTicks(this.#framesTaken, item.frameTicks);
     this.stats.videoFrames++;
     const keyframe = isKeyframe(tag);
     const isNew = item.videoHeader !== undefined && !same(item.videoHeader, this.#videoHeader);
@@ -291,11 +300,11 @@ export class Splicer {
   #followingAudio(): FlvTag | 'wait' | 'end' {
     if (!this.#audio) this.#joinSound();
     if (this.#audio === this.#video && this.#video) {
-      let end = this.#videoAt + this.#framesLeft(this.#video) * this.#video.frameTicks + this.#delay;
+      let end = this.#endOf(this.#video) + this.#delay;
       if (this.#audioAt + HALF_AUDIO_FRAME >= end) {
         const next = this.#peekNext();
         if (!next) return 'wait';
-        end = this.#videoAt + this.#framesLeft(this.#video) * this.#video.frameTicks + this.#delay;
+        end = this.#endOf(this.#video) + this.#delay;
         if (this.#audioAt + HALF_AUDIO_FRAME >= end) this.#begin(next, end);
       }
     }

@@ -5,7 +5,7 @@
  */
 
 import type { Program } from '../../../resources/stream/program.ts';
-import { INDEX_VERSION } from '../../rendition/format.ts';
+import { INDEX_VERSION, OWN_RATE_VERSION } from '../../rendition/format.ts';
 import type { ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../rendition/index.ts';
 
 type Check = (value: unknown) => boolean;
@@ -40,7 +40,7 @@ const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
 const isDateTime: Check = (value) =>
   typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
-const isVersion: Check = (value) => value === INDEX_VERSION || value === 2;
+const isVersion: Check = (value) => value === OWN_RATE_VERSION || value === INDEX_VERSION || value === 2;
 const sha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
 const isPositive: Check = (value) => isNumber(value) && value > 0;
 const isNotNegative: Check = (value) => isNumber(value) && value >= 0;

@@ -13,7 +13,7 @@ import type { ProgramItem } from '../../../resources/stream/program.ts';
 import { FLV_HEADER_BYTES, type FlvTag, isAudioFrame, isKeyframe, isVideoFrame } from '../../rendition/flv.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
-import { AUDIO_FRAME_TICKS, ticksToMs } from '../timeline/ticks.ts';
+import { AUDIO_FRAME_TICKS, countTicks, frameAt, ticksToMs } from '../timeline/ticks.ts';
 import { ChunkList, type PlayedChunk } from './chunk-list.ts';
 import { ItemError, itemError } from './item-error.ts';
 import { chooseRangeBytes } from './range-bytes.ts';
@@ -85,7 +85,7 @@ interface Place {
 /** Finds where to begin: at the keyframe at or before a position, or at the beginning while that part is not prepared. */
 function findPlace(rendition: Rendition, offsetTicks: number): Place {
   const { chunks, frames, complete } = rendition;
-  const wanted = Math.floor(offsetTicks / chunkFrameTicks(rendition));
+  const wanted = frameAt(offsetTicks, chunkFrameTicks(rendition));
   const frame = complete ? Math.min(wanted, frames - 1) : wanted;
   const at = chunks.findIndex((known) => holdsFrame(known, frame));
   const chunk = chunks[at];
@@ -164,7 +164,7 @@ export class ItemReader implements TimelineItem {
     const { signal } = this.#abort;
     this.#chunks = new ChunkList(rendition, place.chunk, { storage, renditionKey: item.rendition, signal });
     this.#startFrame = place.frame;
-    this.startTicks = place.frame * chunkFrameTicks(rendition);
+    this.startTicks = countTicks(place.frame, chunkFrameTicks(rendition));
     this.#offset = place.offset;
     const first = this.#chunks.get(0) as PlayedChunk;
     this.#decoding = this.#videoDecoding = this.#audioDecoding = decodeHeaders(first, kind);
@@ -402,7 +402,7 @@ export class ItemReader implements TimelineItem {
     if (this.#options.kind === 'audio') return;
     // In a joined item, the sound begins with the AAC frame nearest to the first picture.
     if (this.#soundFromMs === Number.POSITIVE_INFINITY) {
-      const delayTicks = this.#decoding.delayFrames * this.frameTicks;
+      const delayTicks = countTicks(this.#decoding.delayFrames, this.frameTicks);
       this.#soundFromMs = tag.timestampMs + ticksToMs(delayTicks) - ticksToMs(AUDIO_FRAME_TICKS / 2);
     }
     this.#video.push(tag, block, this.#decoding);

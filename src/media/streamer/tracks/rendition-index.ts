@@ -8,7 +8,7 @@ import { entryKey, indexKey, parseChunkKey } from '../../rendition/format.ts';
 import type { RenditionIndexV1 } from '../../rendition/index.ts';
 import { isStorageKey } from '../../storage/key.ts';
 import { type ReadRange, type Storage, StorageError } from '../../storage/storage.ts';
-import { frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { frameAt, frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
 import { isChunkEntry, isRenditionIndex, isRenditionIndexV1 } from './document-shape.ts';
 import { ItemError, itemError } from './item-error.ts';
 import {
@@ -127,7 +127,7 @@ export async function findEntry(
 async function findGrowing(storage: Storage, key: string, offsetTicks: number, signal?: AbortSignal) {
   const first = await findEntry(storage, key, 0, signal);
   if (!first) return undefined;
-  const wanted = Math.floor(offsetTicks / chunkFrameTicks(first));
+  const wanted = frameAt(offsetTicks, chunkFrameTicks(first));
   const holds = ({ chunks }: Rendition) => chunks.some((chunk) => holdsFrame(chunk, wanted));
   if (holds(first)) return first;
   // Without a listing (a cache has none while the storage is away), the entries are followed from the first one on.

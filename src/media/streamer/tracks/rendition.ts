@@ -6,7 +6,7 @@ import { FLV_HEADER_BYTES } from '../../rendition/flv.ts';
 import { chunkKey } from '../../rendition/format.ts';
 import { audioFramesFor } from '../../rendition/frame-times.ts';
 import type { Chunk, ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../rendition/index.ts';
-import { AUDIO_FRAME_TICKS, frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { AUDIO_FRAME_TICKS, countTicks, frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
 import { ItemError } from './item-error.ts';
 
 export type TrackKind = 'video' | 'audio';
@@ -18,7 +18,7 @@ export interface KeyedChunk extends Omit<Chunk, 'audio'> {
 }
 
 export interface Rendition {
-  /** Ticks of a picture; undefined for sound alone. */
+  /** Ticks of a picture, which may be a fraction; undefined for sound alone. */
   frameTicks: number | undefined;
   /** Pictures, or AAC frames of sound alone: expected by the source until the rendition is complete. */
   frames: number;
@@ -110,7 +110,7 @@ export function readEntry(renditionKey: string, { version, video, expectedFrames
 function checkSense(rendition: Rendition): void {
   const { frames, audioFrames, chunks, complete } = rendition;
   const hasVideo = rendition.frameTicks !== undefined;
-  for (const count of [frames * (rendition.frameTicks ?? 1), audioFrames * AUDIO_FRAME_TICKS])
+  for (const count of [countTicks(frames, rendition.frameTicks ?? 1), audioFrames * AUDIO_FRAME_TICKS])
     if (!Number.isSafeInteger(count)) throw invalid('The rendition is longer than the timeline.');
   let next = complete ? 0 : (chunks[0]?.firstFrame ?? 0);
   for (const chunk of chunks) {
@@ -152,9 +152,9 @@ export function itemTicks(
   kind: TrackKind,
 ): number {
   if (kind === 'audio') return rendition.audioFrames * AUDIO_FRAME_TICKS;
-  return rendition.frames * (rendition.frameTicks ?? 0);
+  return countTicks(rendition.frames, rendition.frameTicks ?? 0);
 }
 
 /** Returns the largest known delay between decoding and showing a picture, in ticks. */
 export const delayTicks = ({ chunks, frameTicks: ticks = 0 }: Rendition): number =>
-  Math.max(0, ...chunks.map(({ video }) => (video?.delayFrames ?? 0) * ticks));
+  Math.max(0, ...chunks.map(({ video }) => countTicks(video?.delayFrames ?? 0, ticks)));

@@ -111,9 +111,10 @@ test('a position that was reached at a moment is where the clock says, by the ep
   );
 });
 
-test('frames at every rate are whole ticks, and milliseconds do not drift in a year', () => {
+test('frames at every rate of a profile are whole ticks, and milliseconds do not drift in a year', () => {
   expect(frameTicks(30000, 1001)).toBe(4004);
-  expect(frameTicks(44100, 7)).toBeUndefined();
+  expect(frameTicks(120_001, 1)).toBeUndefined();
+  expect(frameTicks(1, 61)).toBeUndefined();
   const frames = 60 * 86_400 * 365;
   expect(ticksToMs(frames * (frameTicks(60, 1) ?? 0))).toBe(365 * 86_400_000);
   expect(ticksToMs(TICKS_PER_SECOND / 60)).toBe(17);

@@ -101,6 +101,9 @@ const rates: [number, number][] = [
   [60, 1],
   [24000, 1001],
   [30000, 1001],
+  // The own rate of a copied source: 29.98 and 29.985 frames a second, in whole nanoseconds.
+  [1_000_000_000, 33_355_570],
+  [1_000_000_000, 33_350_008],
 ];
 const anyShape = fc.record({
   rate: fc.constantFrom(...rates),
