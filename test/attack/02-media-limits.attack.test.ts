@@ -94,7 +94,9 @@ describe('a picture that is larger than a screen', () => {
     ];
     await writeFile(path('grows.ts'), Buffer.concat(await Promise.all(parts.map((part) => readFile(part)))));
     const small = { ...DEFAULT_LIMITS, pixels: 320 * 180 };
-    const outcome = await rendition(place, path('grows.ts'), 'video', '720p30', small).catch((error) => error.code);
+    const outcome = await rendition(place, path('grows.ts'), 'video', '720p30', { limits: small }).catch(
+      (error) => error.code,
+    );
     // The remaining media is the small picture, or nothing.
     if (typeof outcome !== 'object') expect(outcome).toBe('prepare_failed');
     else expect(outcome.index.durationSeconds).toBeLessThanOrEqual(4.1);

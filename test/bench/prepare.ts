@@ -19,11 +19,23 @@ import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['rendition', 'encode', 'export', 'line', 'film', 'tus', 'fair', 'fair-encoded', 'import', 'limited'];
+const PARTS = [
+  'rendition',
+  'encode',
+  'export',
+  'clock',
+  'line',
+  'film',
+  'tus',
+  'fair',
+  'fair-encoded',
+  'import',
+  'limited',
+];
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
-  --seconds S       length of the export of the parts export, line and rendition (180)
+  --seconds S       length of the export of the parts export, clock, line and rendition (180)
   --film-seconds S  length of the film that must be encoded (3600)
   --encode-seconds S  length of the source of the part encode (180)
   --upload-mb N     size of the file that is sent by tus (2000)
@@ -97,9 +109,14 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   await take('encode', () => encodeRows(base, whole(values['encode-seconds'])));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
   await take('limited', () => limitedRows(base));
-  if (!parts.some((part) => ['export', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part))) return rows;
+  if (!parts.some((part) => ['export', 'clock', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part)))
+    return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));
+  await take('clock', async () => [
+    ...(await exportRows(stage, seconds ?? 0, 'joined from parts')),
+    ...(await exportRows(stage, seconds ?? 0, 'of a phone')),
+  ]);
   await take('line', async () => [
     ...(await lineRows(stage, seconds ?? 0, { fits: true })),
     ...(await lineRows(stage, Math.min(900, whole(values['film-seconds'])), { fits: false })),
