@@ -10,7 +10,13 @@ import {
   orderRound,
   resumeAfter,
 } from '../../../../../src/media/streamer/timeline/playhead.ts';
-import { frameTicks, TICKS_PER_SECOND, ticksToMs } from '../../../../../src/media/streamer/timeline/ticks.ts';
+import {
+  countTicks,
+  frameAt,
+  frameTicks,
+  TICKS_PER_SECOND,
+  ticksToMs,
+} from '../../../../../src/media/streamer/timeline/ticks.ts';
 
 const loops = fc.record({
   mode: fc.constantFrom('sequential' as const, 'shuffle' as const),
@@ -118,4 +124,15 @@ test('frames at every rate of a profile are whole ticks, and milliseconds do not
   const frames = 60 * 86_400 * 365;
   expect(ticksToMs(frames * (frameTicks(60, 1) ?? 0))).toBe(365 * 86_400_000);
   expect(ticksToMs(TICKS_PER_SECOND / 60)).toBe(17);
+});
+
+test('frames at any other rate are where their count says, at any time of a day, and are found there', () => {
+  const [num, den] = [1_000_000_000, 33_350_008];
+  const ticks = frameTicks(num, den) ?? 0;
+  expect(Number.isInteger(ticks)).toBe(false);
+  for (let frame = 0; frame < 30 * 86_400; frame += 997) {
+    const exact = Number((BigInt(frame) * BigInt(TICKS_PER_SECOND) * BigInt(den) * 1000n) / BigInt(num)) / 1000;
+    expect(Math.abs(countTicks(frame, ticks) - exact)).toBeLessThanOrEqual(0.502);
+    expect(frameAt(countTicks(frame, ticks), ticks)).toBe(frame);
+  }
 });
