@@ -100,7 +100,7 @@ interface Sweep {
 
 const describeSuspicion = (sources: number): string =>
   `${sources} sources of uploads are in the storage, but no upload has them and nobody has deleted one. They are kept for 30 days. ` +
-  'Restore the uploads, or run loopstream adopt.';
+  'Restore the uploads in their namespace, under their names.';
 
 export class Sweeper {
   readonly #deps: ControllerDeps;
