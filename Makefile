@@ -87,7 +87,7 @@ test-cluster: setup ## test the product on a real Kubernetes with two nodes, and
 test-kind: setup ## test make run ARGS="--kind" on a cluster of kind (Linux, root; not in make test: ten minutes and more)
 	@scripts/test-cluster run --project kind
 
-lint: node_modules/.installed ## check format, types, imports, dead code and English
+lint: node_modules/.installed ## check format, types, imports, dead code, expressions and English
 	@npm run --silent lint
 
 format: node_modules/.installed ## format the code

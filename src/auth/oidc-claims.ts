@@ -116,6 +116,7 @@ export interface OidcUser {
 const isAddress = (value: unknown): value is string =>
   typeof value === 'string' &&
   value.length <= MAX_ADDRESS &&
+  // linear-time: the length is checked before.
   /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value) &&
   value.search(UNSEEN) === -1;
 

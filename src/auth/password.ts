@@ -47,6 +47,7 @@ function isRun(text: string): boolean {
 }
 
 /** A short piece again and again: `aaaaaaaaaa`, `abcabcabcabc`. */
+// linear-time: a password has at most 256 characters.
 const isRepeated = (text: string): boolean => /^(.{1,4}?)\1+.{0,3}$/su.test(text);
 
 /** Why a password must be another one, as a sentence; undefined when it may be had. `email`: whose it is to be. */

@@ -30,6 +30,7 @@ const isText = (value: unknown, max: number): value is string =>
   typeof value === 'string' && value.length <= max && !value.includes('\0') && value.isWellFormed();
 
 /** Escaped in JSON; the sign itself cannot stand there. */
+// linear-time: a run of backslashes begins once: the sign before it is none.
 const JSON_NUL = /(?<!\\)(?:\\\\)*\\u0000/i;
 
 /** Whether a form or a query has U+0000, which Postgres keeps in no text, and nobody means. */

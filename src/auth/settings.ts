@@ -70,6 +70,7 @@ export const outsideProvider = (env: Env): OidcProvider | undefined => {
   if (!isIssuer(issuer))
     throw new ConfigError('LOOPSTREAM_OIDC_ISSUER must be the issuer of the provider, such as https://id.example.com.');
   const name = text('OIDC_NAME', new URL(issuer).hostname.slice(0, MAX_NAME));
+  // linear-time: one class of signs, repeated once.
   if (name.length > MAX_NAME || !new RegExp(DISPLAY_NAME_PATTERN).test(name))
     throw new ConfigError(`LOOPSTREAM_OIDC_NAME must have at most ${MAX_NAME} characters, and no control characters.`);
   return Object.freeze({

@@ -98,6 +98,7 @@ async function request(
   late: AbortSignal,
 ): Promise<Response> {
   const { fetch: send = fetch } = options;
+  // linear-time: the program that calls names its server.
   return send(options.baseUrl.replace(/\/+$/, '') + path, {
     ...init,
     headers: { ...init.headers, ...(await readCredentials(options)) },

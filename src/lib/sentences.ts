@@ -19,6 +19,7 @@ export interface TextRule {
 /** Queries are held against them with each request. */
 const compiled = new Map<string, RegExp>();
 function compilePattern(source: string): RegExp {
+  // linear-time: the patterns of our schemas, which are checked where they are written.
   const pattern = compiled.get(source) ?? new RegExp(source);
   compiled.set(source, pattern);
   return pattern;

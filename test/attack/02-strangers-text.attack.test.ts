@@ -5,8 +5,13 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { DestinationCreate } from '../../src/domain/destinations/record.ts';
 import { readErrorDocument, recognizePage } from '../../src/media/prepare/link/page.ts';
+import { hasPlaceholder } from '../../src/resources/destination/placeholders.ts';
+import { tidy } from '../../src/resources/destination/read.ts';
+import { withoutValues } from '../../src/server/graphql/errors.ts';
 import { tidyMetadata } from '../../src/server/tus/headers.ts';
 import { importMedia } from '../kit/make/imports.ts';
 import { fetchedFrom } from '../kit/make/links.ts';
@@ -90,4 +95,22 @@ describe('a film with more boxes in one box than any program writes', () => {
 test('padding within the metadata of an upload is read once', () => {
   const header = `filename ${'='.repeat(1_000_000)}x`;
   expect(tidyMetadata(header)?.startsWith('filename ===')).toBe(true);
+});
+
+test('a key of blanks is refused at once', () => {
+  const key = `${' '.repeat(1_000_000)}"`;
+  const problems = Value.Errors(DestinationCreate, { name: 'a', rtmpUrl: 'rtmp://example.com/live', rtmpKey: key });
+  expect([...problems].some(({ instancePath }) => instancePath === '/rtmpKey')).toBe(true);
+});
+
+test.each([
+  ['of an enum', `${'Value "'.repeat(150_000)}`],
+  ['of a text', `${'String cannot represent '.repeat(50_000)}`],
+])('an error of GraphQL that repeats a value %s is rewritten at once', (_, message) => {
+  expect(withoutValues(message).length).toBeLessThanOrEqual(message.length);
+});
+
+test('an address of placeholders that never end is read at once', () => {
+  expect(hasPlaceholder(`{${'key'.repeat(100_000)}`)).toBe(false);
+  expect(tidy(`x${' '.repeat(1_000_000)}x`)).toHaveLength(1_000_002);
 });

@@ -4,6 +4,7 @@
  * credited amount is rounded down once for each payment, so that a customer never loses a whole credit. The requested
  * amount is rounded up. Pure: no I/O, no clock.
  */
+import { trimEndOf } from '../../lib/trim.ts';
 
 export const RATE_DIGITS = 8;
 /** More credits than any one payment may bring by itself: such a payment is a mistake in a rate or a token. */
@@ -23,7 +24,7 @@ export function parseRate(text: string): bigint | undefined {
 export function formatUnits(amount: bigint, decimals: number): string {
   const digits = amount.toString().padStart(decimals + 1, '0');
   const whole = digits.slice(0, digits.length - decimals);
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '');
+  const fraction = trimEndOf(digits.slice(digits.length - decimals), '0');
   return fraction === '' ? whole : `${whole}.${fraction}`;
 }
 

@@ -3,9 +3,11 @@
  * or a public one. Blocks are followed by their headers. Payments are queried by address, and count when their block is
  * the one that was read.
  */
+
 import pMap from 'p-map';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
+import { trimEndOf } from '../../lib/trim.ts';
 import { type Block, type Chain, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
 import type { BtcNetwork } from './spec.ts';
 
@@ -44,7 +46,7 @@ export type Unspent = Static<typeof Unspent>;
 
 /** Requests to the server, checked. Its address, which may hold a key, is in no error. */
 export function createEsplora({ network, esploraUrl }: Pick<BtcNetwork, 'network' | 'esploraUrl'>) {
-  const base = esploraUrl.replace(/\/+$/, '');
+  const base = trimEndOf(esploraUrl, '/');
 
   async function text(path: string): Promise<string | undefined> {
     let status: number;

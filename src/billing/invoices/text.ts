@@ -12,6 +12,7 @@ const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', '
 /** `1234567` with two digits after the point → `12,345.67`. */
 function decimal(number: bigint, digits: number): string {
   const size = String(number < 0n ? -number : number).padStart(digits + 1, '0');
+  // linear-time: an amount has few digits.
   const whole = size.slice(0, size.length - digits).replace(/\B(?=(\d{3})+$)/g, ',');
   return `${number < 0n ? MINUS : ''}${whole}${digits > 0 ? `.${size.slice(-digits)}` : ''}`;
 }

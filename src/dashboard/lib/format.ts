@@ -201,6 +201,7 @@ export function formatDecimal(amount: string, decimals: number): string {
   const sign = amount.startsWith('-') ? '-' : '';
   const text = amount.replace('-', '').padStart(decimals + 1, '0');
   const whole = text.slice(0, text.length - decimals);
+  // linear-time: an amount has few decimals.
   const part = text.slice(text.length - decimals).replace(/0+$/, '');
   return `${sign}${whole}${part && `.${part}`}`;
 }

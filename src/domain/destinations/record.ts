@@ -17,12 +17,12 @@ const RtmpUrl = Type.String({
 });
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
-  pattern: `^\\s*[^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
+  pattern: `^\\s*([^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]+\\s*)?$`,
   description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Empty if the URL ends with it, or if SRT needs none.`,
 });
 const RtmpUser = Type.String({
   maxLength: MAX_USER_BYTES,
-  pattern: `^\\s*[^\\s"'&\\\\\\u0000-\\u001f\\u007f-\\u009f]*\\s*$`,
+  pattern: `^\\s*([^\\s"'&\\\\\\u0000-\\u001f\\u007f-\\u009f]+\\s*)?$`,
   description: `User name for an RTMP server that requires a login, write-only. At most ${MAX_USER_BYTES} bytes in UTF-8. Empty for no login.`,
 });
 const RtmpPassword = Type.String({

@@ -3,7 +3,9 @@
  * against the destination's status.
  * Pure: no I/O, no clock.
  */
+
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { trimEndOf } from '../../lib/trim.ts';
 import { hasHidden, ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import { splitLogin } from '../../resources/destination/login.ts';
 import { type DestinationField, FIELDS, mergeLogins, readDestination, tidy } from '../../resources/destination/read.ts';
@@ -91,7 +93,7 @@ function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known
 function showChanges({ rtmpUrl, rtmpKey, rtmpUser }: SecretChanges, known?: DestinationStatus): DestinationStatus {
   // A URL may repeat the key at its end. Only a hint of the key is known here, so the hint decides.
   const hint = known?.rtmpKeyHint ?? '';
-  const mayHoldKey = rtmpKey === undefined && hint !== '' && rtmpUrl?.replace(/\/+$/, '').endsWith(hint);
+  const mayHoldKey = rtmpKey === undefined && hint !== '' && trimEndOf(rtmpUrl ?? '', '/').endsWith(hint);
   return {
     ...(rtmpUrl !== undefined && { rtmpUrl: redactUrl(rtmpUrl, mayHoldKey ? '' : rtmpKey) }),
     ...(rtmpKey !== undefined && { rtmpKeyHint: keyHint(rtmpKey) }),

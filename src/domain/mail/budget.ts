@@ -3,9 +3,11 @@
  * stranger who uses up the budget must not keep an owner from a link. Each kind of link therefore has a part of its own. If a part
  * is used up, the mailbox already has a valid link.
  */
+
 import { hash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import type { Db } from '../../db/pool.ts';
+import { trimEndOf } from '../../lib/trim.ts';
 import { type Allowed, countMail } from './store.ts';
 
 const HOUR_SECONDS = 3600;
@@ -20,7 +22,7 @@ const PROVIDERS: { domains: readonly string[]; ignored: RegExp }[] = [
 const split = (address: string): [local: string, domain: string] => {
   const plain = address.normalize('NFKC').trim().toLowerCase();
   const at = plain.lastIndexOf('@');
-  const domain = plain.slice(at + 1).replace(/\.+$/, '');
+  const domain = trimEndOf(plain.slice(at + 1), '.');
   return [plain.slice(0, Math.max(at, 0)), domainToASCII(domain) || domain];
 };
 

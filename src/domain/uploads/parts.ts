@@ -16,7 +16,7 @@ export function readConcat(header: string | undefined): Concat | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   if (text === 'partial') return { isPart: true };
-  const [, list] = /^final; *(.*)$/.exec(text) ?? [];
+  const [, list] = /^final; *(.*)$/s.exec(text) ?? [];
   if (list === undefined) throw wrong('must be `partial`, or `final;` and the URLs of the parts');
   // Proxies may have changed host and path of the URLs; only the id counts.
   const partIds = list

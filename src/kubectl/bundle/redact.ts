@@ -15,6 +15,7 @@ const NAMED =
   /((?:rtmpkey|keyhint|streamkey|stream_key|api[_-]?key|access[_-]?key|token|secret|password|passphrase|passwd|pwd|signature|credential|streamid|authorization|cookie)[\w-]{0,64})(\\?["']?\s{0,8}[:=]\s{0,8}\\?["']?)(?:(?:bearer|basic)\s{1,8})?([^\s"',;&}\\]+)/gi;
 const BEARER = /\b(bearer|basic)\s{1,8}[\w.~+/=-]{8,}/gi;
 /** A JSON web token, and a PEM block, wherever it stands. */
+// linear-time: a token begins once in a word, and a block without an end reaches to the end.
 const BARE =
   /(?<![\w-])eyJ[\w-]{8,2048}\.[\w-]+\.[\w-]*|-----BEGIN [A-Z ]{1,40}-----[\s\S]*?(?:-----END [A-Z ]{1,40}-----|$)/g;
 

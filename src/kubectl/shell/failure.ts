@@ -11,6 +11,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   destinations: 'destination',
   pods: 'pod',
 };
+// linear-time: the sentence is that of kube-apiserver, on the machine of a person.
 const ABSENT = /^(\S+?)(?:\.\S+)? "([^"]+)" not found$/;
 /** Verbs that the role for reading has. */
 const READS = new Set(['get', 'list', 'watch']);

@@ -1,4 +1,5 @@
 /** Parses the address of a storage in S3. Pure: no I/O, no clock. */
+import { trimEndOf } from '../../lib/trim.ts';
 import { isStorageKey } from './key.ts';
 
 export interface S3Address {
@@ -23,7 +24,7 @@ const PARAMETERS = new Set(['endpoint', 'region', 'forcePathStyle']);
 export function parseS3Url(url: URL): S3Address {
   if (url.username !== '' || url.password !== '') throw wrong('must not contain credentials');
   if (!BUCKET.test(url.host)) throw wrong('must name a bucket: s3://bucket/prefix');
-  const prefix = url.pathname.replace(/^\/+|\/+$/g, '');
+  const prefix = trimEndOf(url.pathname.replace(/^\/+/, ''), '/');
   if (prefix !== '' && !isStorageKey(prefix)) throw wrong('must have a prefix of the characters A-Z a-z 0-9 . _ - /');
   for (const name of url.searchParams.keys()) {
     if (!PARAMETERS.has(name)) throw wrong(`must have no other parameters than ${[...PARAMETERS].join(', ')}`);

@@ -6,6 +6,7 @@
 import { parseBytes } from '../../kube/quantity.ts';
 import type { OwnerReference } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
+import { trimEndOf } from '../../lib/trim.ts';
 import type { ConfineMode } from '../../media/confinement/modes.ts';
 import type { MediaLimits } from '../../media/limits.ts';
 import {
@@ -166,7 +167,7 @@ export const commonEnv = (settings: PodSettings) => [
   ...when(hasSecret(settings), { name: 'LOOPSTREAM_STORAGE_CREDENTIALS_DIR', value: CREDENTIALS_PATH }),
 ];
 
-const withoutSlash = (path: string): string => path.replace(/\/+$/, '');
+const withoutSlash = (path: string): string => trimEndOf(path, '/');
 
 /** The mounts of the media directory; none for media in S3. */
 export function storageMounts(settings: PodSettings, use: StorageUse) {

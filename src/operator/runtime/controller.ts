@@ -34,7 +34,7 @@ const REFUSALS: ReadonlySet<string> = new Set(['Invalid', 'Forbidden', 'BadReque
  * Words of admission, beside which any reason may stand: a webhook and a policy choose theirs, and a webhook that does not answer is an
  * internal error (k8s.io/apiserver, pkg/admission/plugin/webhook/errors and pkg/admission/plugin/policy/validating).
  */
-const ADMISSION = /admission webhook ".*" denied the request|denied request: |failed calling webhook/;
+const ADMISSION = /admission webhook "[^"]*" denied the request|denied request: |failed calling webhook/;
 
 /** Kubernetes does not accept what is written. Others may change that: the write is tried again later (retries.ts). */
 export const isRefusal = (error: unknown): error is KubeError =>

@@ -420,6 +420,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
 function describeRefusal(stream: LoopStream, { message, retryAt }: Refusal): Omit<PartialDecision, 'action'> {
   const reason = /exceeded quota:/.test(message) ? 'QuotaExceeded' : 'PodRefused';
   // The part that others use changes with every pod, and would be written each time.
+  // linear-time: the sentence is that of Kubernetes, and as long as the names of a quota.
   const words = message.replace(/, used: .*(?=, limited: )/, '');
   return { phase: 'waiting', live: describeOffAir(stream), progressing: no(reason, words), requeueAt: retryAt };
 }

@@ -3,7 +3,9 @@
  * nothing gets past one that another one would refuse.
  * Pure: no I/O, no clock.
  */
+
 import { isInternalHost } from '../../lib/public-address.ts';
+import { trimEndOf } from '../../lib/trim.ts';
 import { MAX_STREAM_ID_BYTES, readSrtOptions, SRT_OPTIONS } from './srt.ts';
 
 const PROTOCOLS = ['rtmp', 'rtmps', 'srt'] as const;
@@ -52,7 +54,7 @@ function withoutFragment(text: string): string {
 function readApplication(text: string): { path: string; query: string } {
   const [, path = '', query = ''] = /^[^:/?#]+:\/*[^/?]*([^?]*)(.*)$/s.exec(text) ?? [];
   const from = path.replace(/^\/+/, '');
-  return { path: query === '' ? from.replace(/(?<!\/)\/+$/, '') : from, query };
+  return { path: query === '' ? trimEndOf(from, '/') : from, query };
 }
 
 /**

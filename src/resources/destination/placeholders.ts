@@ -3,7 +3,7 @@
  * Pure: no I/O, no clock.
  */
 
-const WORDS = String.raw`[\w .-]*(?:key|stream|name)[\w .-]*`;
+const WORDS = String.raw`[\w .-]{0,64}(?:key|stream|name)[\w .-]{0,64}`;
 /** `{stream_key}`, `${KEY}`, `{{key}}`, `<stream-key>`, `[your key]`, percent-encoded or not, `%STREAM_KEY%`. */
 const BRACKETED = new RegExp(
   [

@@ -3,6 +3,7 @@
  * goes, or the key itself; the result is an address, a key and a login. The API server, the operator and the pods that
  * publish all use it, so that each accepts the same destinations. Pure: no I/O, no clock.
  */
+import { trimEnd, trimEndOf } from '../../lib/trim.ts';
 import { findIngestKeyProblem, type Ingest, readIngest } from './ingest.ts';
 import { findLoginProblem, type Login, splitLogin } from './login.ts';
 import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
@@ -38,7 +39,8 @@ export type DestinationResult =
   | ({ read?: undefined } & DestinationProblem);
 
 /** Blanks, line breaks and what nobody sees come along when something is copied. */
-export const tidy = (text: string): string => text.replace(/^[\s\p{Cf}]+|[\s\p{Cf}]+$/gu, '');
+export const tidy = (text: string): string =>
+  trimEnd(text.replace(/^[\s\p{Cf}]+/u, ''), (sign) => /[\s\p{Cf}]/u.test(sign));
 
 const wrong = (field: DestinationField, problem: string): DestinationResult => ({ field, problem });
 
@@ -127,7 +129,7 @@ interface Path {
 
 function splitPath(rtmpUrl: string): Path {
   const [, base = rtmpUrl, path = '', query = ''] = /^([^:/?#]+:\/\/[^/?]*)([^?]*)(.*)$/s.exec(rtmpUrl) ?? [];
-  const inner = path.replace(/^\/+/, '').replace(/(?<!\/)\/+$/, '');
+  const inner = trimEndOf(path.replace(/^\/+/, ''), '/');
   return { base, parts: inner === '' ? [] : inner.split('/'), query };
 }
 

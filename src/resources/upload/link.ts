@@ -6,14 +6,17 @@
 import { hostRefusal } from '../../lib/public-address.ts';
 
 /** A zone (RFC 6874) in an address; no URL with one can be parsed (WHATWG URL, 3.5). */
-const ZONE = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*@)?\[[^\]/?#]*%/i;
+function hasZone(link: string): boolean {
+  const [, authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(link) ?? [];
+  return /^\[[^\]]*%/.test(authority.slice(authority.lastIndexOf('@') + 1));
+}
 
 /**
  * Why nothing may be imported from a link, in a sentence; undefined when its text is no reason. Parsing has turned decimal,
  * octal, hexadecimal and short spellings of an IPv4 address into the usual one by then.
  */
 export function findLinkRefusal(link: string | URL, allowPrivate: boolean): string | undefined {
-  if (ZONE.test(String(link)))
+  if (hasZone(String(link)))
     return 'The link has an IPv6 address with a zone, which is valid on one machine only. Use a public address.';
   const url = URL.parse(String(link));
   if (!url) return undefined;

@@ -4,12 +4,17 @@
  */
 import type { FieldError } from '../../lib/errors.ts';
 
-/** Patterns of repeated values, and their replacements. */
+/** Replaces what is between the first `begin` and the last `end`, and these. */
+const replaceBetween = (begin: string, end: string, rest: string) => (message: string) => {
+  const [from, to] = [message.indexOf(begin), message.lastIndexOf(end)];
+  if (from < 0 || to < from + begin.length) return message;
+  return message.slice(0, from) + rest + message.slice(to + end.length);
+};
+
+/** Patterns of repeated values, which are as long as a request, and their replacements. */
 const VALUES: readonly [RegExp, string][] = [
   [/[,;.]? found: .*$/is, ''],
-  [/( cannot represent [^:]*value): .*$/s, '$1.'],
-  [/Value ".*" does not exist in/s, 'The value does not exist in'],
-  [/\b((?:Block)?String) ".*"/s, '$1'],
+  [/( cannot represent [^:]{0,100}value): .*$/s, '$1.'],
   // The message of graphql-http does not say how to fix the request.
   [
     /^Unable to detect operation AST$/,
@@ -17,8 +22,11 @@ const VALUES: readonly [RegExp, string][] = [
   ],
 ];
 
+const withoutName = replaceBetween('Value "', '" does not exist in', 'The value does not exist in');
+const withoutText = replaceBetween('String "', '"', 'String');
+
 export const withoutValues = (message: string): string =>
-  VALUES.reduce((text, [pattern, rest]) => text.replace(pattern, rest), message);
+  VALUES.reduce((text, [pattern, rest]) => text.replace(pattern, rest), withoutText(withoutName(message)));
 
 const VARIABLE = /^Variable "\$(\w+)" has invalid value(?: at (\S+))?: (.*)$/s;
 /** REST's messages for the same mistakes. */

@@ -81,6 +81,7 @@ function onAnswers(overTls: boolean): Headers {
  */
 export function secureHeaders(app: FastifyInstance, options: { api: string[]; docs: string; overTls: boolean }): void {
   const [page, answer] = [{ ...onPages(options.overTls), ...buildPolicy(PAGE) }, onAnswers(options.overTls)];
+  // linear-time: the paths are our own, and of a fixed length.
   const isAnswer = new RegExp(`^(?:${options.api.join('|')})(?![^/?])`);
   app.addHook('onRequest', ({ url }, reply, done) => {
     void reply.headers(isAnswer.test(url) ? answer : page);

@@ -40,4 +40,5 @@ export function createMethods(): Methods {
 const readPath = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** Compiles `/streams/:id` and `/files/*` as find-my-way does; our paths use no more of its syntax. */
+// linear-time: the routes are our own.
 const buildPattern = (url: string): RegExp => new RegExp(`^${url.replace(/:\w+/g, '[^/]+').replace('*', '.*')}$`);

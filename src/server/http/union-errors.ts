@@ -25,6 +25,7 @@ interface Place {
   value: unknown;
 }
 
+// linear-time: the paths are those of our own schemas.
 const IN_UNION = /^#(.*?\/anyOf)\/\d+(.*)$/;
 
 const at = (root: unknown, pointer: string): unknown =>

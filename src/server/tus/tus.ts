@@ -142,7 +142,7 @@ function refusal({ status }: Response, text: string, method: string, thrown: unk
     return validationFailed([
       { path: '/Upload-Length', message: 'was set before, or is less than the bytes received' },
     ]);
-  const [, header] = /\b(upload-[a-z-]+|content-type)\b/i.exec(message) ?? [];
+  const [, header] = /\b(upload-[a-z-]+|content-type)/i.exec(message) ?? [];
   return validationFailed([{ path: `/${header ?? 'Upload-Length'}`, message: message || 'is not allowed' }]);
 }
 

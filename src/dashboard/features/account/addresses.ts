@@ -11,6 +11,7 @@ export const OPEN_PAGES = [
   '/consent',
 ];
 
+// linear-time: the path is that of the browser's own page.
 export const isOpenPage = (path: string): boolean => OPEN_PAGES.includes(path.replace(/(.)\/+$/, '$1'));
 
 /** Our own fields in the query that a program has sent the person with. */

@@ -18,6 +18,7 @@ const tooLong = (text: string, most: number): string | undefined =>
   text.length > most ? `Use at most ${most} characters.` : undefined;
 
 export const wrongAddress = (email: string): string | undefined =>
+  // linear-time: a person writes it into their own browser.
   /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(email)
     ? tooLong(email, MAX_ADDRESS)
     : 'Enter your e-mail address. It looks like name@example.com.';

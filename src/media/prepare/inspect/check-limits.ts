@@ -14,6 +14,7 @@ const MAX_SIDE = 16_384;
 
 const written = (value: number): string => {
   const [whole = '', decimals] = String(Math.round(value * 10) / 10).split('.');
+  // linear-time: a number has at most 22 digits.
   const grouped = whole.replaceAll(/\B(?=(\d{3})+$)/g, ',');
   return decimals === undefined ? grouped : `${grouped}.${decimals}`;
 };

@@ -49,7 +49,7 @@ export interface ChosenTracks {
 
 /** Words of titles, where the container has no flags for them, or its writer has set none. */
 const SPECIAL_TITLE =
-  /\b(?:commentary|comments?|kommentar|audio[- ]?descri\w+|descriptive|described|audiodeskription|visually impaired|hard of hearing|karaoke)\b/i;
+  /\b(?:audio[- ]?descri\w|(?:commentary|comments?|kommentar|descriptive|described|audiodeskription|visually impaired|hard of hearing|karaoke)\b)/i;
 /** ETSI EN 300 468: `qad` is what broadcasters write for audio description. */
 const SPECIAL_LANGUAGES = new Set(['qad', 'nar']);
 

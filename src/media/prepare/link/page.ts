@@ -8,7 +8,7 @@ const HTML =
   /^<(?:!doctype html|html|head|body|script|style|title|meta|link|iframe|h1|div|font|table|a|br|p|b|form|center|span|noscript)(?=[\s/>])/i;
 const XML_DECLARATION = /^<\?xml[^>]*>\s*/i;
 const COMMENT = { begin: '<!--', end: '-->' };
-const XML = /^(?:<\?xml\b|<[a-z][\w:.-]*(?=[\s/>])[^<>]*>)/i;
+const XML = /^(?:<\?xml\b|<[a-z][\w:.-]*(?:[\s/][^<>]*)?>)/i;
 const JSON_TEXT = /^(?:\{\s*(?:"|\})|\[\s*(?:["{[\]]|-?\d))/;
 
 /**
@@ -64,6 +64,7 @@ const readable = (text: string): string =>
     .toWellFormed();
 
 function element(text: string, name: string): string | undefined {
+  // linear-time: the names are our own words, and `<` ends each part.
   const content = new RegExp(`<${name}\\b[^<>]*>([^<]*(?:<!\\[CDATA\\[[^<]*)?)</${name}`, 'i').exec(text)?.[1];
   return readable(content?.replace(/<!\[CDATA\[|\]\]>/g, '') ?? '') || undefined;
 }

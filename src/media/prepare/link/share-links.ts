@@ -17,6 +17,7 @@ const decodeEntities = (text: string): string =>
   text.replace(/&([#\w]+);/g, (all, name: string) => ENTITIES[name] ?? all);
 
 function attribute(tag: string, name: string): string | undefined {
+  // linear-time: one tag; the names are our own words.
   const [, quoted, single] = new RegExp(`\\s${name}\\s*=\\s*(?:"([^"]*)"|'([^']*)')`, 'i').exec(tag) ?? [];
   const value = quoted ?? single;
   return value === undefined ? undefined : decodeEntities(value);
@@ -50,18 +51,18 @@ function driveLink(url: URL): URL | undefined {
 
 /** The form that confirms a download at Google; older pages have a link instead. */
 function driveForm(url: URL, html: string): URL | undefined {
-  const [form = ''] = /<form\b[^>]*\bid=["']download-form["'][\s\S]*?<\/form>/i.exec(html) ?? [];
-  const [tag = ''] = /^<form\b[^>]*>/i.exec(form) ?? [];
-  const action = attribute(tag, 'action');
-  if (action !== undefined && URL.canParse(action, url.href)) {
-    const inputs = [...form.matchAll(/<input\b[^>]*>/gi)].map(([input]) => input);
+  const tag = [...html.matchAll(/<form\b[^<>]*>/gi)].find(([form]) => attribute(form, 'id') === 'download-form');
+  const form = tag ? html.slice(tag.index).split(/<\/form>/i, 1)[0] : undefined;
+  const action = tag && attribute(tag[0], 'action');
+  if (form !== undefined && action !== undefined && URL.canParse(action, url.href)) {
+    const inputs = [...form.matchAll(/<input\b[^<>]*>/gi)].map(([input]) => input);
     const fields = inputs.flatMap((input) => {
       const name = attribute(input, 'name');
       return name === undefined ? [] : [[name, attribute(input, 'value') ?? ''] as const];
     });
     return withQuery(new URL(action, url), Object.fromEntries(fields));
   }
-  const link = [...html.matchAll(/<a\b[^>]*>/gi)]
+  const link = [...html.matchAll(/<a\b[^<>]*>/gi)]
     .map(([a]) => attribute(a, 'href'))
     .find((href) => /[?&]confirm=/.test(href ?? ''));
   return link !== undefined && URL.canParse(link, url.href) ? new URL(link, url) : undefined;

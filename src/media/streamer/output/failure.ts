@@ -53,11 +53,11 @@ const SIGNS: [FailureCode, RegExp][] = [
   // ffmpeg has no password, so every answer about a login comes with "No credentials set".
   ['login_refused', /reason=(authfailed|nosuchuser)|incorrect username/i],
   ['login_required', /need ?auth|no credentials set|authmod=/i],
-  ['key_in_use', /server error: .*(already|in use|badname|busy)/i],
+  ['key_in_use', /server error: .{0,200}(already|in use|badname|busy)/i],
   ['publish_rejected', /server error|unauthorized|rejected|reject reported/i],
   ['unreachable', /no route to host|network is unreachable|host is unreachable|connection timed out/i],
   // SRT runs over UDP, where a missing server and a silent one look the same.
-  ['unreachable', /connection to srt:.* failed/i],
+  ['unreachable', /connection to srt:/i],
   // A server that does not complete RTMP's handshake has not seen the key yet.
   ['reset', /rtmp handshake/i],
   // Most servers do not answer a wrong key: they close the connection before they accept the publish.

@@ -33,6 +33,7 @@ const hex = (number: number) => number.toString(16).toUpperCase().padStart(4, '0
  */
 async function queued({ localPort = 0, remotePort = 0 }: Socket): Promise<number> {
   const tables = ['tcp', 'tcp6'].map((table) => readFile(`/proc/self/net/${table}`, 'latin1').catch(() => ''));
+  // linear-time: the kernel writes the lines.
   const line = new RegExp(`^\\s*\\d+: \\w+:${hex(localPort)} \\w+:${hex(remotePort)} \\w+ (\\w+):`, 'm');
   const [, bytes = '0'] = line.exec((await Promise.all(tables)).join('\n')) ?? [];
   return Number.parseInt(bytes, 16);

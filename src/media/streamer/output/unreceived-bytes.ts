@@ -5,6 +5,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
 
 /** Matches one line of /proc/net/tcp: the queued bytes and the inode. */
+// linear-time: the kernel writes the lines.
 const LINE = /^\s*\d+: \S+ \S+ \S+ ([0-9A-F]+):[0-9A-F]+ \S+ \S+ +\d+ +\d+ (\d+) /gm;
 
 /** Parses the queued bytes of each connection, by its inode. */
