@@ -10,7 +10,44 @@ import { Cron } from 'croner';
 import { brokenRule, CRON, NEVER, TIME_ZONE } from '../../lib/sentences.ts';
 import type { Recurrence, Schedule } from './spec.ts';
 
-const parse = ({ cron, timeZone }: Recurrence): Cron => new Cron(cron, { timezone: timeZone, mode: '5-part' });
+/** Recurrences whose starts are remembered: a thousand schedules, many of which are alike. */
+const MAX_KEPT = 2_000;
+/** Starts that are remembered of one: those that clients see. */
+const MAX_STARTS = 8;
+
+/** The first start after each moment of [from, start); without a start there is none from then on. */
+interface Gap {
+  from: number;
+  start: Date | undefined;
+}
+
+interface Kept {
+  cron: Cron;
+  gaps: Gap[];
+}
+
+const kept = new Map<string, Kept>();
+
+/** Parses a recurrence once: parsing one and finding its next start takes a millisecond, and each request asks several times. */
+function parse({ cron, timeZone }: Recurrence): Kept {
+  const key = `${timeZone} ${cron}`;
+  const known = kept.get(key);
+  if (known) return known;
+  if (kept.size >= MAX_KEPT) kept.clear();
+  const parsed = { cron: new Cron(cron, { timezone: timeZone, mode: '5-part' }), gaps: [] };
+  kept.set(key, parsed);
+  return parsed;
+}
+
+function findStart(recurrence: Recurrence, time: Date): Date | undefined {
+  const { cron, gaps } = parse(recurrence);
+  const from = time.getTime();
+  const known = gaps.find((gap) => gap.from <= from && (!gap.start || from < gap.start.getTime()));
+  if (known) return known.start && new Date(known.start);
+  const start = cron.nextRun(time) ?? undefined;
+  if (gaps.push({ from, start }) > MAX_STARTS) gaps.shift();
+  return start && new Date(start);
+}
 
 /** Those that go by their own name: to ask for an alias, or for what is none, costs a fifth of a millisecond each time. */
 const ZONES: ReadonlySet<string> = new Set(Intl.supportedValuesOf('timeZone'));
@@ -38,15 +75,14 @@ export function findRecurrenceProblem(
     return { field: 'timeZone', message: TIME_ZONE.sentence };
   if (brokenRule([CRON], cron)) return { field: 'cron', message: CRON.sentence };
   try {
-    return parse(recurrence).nextRun(now) === null ? { field: 'cron', message: NEVER } : undefined;
+    return findStart(recurrence, now) ? undefined : { field: 'cron', message: NEVER };
   } catch {
     return { field: 'cron', message: CRON.sentence };
   }
 }
 
 /** The first start after `time`; undefined when none comes. Throws where `recurrenceProblem` finds a problem. */
-export const startAfter = (recurrence: Recurrence, time: Date): Date | undefined =>
-  parse(recurrence).nextRun(time) ?? undefined;
+export const startAfter = (recurrence: Recurrence, time: Date): Date | undefined => findStart(recurrence, time);
 
 /** When the schedule puts a stream on air next; undefined when it does not, or makes no sense. */
 export function findNextStart(schedule: Schedule | undefined, now: Date): Date | undefined {

@@ -108,6 +108,8 @@ const streamType = (streams: StreamService) =>
       upcoming: {
         type: listType(Window),
         description: 'The next five windows of the schedule.',
+        // As much work as 50 plain fields where the schedule has not been computed yet.
+        extensions: { cost: 50 },
         resolve: ({ id }, _args, context) => {
           context.allow('getStreamSchedule');
           return streams.windows(context.principal.accountId, id).windows;

@@ -182,3 +182,14 @@ describe('an invalid recurrence has an error with the next step', () => {
     expect(time).toMatchObject({ kind: 'invalid', message: expect.stringContaining(part) });
   });
 });
+
+it('finds the same start for every moment before it, however often and in whatever order it is asked', () => {
+  const daily = recurring('30 2 * * *', HOUR, 'Europe/Berlin');
+  const at = (time: string) => startAfter(daily, new Date(time))?.toISOString();
+  expect(at('2026-01-01T12:00:00Z')).toBe('2026-01-02T01:30:00.000Z');
+  expect(at('2026-01-02T01:29:59.999Z')).toBe('2026-01-02T01:30:00.000Z');
+  expect(at('2026-01-02T01:30:00Z')).toBe('2026-01-03T01:30:00.000Z');
+  expect(at('2026-01-01T01:00:00Z')).toBe('2026-01-01T01:30:00.000Z');
+  startAfter(daily, new Date('2026-01-01T12:00:00Z'))?.setTime(0);
+  expect(at('2026-01-01T12:00:00Z')).toBe('2026-01-02T01:30:00.000Z');
+});
