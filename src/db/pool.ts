@@ -141,6 +141,13 @@ export function isDatabaseError(error: unknown): boolean {
   );
 }
 
+/**
+ * Returns whether Postgres refuses a value of a request: class 22, data exception, such as U+0000 in a text or a number out of range.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
+ */
+export const isDataException = (error: unknown): error is pg.DatabaseError =>
+  error instanceof pg.DatabaseError && error.code?.startsWith('22') === true;
+
 /** Resolves to true; rejects when the database does not answer. */
 export async function pingDb(db: Db): Promise<boolean> {
   await sql`select 1`.execute(db);

@@ -2,6 +2,8 @@
  * Pages a customer's entries. They are numbered without a gap, so a place in the list is a number, and nothing has to
  * be read to know how many precede it. Pure: no I/O, no clock.
  */
+
+import { validationFailed } from '../../lib/errors.ts';
 import {
   type Connection,
   DEFAULT_PAGE,
@@ -22,8 +24,14 @@ export type StatementArgs = ListArgs<StatementOrder>;
 const buildCursor = (number: bigint): string =>
   encodeCursor(LIST, { key: String(number).padStart(20, '0'), id: `n${number}` }, 'name');
 
-const parseCursor = (cursor: string, path: string | undefined): bigint =>
-  BigInt(decodeCursor(LIST, cursor, path, 'name').id.slice(1));
+/** Numbers of entries are of the type bigint in Postgres. */
+const ENTRY_ID = /^n\d{1,18}$/;
+
+function parseCursor(cursor: string, path = '/cursor'): bigint {
+  const { id } = decodeCursor(LIST, cursor, path, 'name');
+  if (ENTRY_ID.test(id)) return BigInt(id.slice(1));
+  throw validationFailed([{ path, message: 'is not a cursor of this list; use one of an earlier response' }]);
+}
 
 /** The requested entries and cursors: numbers. */
 export interface StatementRequest {

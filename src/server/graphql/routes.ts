@@ -1,5 +1,5 @@
 /** Serves /graphql by GraphQL over HTTP (https://graphql.github.io/graphql-over-http/draft/): POST, and queries by GET. */
-import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { GraphQLError, getOperationAST } from 'graphql';
 import { createHandler } from 'graphql-http';
 import type { Db } from '../../db/pool.ts';
@@ -7,7 +7,7 @@ import { currentSpan } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
-import { isOurFault, toAppError } from '../http/problem.ts';
+import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
 import { createDocuments } from './documents.ts';
@@ -85,7 +85,7 @@ const MUTATION_BY_GET = JSON.stringify({
 });
 
 /** Adds the codes of REST as `extensions.code`; details of internal errors go only to the log. */
-function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<FastifyBaseLogger, 'error'>): GraphQLError {
+function toGraphQLError(error: Readonly<GraphQLError | Error>, log: ProblemLog): GraphQLError {
   if (!(error instanceof GraphQLError)) {
     const { code, message, extras } = toReportedError(error, log);
     return new GraphQLError(message, { extensions: { ...extras, code } });
@@ -106,8 +106,8 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: Pick<Fastify
   return new GraphQLError(message, { nodes, source, positions, path, extensions: { ...extras, code } });
 }
 
-function toReportedError(error: Error, log: Pick<FastifyBaseLogger, 'error'>): AppError {
+function toReportedError(error: Error, log: ProblemLog): AppError {
   const known = toAppError(error);
-  if (isOurFault(known)) log.error({ err: error }, 'a GraphQL field failed');
+  logProblem(log, known, {}, 'a GraphQL field failed');
   return known;
 }

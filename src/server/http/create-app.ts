@@ -8,7 +8,7 @@ import Fastify, {
   LogController,
   type onRequestHookHandler,
 } from 'fastify';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { ApiConfig } from '../settings.ts';
 import { acceptJson } from './body.ts';
@@ -71,6 +71,11 @@ export function createApp({ log, config }: AppDeps): FastifyInstance {
   app.setSerializerCompiler(() => (data) => JSON.stringify(data));
   acceptJson(app as unknown as FastifyInstance, timeouts.bodyMs);
   app.addHook('onRequest', identify);
+  // No text of ours may have U+0000, and Postgres and ffmpeg take none.
+  app.addHook('onRequest', ({ url }, _reply, done) => {
+    if (!url.includes('%00')) return done();
+    done(validationFailed([{ path: '', message: 'has the character U+0000 (%00) in its URL; leave it out' }]));
+  });
   return app as unknown as FastifyInstance;
 }
 

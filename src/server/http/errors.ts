@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { buildChallenge } from '../../auth/challenge.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { findResource } from './guard.ts';
-import { isOurFault, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
+import { logProblem, PROBLEM_TYPE, toAppError, toProblem } from './problem.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -29,11 +29,8 @@ export function answerError(
   { type, extend }: ErrorForm = PROBLEMS,
 ): FastifyReply {
   const known = toAppError(error);
-  if (known.status >= 500) {
-    const level = isOurFault(known) ? 'error' : 'debug';
-    request.log[level]({ err: known.cause ?? known, code: known.code }, 'a request failed');
-    if (known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
-  }
+  logProblem(request.log, known, {}, 'a request failed');
+  if (known.status >= 500 && known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   // The rate limit has set its exact time already.
   if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
   // RFC 9110, section 12.5.3: names the accepted encodings of a body.

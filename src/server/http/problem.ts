@@ -2,10 +2,11 @@
  * Converts errors to problem documents (RFC 9457). Errors for clients are shown. All others become `internal` or
  * `upstream_unavailable`, with their details only in the log.
  */
-import { isDatabaseError } from '../../db/pool.ts';
+import { isDatabaseError, isDataException } from '../../db/pool.ts';
 import type { Problem } from '../../domain/problem/record.ts';
 import { KubeError } from '../../kube/types.ts';
 import { AppError, ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import type { Logger } from '../../lib/log.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json';
 
@@ -36,6 +37,12 @@ export function toAppError(error: unknown): AppError {
     return new AppError('upstream_unavailable', 'Kubernetes failed to handle the request. Try again.', {
       cause: error,
     });
+  if (isDataException(error))
+    return new AppError(
+      'validation_failed',
+      'A text or number of the request cannot be stored or compared. Correct it.',
+      { cause: error },
+    );
   if (isDatabaseError(error))
     return new AppError('upstream_unavailable', 'The database did not respond. Try again.', { cause: error });
   const known = mapFastifyCode(error);
@@ -47,8 +54,22 @@ export function toAppError(error: unknown): AppError {
  * Returns whether an operator of the service should look at an error. A 5xx without a cause is a state, such as `server_busy` or
  * `crypto_rate_unavailable`. Strangers can cause it at will, so it is not worth a log line.
  */
-export const isOurFault = ({ code, status, cause }: AppError): boolean =>
+const isOurFault = ({ code, status, cause }: AppError): boolean =>
   status >= 500 && (cause !== undefined || code === 'internal' || code === 'upstream_unavailable');
+
+export type ProblemLog = Pick<Logger, 'error' | 'info' | 'debug'>;
+
+/**
+ * Logs an error that an operator of the service should look at. A value that the database refuses is the caller's mistake, which a
+ * check of ours should have found: it is logged at level info, without the value.
+ */
+export function logProblem(log: ProblemLog, error: AppError, fields: object, message: string): void {
+  const { cause, code, status } = error;
+  if (isOurFault(error)) log.error({ err: cause ?? error, code, ...fields }, message);
+  else if (status >= 500) log.debug({ err: cause ?? error, code, ...fields }, message);
+  else if (isDataException(cause))
+    log.info({ code, sqlState: cause.code, ...fields }, 'the database refused a value of a request');
+}
 
 export const toProblem = ({ code, message, extras }: AppError): Problem => ({
   type: `/docs/errors/${code}`,

@@ -15,7 +15,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { type IdempotencyKeys, isClaimed } from '../http/idempotency-keys.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
-import { isOurFault, toAppError } from '../http/problem.ts';
+import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
@@ -35,7 +35,7 @@ export interface AgentDeps {
   version: string;
   publicUrl: string;
   observe: Observe;
-  log: Pick<Logger, 'error' | 'warn'>;
+  log: ProblemLog & Pick<Logger, 'warn'>;
 }
 
 const INSTRUCTIONS =
@@ -102,7 +102,7 @@ export function createAgentServers(deps: AgentDeps) {
 
   const failed = (tool: Tool, error: unknown) => {
     const known: AppError = toAppError(error);
-    if (isOurFault(known)) log.error({ err: known.cause ?? known, code: known.code, tool: tool.name }, 'a tool failed');
+    logProblem(log, known, { tool: tool.name }, 'a tool failed');
     return { status: known.status, result: failure(known) };
   };
 
