@@ -16,7 +16,9 @@ import { createHealth } from '../lib/health.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { openOps } from '../lib/ops.ts';
+import { keepOwnMetadata } from '../resources/common/kept.ts';
 import { STREAM_LABEL } from '../resources/common/names.ts';
+import { keepWithoutTemplate } from '../resources/stream/kept.ts';
 import { believeStream } from '../resources/stream/own-status.ts';
 import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
 import { listNamespaces } from '../settings/common.ts';
@@ -82,11 +84,11 @@ export async function runBilling(
   const watch = watchNamespaces(kube, namespaces, log);
   metrics.showNamespaces(watch.states);
   const streams = watch.createCache(LOOPSTREAMS, {
-    keep: believeStream,
+    keep: (stream) => believeStream(keepWithoutTemplate(stream)),
     readEnding: readByPatch,
     indexes: byAccountIndex,
   });
-  const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL });
+  const pods = watch.createCache(PODS, { labelSelector: STREAM_LABEL, keep: keepOwnMetadata });
   metrics.showReflectors({ streams, pods });
   for (const reflector of [streams, pods]) reflector.start(lifecycle.signal);
 

@@ -112,6 +112,8 @@ export const SENTENCES = {
   twice: 'must not contain duplicates',
   streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is named after it`,
   uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are named after it`,
+  positiveQuantity: 'must be quantities above 0, such as 500m or 2Gi; leave a limit out to have none',
+  quantity: 'must be quantities of 0 or more, such as 50m or 96Mi',
   ownLabels: 'must not set keys that the operator sets: those of loopstream.dev and app.kubernetes.io',
   security: 'must not weaken the pod’s confinement: it stays within the Pod Security level restricted',
   fixed: (kind: string) => `cannot be changed; create another ${kind}`,

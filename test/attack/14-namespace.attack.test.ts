@@ -285,7 +285,6 @@ describe('a person with kubectl, where the template is bounded', () => {
     ['resources within the bounds', limits('500m', '1Gi')],
     ['as much as is allowed, as a number', limits(2, '2048Mi')],
     ['an allowed priority', { priorityClassName: 'streams' }],
-    ['labels', { labels: { team: 'video' } }],
   ])('%s is accepted', async (_, template) => {
     expect(await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template))).toMatchObject({ status: 201 });
   });
@@ -295,21 +294,44 @@ describe('a person with kubectl, where the template is bounded', () => {
     ['a runtime', { runtimeClassName: 'unsafe' }, 'runtimeClassName'],
     ['a toleration of every taint', { tolerations: [{ operator: 'Exists' }] }, 'policies.template.placement'],
     ['a node', { nodeSelector: { 'kubernetes.io/hostname': 'x' } }, 'policies.template.placement'],
+    [
+      'an annotation that another admission controller reads',
+      { annotations: { 'k8s.v1.cni.cncf.io/networks': 'x' } },
+      'policies.template.metadata',
+    ],
+    ['a label', { labels: { team: 'video' } }, 'policies.template.metadata'],
     ['a neighbourhood', { affinity: { podAffinity: {} } }, 'policies.template.placement'],
     ['too much memory', limits('1', '2049Mi'), 'limits.memory of at most 2Gi'],
     ['too many processors', limits('2001m', '1Gi'), 'limits.cpu of at most 2'],
     ['no limit', { resources: { requests: { cpu: '1' } } }, 'needs limits.cpu'],
+    [
+      'a disk without end',
+      { resources: { limits: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '11Gi' } } },
+      'ephemeral-storage of at most 10Gi',
+    ],
     ['a limit of one alone', { resources: { limits: { cpu: '1' } } }, 'limits.memory'],
     [
       'other hardware',
       { resources: { limits: { cpu: '1', memory: '1Gi', 'example.com/gpu': '8' } } },
-      'cpu, memory and ephemeral-storage alone',
+      'may name no others',
     ],
   ])('%s is refused with a sentence that names the next step', async (_, template, says) => {
     const { status, message } = await ask('person', 'POST', collection(LOOPSTREAMS), loopstream(template));
     expect(status, message).toBe(422);
     expect(message).toContain(says);
     expect(message).toContain('ask who runs loopstream');
+  });
+
+  test.each<[string, object]>([
+    ['0, which is no limit', { limits: { cpu: 0, memory: '0' } }],
+    ['below 0', { limits: { cpu: '-5', memory: '1Gi' } }],
+    ['of disk that are 0', { limits: { cpu: '1', memory: '1Gi', 'ephemeral-storage': '0' } }],
+    ['that are no quantities', { limits: { cpu: 'many', memory: '1Gi' } }],
+    ['with requests below 0', { limits: { cpu: '1', memory: '1Gi' }, requests: { cpu: '-1' } }],
+  ])('limits %s are refused by the definition itself', async (_, resources) => {
+    const { status, message } = await ask('person', 'POST', collection(LOOPSTREAMS), loopstream({ resources }));
+    expect(status, message).toBe(422);
+    expect(message).toContain('must be quantities');
   });
 
   test('names Secrets of the prefix alone in a Destination', async () => {

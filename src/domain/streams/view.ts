@@ -7,7 +7,7 @@ import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import { findConditionField, readGates } from '../../resources/stream/readiness.ts';
 import { findNextStart, listNextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import { ALWAYS_REPORTED, isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { toIssue, toWarnings } from './issues.ts';
 import {
   publicFramerate,
@@ -104,6 +104,7 @@ export function toReadiness(stream: LoopStream): Readiness {
   const own = READINESS_CONDITIONS.flatMap((type): ReadinessIssue[] => {
     const condition = findCondition(status?.conditions, type);
     if (condition) return condition.status === 'True' ? [] : [toIssue(condition, stream)];
+    if (!ALWAYS_REPORTED.includes(type)) return [];
     return [
       {
         code: 'not_checked',
@@ -137,7 +138,7 @@ export const isSettled = (stream: LoopStream): boolean => {
   };
   // Billing sets its condition as fast as the operator sets the rest. Others own the remaining gates.
   const isPaid = stream.spec.readinessGates?.some(({ conditionType }) => conditionType === CREDIT_CONDITION);
-  return isObserved(stream) && READINESS_CONDITIONS.every(isSaid) && (!isPaid || isSaid(CREDIT_CONDITION));
+  return isObserved(stream) && ALWAYS_REPORTED.every(isSaid) && (!isPaid || isSaid(CREDIT_CONDITION));
 };
 
 export function toEvent(event: Stored<KubeEvent>): StreamEvent {

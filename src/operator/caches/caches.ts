@@ -16,6 +16,7 @@ import { createReflector, type Reflector } from '../../kube/reflector.ts';
 import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Logger } from '../../lib/log.ts';
+import { keepOwnMetadata } from '../../resources/common/kept.ts';
 import {
   ACCOUNT_LABEL,
   COMPONENT_LABEL,
@@ -30,6 +31,7 @@ import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
+import { keepSmallTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
@@ -143,7 +145,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
   const made = { labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   return {
     streams: createCache(LOOPSTREAMS, {
-      keep: believeStream,
+      keep: (stream) => believeStream(keepSmallTemplate(stream)),
       readEnding: readByPatch,
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
@@ -153,16 +155,17 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
       },
     }),
     playlists: createCache(PLAYLISTS, {
-      keep: believePlaylist,
+      keep: (one) => believePlaylist(keepOwnMetadata(one)),
       indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
     }),
     uploads: createCache(UPLOADS, {
+      keep: keepOwnMetadata,
       indexes: {
         [BY_ACCOUNT]: (upload) => [accountKey(upload)],
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
-    destinations: createCache(DESTINATIONS, { keep: believeDestination }),
+    destinations: createCache(DESTINATIONS, { keep: (one) => believeDestination(keepOwnMetadata(one)) }),
     pods: createCache(PODS, {
       ...made,
       keep: stripPod,

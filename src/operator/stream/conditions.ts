@@ -10,6 +10,7 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { computeAirtime } from '../../resources/stream/airtime.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
+import { readTooLarge } from '../../resources/stream/kept.ts';
 import { listItems, type Playing } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
@@ -30,8 +31,8 @@ import type { BrokenItem, PodReport } from './pod-report.ts';
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
 interface Check {
-  /** Reason and message of the condition while nothing is wrong. */
-  fine: (observed: AssessedObservation) => Finding;
+  /** Reason and message of the condition while nothing is wrong; undefined where it is not worth a condition. */
+  fine: (observed: AssessedObservation) => Finding | undefined;
   problem: (observed: AssessedObservation) => Finding | undefined;
 }
 
@@ -92,15 +93,26 @@ const CHECKS: Record<ReadinessCondition, Check> = {
       return time.kind === 'invalid' ? { reason: 'ScheduleInvalid', message: time.message } : undefined;
     },
   },
+  TemplateAccepted: {
+    fine: () => undefined,
+    problem: ({ stream }) => {
+      const found = readTooLarge(stream);
+      if (!found) return undefined;
+      const { size, limit } = found;
+      return { reason: 'TooLarge', message: `spec.template has ${size} characters; at most ${limit} are accepted.` };
+    },
+  },
 };
 
 /** The readiness conditions, in their order. */
 export const checkReadiness = (observed: AssessedObservation): Verdict[] =>
-  READINESS_CONDITIONS.map((type) => {
+  READINESS_CONDITIONS.flatMap((type): Verdict[] => {
     const { fine, problem } = CHECKS[type];
     const found = problem(observed);
-    const { reason, message, unknown } = found ?? fine(observed);
-    return { type, status: found ? (unknown ? 'Unknown' : 'False') : 'True', reason, message };
+    const said = found ?? fine(observed);
+    if (!said) return [];
+    const { reason, message, unknown } = said;
+    return [{ type, status: found ? (unknown ? 'Unknown' : 'False') : 'True', reason, message }];
   });
 
 /** A stream starts when nothing speaks against it and nothing is still unknown. */

@@ -17,6 +17,7 @@
 import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
+import { readTooLarge } from '../../resources/stream/kept.ts';
 import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
@@ -53,8 +54,9 @@ function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSetting
   }
   const [own, shared] = hashTemplate(stream, settings).split('.');
   const [madeOf, madeBy] = readTemplateHash(pod);
-  // A pod that an operator without such parts has made is exchanged in its turn.
-  if (madeBy !== undefined && own !== madeOf) return 'The spec of the stream needs another pod.';
+  // A pod that an operator without such parts has made is exchanged in its turn. A template that was not kept makes no pod.
+  if (madeBy !== undefined && own !== madeOf && !readTooLarge(stream))
+    return 'The spec of the stream needs another pod.';
   const left = readDisruption(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
   if (left !== undefined) return left;
   return shared !== madeBy && mayRoll ? 'The settings of the operator need another pod.' : undefined;

@@ -65,6 +65,15 @@ const labelValues: CelRule = {
 const CONFINEMENT = ['container.apparmor.security.beta.kubernetes.io/', 'seccomp.security.alpha.kubernetes.io/'].concat(
   'container.seccomp.security.alpha.kubernetes.io/',
 );
+/** Kubelet takes a limit of 0 for none, and a pod with a negative quantity fails at each try. */
+const positive: CelRule = {
+  rule: "self.all(key, isQuantity(string(self[key])) && quantity(string(self[key])).isGreaterThan(quantity('0')))",
+  message: SENTENCES.positiveQuantity,
+};
+const notNegative: CelRule = {
+  rule: "self.all(key, isQuantity(string(self[key])) && !quantity(string(self[key])).isLessThan(quantity('0')))",
+  message: SENTENCES.quantity,
+};
 const OWN = noKeyBelow(OWN_PREFIXES, SENTENCES.ownLabels);
 
 const PLAYLISTS_GIVEN = 'has(self.playlistNames) && size(self.playlistNames) > 0';
@@ -111,6 +120,8 @@ export const LOOPSTREAM_RULES: Additions = {
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
   'spec.readinessGates': listMap('conditionType'),
   'spec.readinessGates[].conditionType': text(GATE),
+  'spec.template.resources.limits': rules(positive),
+  'spec.template.resources.requests': rules(notNegative),
   'spec.template.nodeSelector': rules(labelValues),
   'spec.template.labels': rules(OWN, labelValues),
   'spec.template.annotations': rules(OWN, noKeyBelow(CONFINEMENT, SENTENCES.security)),

@@ -38,6 +38,7 @@ const OUTLOOKS = {
   InsufficientCredits: 'stays',
   MediaAwaitsGate: 'passes',
   ScheduleInvalid: 'stays',
+  TooLarge: 'stays',
   // Its pod. A node may be added, and others may change what refuses it: the operator tries again.
   Unschedulable: 'passes',
   QuotaExceeded: 'passes',

@@ -19,6 +19,7 @@ const FIELDS: Record<IssueCondition, string> = {
   DestinationReady: 'destinationIDs',
   MediaReady: 'videoUploadObjectID',
   ScheduleValid: 'scheduleStartAt',
+  TemplateAccepted: '',
 };
 
 const MEDIA: readonly string[] = Object.values(MEDIA_FIELDS);

@@ -387,7 +387,9 @@ export const LoopStreamStatus = Type.Object({
 export type LoopStreamStatus = Static<typeof LoopStreamStatus>;
 
 /** Conditions that readiness is made of: a stream starts when none of them is False. */
-export const READINESS_CONDITIONS = ['DestinationReady', 'MediaReady', 'ScheduleValid'] as const;
+export const READINESS_CONDITIONS = ['DestinationReady', 'MediaReady', 'ScheduleValid', 'TemplateAccepted'] as const;
+/** Of these, a missing one says that the operator has not checked the stream; the others are there only while they are False. */
+export const ALWAYS_REPORTED: readonly string[] = ['DestinationReady', 'MediaReady', 'ScheduleValid'];
 
 /**
  * Reasons of readiness conditions → the public issue code and what to do. `message` comes from the condition itself.
@@ -449,6 +451,11 @@ export const READINESS_ISSUES = {
     code: 'schedule_invalid',
     field: 'scheduleStartAt',
     fix: 'Give an end after the start, a cron expression of five fields, and the IANA name of a time zone.',
+  },
+  TooLarge: {
+    code: 'template_too_large',
+    field: '',
+    fix: 'Remove long texts and terms from spec.template of the stream.',
   },
   Unschedulable: {
     code: 'unschedulable',

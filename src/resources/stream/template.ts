@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { OWN_PREFIXES } from '../common/names.ts';
+import { Affinity } from './affinity.ts';
 
 /** A Kubernetes quantity, such as 500m or 2Gi; a bare number is one too. */
 type Quantity = string | number;
@@ -59,13 +60,7 @@ export const Template = Type.Object(
     tolerations: Type.Optional(
       Type.Array(Toleration, { maxItems: 32, description: 'Taints that the pod tolerates. At most 32.' }),
     ),
-    affinity: Type.Optional(
-      Type.Unsafe<Record<string, unknown>>({
-        type: 'object',
-        'x-kubernetes-preserve-unknown-fields': true,
-        description: 'Affinity of the pod: nodeAffinity, podAffinity and podAntiAffinity, as in a pod’s spec.',
-      }),
-    ),
+    affinity: Type.Optional(Affinity),
     labels: Type.Optional(
       texts(
         63,

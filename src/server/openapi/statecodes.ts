@@ -62,6 +62,7 @@ const OF_READINESS: Record<(typeof READINESS_ISSUES)[keyof typeof READINESS_ISSU
   playlist_empty: 'The playlist has no items.',
   schedule_invalid:
     'The schedule is not valid: its end is not after its start, or its cron expression or time zone cannot be read.',
+  template_too_large: 'The settings of the pod (spec.template) are larger than the operator accepts.',
   unschedulable: 'No node of the cluster has room for the stream.',
   quota_exceeded: 'A ResourceQuota of the cluster has no room for the stream.',
   pod_refused: 'Kubernetes rejects the pod of the stream.',

@@ -10,12 +10,14 @@ import { PODS } from '../../kube/core.ts';
 import { type NamespaceWatch, watchNamespaces } from '../../kube/namespace-watch.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { Kube, KubeObject } from '../../kube/types.ts';
+import { keepOwnMetadata } from '../../resources/common/kept.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { believeDestination } from '../../resources/destination/own-status.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
 import { listNeededUploads } from '../../resources/playlist/spec.ts';
+import { keepWithoutTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
@@ -88,18 +90,21 @@ function countByNamespace(objects: readonly KubeObject[]): Map<string, number> {
 
 /** Creates one cache for each kind, with the indexes of the services. */
 const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => ({
-  destinations: createCache(DESTINATIONS, { keep: believeDestination }),
-  uploads: createCache(UPLOADS),
-  playlists: createCache(PLAYLISTS, { keep: believePlaylist, indexes: { upload: listNeededUploads } }),
+  destinations: createCache(DESTINATIONS, { keep: (one) => believeDestination(keepOwnMetadata(one)) }),
+  uploads: createCache(UPLOADS, { keep: keepOwnMetadata }),
+  playlists: createCache(PLAYLISTS, {
+    keep: (one) => believePlaylist(keepOwnMetadata(one)),
+    indexes: { upload: listNeededUploads },
+  }),
   streams: createCache(LOOPSTREAMS, {
-    keep: believeStream,
+    keep: (stream) => believeStream(keepWithoutTemplate(stream)),
     indexes: {
       destination: ({ spec }) => spec.destinationNames,
       upload: listUploads,
       playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
     },
   }),
-  pods: createCache(PODS, { labelSelector: STREAM_LABEL, indexes: { stream: podStreamIndex } }),
+  pods: createCache(PODS, { labelSelector: STREAM_LABEL, keep: keepOwnMetadata, indexes: { stream: podStreamIndex } }),
 });
 
 function createOwned(

@@ -71,9 +71,13 @@ export const policies = group('ValidatingAdmissionPolicies, for limits that RBAC
     priorityClassNames: list('Allowed PriorityClasses.', { type: 'string', minLength: 1 }),
     runtimeClassNames: list('Allowed RuntimeClasses.', { type: 'string', minLength: 1 }),
     placement: flag('Allow `nodeSelector`, `tolerations` and `affinity`.', false),
-    metadata: flag('Allow labels and annotations of pods.', true),
+    metadata: flag(
+      'Allow labels and annotations of pods. Other admission controllers read them: a network beside the NetworkPolicies (Multus), a sidecar, or an identity.',
+      false,
+    ),
     maxCpu: text('Maximum of `limits.cpu`.', '2', { pattern: QUANTITY }),
     maxMemory: text('Maximum of `limits.memory`.', '2Gi', { pattern: QUANTITY }),
+    maxEphemeralStorage: text('Maximum of `limits.ephemeral-storage`.', '10Gi', { pattern: QUANTITY }),
   }),
   destinations: group('Secrets that a Destination may name.', {
     secretPrefix: text(
