@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { LoopstreamError } from '../../client/index.ts';
 import { SessionProvider } from '../api/context.tsx';
 import { PageSession } from '../api/session.ts';
+import { guardDom } from '../lib/foreignDom.ts';
 import { tabStorage } from '../lib/tabStorage.ts';
 import { createAppRouter } from './router.tsx';
 import { theme } from './theme.ts';
@@ -35,6 +36,7 @@ const router = createAppRouter();
 const root = document.getElementById('root');
 if (!root) throw new Error('index.html has no #root');
 
+guardDom(document.body);
 createRoot(root).render(
   <StrictMode>
     <MantineProvider theme={theme} defaultColorScheme="auto" withCssVariables={false} withGlobalClasses={false}>
