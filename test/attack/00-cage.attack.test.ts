@@ -76,14 +76,21 @@ describe.runIf(available)('a program that has taken over ffmpeg while it decodes
   });
 
   test('writes nowhere: not over a file, not beside its input, not into /tmp or /dev/shm', async () => {
-    const paths = [secret, join(dir, 'input', 'new'), '/tmp/new', '/dev/shm/new', join(dir, 'input', 'film.mp4')];
+    const name = `new-${process.pid}`;
+    const paths = [
+      secret,
+      join(dir, 'input', name),
+      `/tmp/${name}`,
+      `/dev/shm/${name}`,
+      join(dir, 'input', 'film.mp4'),
+    ];
     const said = await inCage(
       paths.map((path) => `attempt(() => fs.writeFileSync(${JSON.stringify(path)}, 'x'));`).join(''),
     );
     expect(said.split('\n')).toEqual(paths.map(() => 'EACCES'));
     const moves =
-      await inCage(`attempt(() => fs.rmSync(${JSON.stringify(secret)})); attempt(() => fs.mkdirSync('/tmp/cage-dir'));
-      attempt(() => fs.renameSync(process.argv[1], '/tmp/x')); attempt(() => fs.symlinkSync('/etc/passwd', '/tmp/cage-link'));`);
+      await inCage(`attempt(() => fs.rmSync(${JSON.stringify(secret)})); attempt(() => fs.mkdirSync('/tmp/${name}'));
+      attempt(() => fs.renameSync(process.argv[1], '/tmp/${name}')); attempt(() => fs.symlinkSync('/etc/passwd', '/tmp/${name}'));`);
     expect(moves.split('\n')).toEqual(['EACCES', 'EACCES', 'EACCES', 'EACCES']);
     expect(await readFile(secret, 'utf8')).toBe('hunter2');
     expect(await readdir(join(dir, 'input'))).toEqual(['film.mp4']);
