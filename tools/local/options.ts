@@ -1,6 +1,7 @@
 /** Parses the command line of the local system. Pure: no I/O, no clock. */
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../../src/settings/settings.ts';
+import { isBadPort, suggestPort } from '../process/bad-ports.ts';
 import { type Payment, readPayment } from './payment.ts';
 
 export const LOCAL_HELP = `loopstream on this machine: starts the whole product and puts a demo stream on air
@@ -71,8 +72,12 @@ export interface LocalOptions {
 
 function port(name: string, text: string): number {
   const value = Number(text);
-  if (text !== '' && Number.isInteger(value) && value >= 0 && value <= 65_535) return value;
-  throw new ConfigError(`--${name} must be a port from 0 to 65535, not "${text}".`);
+  if (text === '' || !Number.isInteger(value) || value < 0 || value > 65_535)
+    throw new ConfigError(`--${name} must be a port from 0 to 65535, not "${text}".`);
+  if (!isBadPort(value)) return value;
+  throw new ConfigError(
+    `Browsers open no address with port ${value}, which belongs to another protocol. Choose another one: make run ARGS="--${name} ${suggestPort(value)}".`,
+  );
 }
 
 function parse(args: string[]) {

@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { createServer, type ListenOptions } from 'node:net';
 import { ConfigError } from '../../src/settings/settings.ts';
+import { suggestPort } from './bad-ports.ts';
 
 /**
  * Free ports are taken from here. Linux gives outgoing connections, and servers that ask for any port, one from 32768 up
@@ -61,7 +62,7 @@ export async function claimPort(option: string, port: number, host = '127.0.0.1'
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EADDRINUSE') {
       throw new ConfigError(
-        `Port ${port} is in use. Free it, or choose another one: make run ARGS="--${option} ${port + 1}".`,
+        `Port ${port} is in use. Free it, or choose another one: make run ARGS="--${option} ${suggestPort(port)}".`,
       );
     }
     if (code === 'EACCES') throw new ConfigError(`Port ${port} needs root. Choose one above 1023 with --${option}.`);

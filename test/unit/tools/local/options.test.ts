@@ -36,6 +36,16 @@ describe('the command line of the local system', () => {
     expect(() => parseLocalOptions(args)).toThrow(sentence);
   });
 
+  test.each(['port', 'rtmp-port', 'media-port', 'mail-port', 'kube-port', 'chain-port'])(
+    '--%s is refused where browsers refuse it, and another port is named',
+    (option) => {
+      expect(() => parseLocalOptions([`--${option}`, '10080'])).toThrow(
+        `Browsers open no address with port 10080, which belongs to another protocol. Choose another one: make run ARGS="--${option} 10081".`,
+      );
+      expect(() => parseLocalOptions([`--${option}=6665`])).toThrow(`"--${option} 6670"`);
+    },
+  );
+
   test('a payment of the local chain’s customer is read to the last unit', () => {
     const to = `0x${'aB'.repeat(20)}`;
     const parsePayment = (amount: string) => parseLocalOptions(['pay', to, amount]).payment;
