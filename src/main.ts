@@ -35,7 +35,7 @@ Commands:
   admin              runs tasks of the service's staff: credit, accounts, audits
   clients            lists OAuth clients and marks the verified ones
   support-bundle     writes an archive for support, without secrets
-  remove-finalizers  removes the finalizers of streams whose operator is gone
+  remove-finalizers  removes the finalizers of objects whose operator is gone
   crds               keeps the webhook's certificate, and migrates stored objects
   sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
 

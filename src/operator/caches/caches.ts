@@ -160,6 +160,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
     }),
     uploads: createCache(UPLOADS, {
       keep: keepOwnMetadata,
+      readEnding: readByPatch,
       indexes: {
         [BY_ACCOUNT]: (upload) => [accountKey(upload)],
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),

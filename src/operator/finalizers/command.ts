@@ -5,13 +5,14 @@ import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { removeFinalizers } from './remove.ts';
 
-const HELP = `loopstream remove-finalizers: removes the finalizers of streams and their pods after their operator is gone
+const HELP = `loopstream remove-finalizers: removes the finalizers of streams, their pods and uploads after their operator is gone
 
 Usage: loopstream remove-finalizers <namespace>...
        loopstream remove-finalizers --all
 
-The operator keeps finalizers on streams and pods until they are off air. Without an operator, a deleted stream or namespace
-stays forever. The command takes no stream off air, and a new operator adds the finalizers again.
+The operator keeps finalizers on streams and pods until they are off air, and on uploads until their deletion is written down.
+Without an operator, a deleted object or namespace stays forever. The command takes no stream off air, and a new operator adds
+the finalizers again.
 
 With --all, the command looks into each namespace of the cluster.
 
@@ -43,7 +44,7 @@ export async function removeFinalizersCommand(args: string[]): Promise<number> {
   try {
     for (const namespace of namespaces) {
       const removed = await removeFinalizers(kube, namespace);
-      process.stdout.write(`${namespace ?? 'all namespaces'}: removed the finalizers of ${removed} streams and pods\n`);
+      process.stdout.write(`${namespace ?? 'all namespaces'}: removed the finalizers of ${removed} objects\n`);
     }
   } finally {
     await kube.close();

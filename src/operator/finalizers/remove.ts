@@ -1,6 +1,6 @@
 /**
- * Removes the finalizers of streams and their pods where no operator is left to do so: otherwise the objects and their namespace
- * could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
+ * Removes the finalizers of streams, their pods and uploads where no operator is left to do so: otherwise the objects and their
+ * namespace could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
  */
 
 import { PODS } from '../../kube/core.ts';
@@ -33,8 +33,8 @@ export function listFinalizersLeft({ metadata }: KubeObject): string[] | undefin
 }
 
 /**
- * Removes our finalizers from all streams and their pods in a namespace, or in the whole cluster; none is there where the namespace
- * is gone. Resolves to how many objects lost some. Rejects with KubeError, or when `signal` aborts.
+ * Removes our finalizers from all objects in a namespace, or in the whole cluster; none is there where the namespace is gone. Resolves
+ * to how many objects lost some. Rejects with KubeError, or when `signal` aborts.
  */
 export async function removeFinalizers(
   kube: Pick<Kube, 'list' | 'mergePatch'>,
@@ -101,11 +101,11 @@ export async function removeFinalizersForGood(
       const removed = await removeFinalizers(kube, one, { signal });
       log.info(
         { namespace: one, removed },
-        'the namespace of the operator is being deleted: removed the finalizers of streams and pods',
+        'the namespace of the operator is being deleted: removed the finalizers of its objects',
       );
     } catch (err) {
       // The others are not kept waiting by one that is gone, or whose Role is.
-      log.warn({ namespace: one, err }, 'the finalizers of streams and pods could not be removed');
+      log.warn({ namespace: one, err }, 'the finalizers of objects could not be removed');
     }
   };
   await Promise.all((watched === 'all' ? [undefined] : watched).map(remove));

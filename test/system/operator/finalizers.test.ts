@@ -1,11 +1,16 @@
 /** Tests finalizers and the deletion of a namespace: with an operator inside it, with one elsewhere, and with none. */
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { createKube } from '../../../src/kube/client.ts';
 import { NAMESPACES, PODS } from '../../../src/kube/core.ts';
+import type { Kube } from '../../../src/kube/types.ts';
 import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
 import { FINALIZER, POD_FINALIZER } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { type Manifest, openHelms } from '../../kit/real/helm/index.ts';
+import { OPERATOR_ONLY } from '../../kit/real/helm/values.ts';
 import {
   aroundEachTest,
+  cluster,
   createStream,
   getPod,
   getStream,
@@ -51,6 +56,26 @@ const finalizers = async () => [
   (await getPod())?.metadata.finalizers ?? [],
 ];
 
+/** Returns a client with the rights of the Job that the chart runs at an uninstallation, and with no more. */
+async function createUninstaller(): Promise<Kube> {
+  const { helms, close } = await openHelms(cluster.kubeconfig);
+  onTestFinished(close);
+  const objects = (await helms[0]?.render(OPERATOR_ONLY)) ?? [];
+  const rights = objects.filter(
+    ({ kind, metadata }) => /^ClusterRole/.test(kind) && metadata.annotations?.['helm.sh/hook'] === 'post-delete',
+  );
+  const collection = ({ kind }: Manifest) => `/apis/rbac.authorization.k8s.io/v1/${kind.toLowerCase()}s`;
+  for (const object of rights) {
+    expect((await kube.raw('POST', collection(object), object)).status).toBe(201);
+    onTestFinished(() => kube.raw('DELETE', `${collection(object)}/${object.metadata.name}`).then(() => {}));
+  }
+  const [subject] = rights.flatMap(({ subjects = [] }) => subjects as { name: string; namespace: string }[]);
+  const user = `system:serviceaccount:${subject?.namespace}:${subject?.name}`;
+  const client = createKube({ kubeconfig: await cluster.kubeconfigFor('uninstaller', { user }) });
+  onTestFinished(() => client.close());
+  return client;
+}
+
 it('a namespace can be deleted whose operator runs elsewhere, with a stream on air and one that never was', async () => {
   await goLive();
   await createStream({ replicas: 0 }, 'idle');
@@ -65,21 +90,22 @@ it('a namespace goes with its operator, with a stream on air', async () => {
   await deleteNamespace();
 });
 
-it('without an operator, finalizers are removed on demand; streams on air stay, and the next operator adds them again', async () => {
+it('without an operator, the chart’s uninstallation removes finalizers; streams on air stay, and the next operator adds them again', async () => {
+  const uninstaller = await createUninstaller();
   const { status } = await goLive();
   const held = [[FINALIZER], [POD_FINALIZER]];
   expect(await finalizers()).toEqual(held);
   await withoutOperator(async () => {
-    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(3);
+    expect(await removeFinalizers(uninstaller, NS, { againMs: 100 })).toBe(3);
     expect(await finalizers()).toEqual([[], []]);
-    expect(await removeFinalizers(kube, NS, { againMs: 100 })).toBe(0);
+    expect(await removeFinalizers(uninstaller, NS, { againMs: 100 })).toBe(0);
   });
   await until('held again', async () => JSON.stringify(await finalizers()) === JSON.stringify(held));
   await waitUntilIdle();
   expect((await getPod())?.metadata.uid).toBe(status?.podUID);
   expect((await getStream()).status).toMatchObject({ phase: 'live', podUID: status?.podUID });
   await operator.lifecycle.stop();
-  await removeFinalizers(kube, NS, { againMs: 100 });
+  await removeFinalizers(uninstaller, NS, { againMs: 100 });
   await deleteNamespace();
   expect(await kube.list(LOOPSTREAMS, { namespace: NS })).toEqual([]);
 });

@@ -255,8 +255,8 @@ test('of all namespaces, one without the Role says so, and goes on air when it h
   await bringOnAir(TEAM_B);
 
   await stopOperator();
-  // Two streams and their pods, which can be deleted without the operator then.
-  expect(await removeFinalizers(kube, undefined, { againMs: 100 })).toBe(4);
+  // Two streams, their pods and uploads, which can be deleted without the operator then.
+  expect(await removeFinalizers(kube, undefined, { againMs: 100 })).toBe(6);
 });
 
 test('a namespace goes whose Roles went before its stream, which is paid for, was deleted', async () => {

@@ -339,7 +339,7 @@ export const VALUES = group('Values of the chart loopstream.', {
       true,
     ),
     finalizers: flag(
-      'Let the release remove the finalizers of streams when it is uninstalled or their namespace is deleted. Without it, run `loopstream remove-finalizers` yourself.',
+      'Let the release remove its finalizers when it is uninstalled or a namespace is deleted. Without it, run `loopstream remove-finalizers` yourself.',
       true,
     ),
   }),

@@ -102,8 +102,8 @@ describe('an import', () => {
     expect(await asPage).toMatchObject({ code: 0, result: { action: 'import', media: { video: { codec: 'h264' } } } });
   });
 
-  test('of nothing at all is media_unreadable', async () => {
-    expect(await runImport((_, res) => res.end())).toMatchObject(failedWith('media_unreadable'));
+  test('of nothing at all is media_empty', async () => {
+    expect(await runImport((_, res) => res.end())).toMatchObject(failedWith('media_empty'));
   });
 
   test('of a 404 is link_unreachable', async () => {
