@@ -8,7 +8,7 @@ import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
 import { deletePieces } from '../../media/storage/pieces.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
-import { findLinkRefusal } from '../../resources/upload/link.ts';
+import { findLinkRefusal, tidyLink } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
@@ -129,7 +129,8 @@ export function createUploadService({
         admission: createUploadAdmission(uploadLimits),
       }),
 
-    async fromLink(accountId: string, { type, url, name }: UploadFromLink): Promise<Upload> {
+    async fromLink(accountId: string, { type, url: given, name }: UploadFromLink): Promise<Upload> {
+      const url = tidyLink(given);
       checkLink(url, allowPrivateLinks);
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {

@@ -16,11 +16,15 @@ export function nameFrom(text: string): string | undefined {
 /** The file's name out of a link; undefined when it has none. */
 export function parseLinkName(url: string): string | undefined {
   const last = new URL(url).pathname.split('/').at(-1) ?? '';
+  // Control characters may hide behind percent signs. A sign that encodes nothing stays, as in 100%.mp4.
+  return nameFrom(last.replace(/(?:%[0-9a-f]{2})+/gi, decodePart));
+}
+
+function decodePart(part: string): string {
   try {
-    // Control characters may hide behind percent signs.
-    return nameFrom(decodeURIComponent(last));
+    return decodeURIComponent(part);
   } catch {
-    return undefined;
+    return part;
   }
 }
 

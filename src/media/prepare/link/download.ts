@@ -62,6 +62,36 @@ const ERROR_DOCUMENT_MS = 2_000;
 /** Several connections go on only where they are faster together than one by this factor. */
 const WORTH = 1.2;
 
+/** Without a file: no content (204, 205), a part, and lists of other statuses (207, 208). */
+const NOT_WHOLE = new Set([204, 205, 206, 207, 208]);
+
+/**
+ * Whether an answer has the whole file: a client takes a 2xx that it does not know for 200 (RFC 9110 15). Browsers also
+ * take a 206 that names no range.
+ */
+function isWholeAnswer({ statusCode, headers }: LinkResponse): boolean {
+  if (statusCode === 206 && headers['content-range'] === undefined)
+    return !/^\s*multipart\//i.test(first(headers['content-type']) ?? '');
+  return statusCode >= 200 && statusCode < 300 && !NOT_WHOLE.has(statusCode);
+}
+
+interface Part {
+  start: number;
+  /** Behind the last byte. */
+  end: number;
+  /** Of the whole file; undefined where the server does not know it. */
+  size: number | undefined;
+}
+
+/** Reads Content-Range (RFC 9110 14.4) of an answer with one part. */
+function readPart({ statusCode, headers }: LinkResponse): Part | undefined {
+  if (statusCode !== 206) return undefined;
+  const range = first(headers['content-range'])?.trim() ?? '';
+  const [, start, last, size] = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i.exec(range) ?? [];
+  if (start === undefined) return undefined;
+  return { start: Number(start), end: Number(last) + 1, size: size === '*' ? undefined : Number(size) };
+}
+
 /** Advice about the final status of a server. */
 const ADVICE: Record<number, string> = {
   401: 'The server requires a login. Share the file with everybody who has the link.',
@@ -89,6 +119,8 @@ export class Download {
   #total: number | undefined;
   /** ETag or date of the first answer: the rest must belong to the same content. */
   #validator: string | undefined;
+  /** Whether the first answer has only a part of the file. */
+  #isPart = false;
   #codings: ReturnType<typeof readCodings> = [];
   #contentType = '';
   #url: URL | undefined;
@@ -154,7 +186,9 @@ export class Download {
     for (;;) {
       if (failures === 0) this.#triedSince = performance.now();
       try {
+        const before = this.#received;
         const response = await this.#open();
+        if (!response) return;
         this.#waitsSince ??= performance.now();
         for await (const chunk of this.#read(response.body as AsyncIterable<Buffer>)) {
           this.#countSent(chunk);
@@ -163,7 +197,9 @@ export class Download {
           this.#waitsSince = performance.now();
           this.#triedSince = this.#waitsSince;
         }
-        return;
+        if (this.#isComplete()) return;
+        // A part without a byte would be asked for without an end.
+        if (this.#received === before || !this.#canResume()) throw this.#brokenOff('');
       } catch (error) {
         await this.#waitAfter(error, ++failures);
       }
@@ -190,15 +226,16 @@ export class Download {
         this.#takesRanges = false;
         if (chunk.length > ahead) yield chunk.subarray(ahead);
       }
-      if (ranges) yield* ranges.bytes();
+      // A part may end in front of the ranges; then the rest is asked for.
+      if (ranges && this.#received >= ranges.start) yield* ranges.bytes();
     } catch (error) {
       // One connection may succeed where a range has failed.
       if (!ranges || this.#options.signal.aborted) throw error;
       this.#options.log.info({ err: error, receivedBytes: this.#received }, 'going on with one connection');
       this.#takesRanges = false;
       ranges.close();
-      const { body: rest } = await this.#open();
-      yield* rest as AsyncIterable<Buffer>;
+      const rest = await this.#open();
+      if (rest) yield* rest.body as AsyncIterable<Buffer>;
     } finally {
       ranges?.close();
     }
@@ -278,9 +315,18 @@ export class Download {
     });
   }
 
-  /** Many servers pack a body anew for each answer: only a strong tag says that it is the same, byte for byte. */
+  /** A server may send a part that nobody asked for, and parts that end before what was asked for. */
+  #isComplete(): boolean {
+    return this.#total === undefined ? !this.#isPart : this.#received >= this.#total;
+  }
+
+  /**
+   * Many servers pack a body anew for each answer: only a strong tag says that it is the same, byte for byte. From a
+   * server that sends parts alone, a file without a validator is had in no other way.
+   */
   #canResume(): boolean {
-    return this.#validator !== undefined && (this.#codings.length === 0 || this.#validator.startsWith('"'));
+    if (this.#codings.length > 0) return this.#validator?.startsWith('"') === true;
+    return this.#validator !== undefined || this.#isPart;
   }
 
   #excuse(waitedMs: number): void {
@@ -316,13 +362,18 @@ export class Download {
     }
   }
 
-  /** Requests the answer whose body begins at the first missing byte. */
-  async #open(): Promise<LinkResponse> {
+  /** Requests the answer whose body begins at the first missing byte; undefined where none is missing. */
+  async #open(): Promise<LinkResponse | undefined> {
     const { response, url } = await this.#followInTime(this.#link, { start: this.#received }, this.#options.signal);
     const { statusCode, headers } = response;
     try {
       const passing = explainStatus(statusCode, readRetryAfter(headers, systemClock.now()));
       if (passing) throw passing;
+      // The answer behind the last part, where no part named the size.
+      if (statusCode === 416 && this.#received > 0 && this.#isPart && this.#total === undefined) {
+        discard(response);
+        return undefined;
+      }
       if (this.#received > 0) this.#checkPart(response, this.#received);
       else await this.#begin(response, url);
       return response;
@@ -333,14 +384,19 @@ export class Download {
   }
 
   async #begin(response: LinkResponse, url: URL): Promise<void> {
-    const { statusCode, headers } = response;
-    if (statusCode !== 200) throw await this.#refusal(response);
+    const { headers } = response;
+    const part = readPart(response);
+    if (!isWholeAnswer(response) && part?.start !== 0) throw await this.#refusal(response);
     this.#url = url;
     this.#codings = readCodings(headers['content-encoding']);
     this.#contentType = first(headers['content-type']) ?? '';
     this.name = readDispositionName(headers['content-disposition']);
-    const length = Number(first(headers['content-length']) || Number.NaN);
-    this.#total = Number.isSafeInteger(length) ? length : undefined;
+    // Chunks come before a length (RFC 9112 6.3).
+    const length = Number(
+      (headers['transfer-encoding'] === undefined && first(headers['content-length'])) || Number.NaN,
+    );
+    this.#total = part ? part.size : Number.isSafeInteger(length) ? length : undefined;
+    this.#isPart = part !== undefined && part.end !== part.size;
     if (this.#codings.length === 0) {
       this.#checkSize(this.#total ?? 0);
       if (this.#total !== undefined) this.#options.onSize?.(this.#total);
@@ -369,19 +425,21 @@ export class Download {
     }
   }
 
-  /** Throws BrokenOffError unless the answer is the content from `start` on, to its end or to `end`. */
-  #checkPart({ statusCode, headers }: LinkResponse, start: number, end = this.#total): void {
-    const range = /^bytes (\d+)-(\d+)\/(\d+|\*)$/.exec(first(headers['content-range']) ?? '');
-    const size = range?.[3] === '*' ? this.#total : Number(range?.[3]);
+  /** Throws BrokenOffError unless the answer is the content from `start` on, and to `end` if that is given. */
+  #checkPart(response: LinkResponse, start: number, end?: number): void {
+    const { statusCode, headers } = response;
+    const part = readPart(response);
+    const size = part?.size;
     const [etag, modified] = [first(headers.etag), first(headers['last-modified'])];
     const sameSize = this.#total === undefined || size === undefined || size === this.#total;
-    const isWhole = end === this.#total || Number(range?.[2]) + 1 === end;
+    const isAll = end === undefined || part?.end === end;
     // Some servers know Range and not If-Range.
     const given = this.#validator?.startsWith('"') ? etag : modified;
     const isSame = given === undefined || given === this.#validator;
     const sameCodings = String(readCodings(headers['content-encoding'])) === String(this.#codings);
-    if (statusCode === 206 && Number(range?.[1]) === start && isWhole && sameSize && isSame && sameCodings) return;
-    throw this.#brokenOff(` (status ${statusCode})`);
+    if (part?.start !== start || !isAll || !sameSize || !isSame || !sameCodings)
+      throw this.#brokenOff(` (status ${statusCode})`);
+    this.#total ??= size;
   }
 
   #brokenOff(why: string): BrokenOffError {

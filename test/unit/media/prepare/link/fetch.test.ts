@@ -66,6 +66,34 @@ describe('a link is imported', () => {
     expect(String((await importLink(withLogin(other.url))).content)).toBe(basic);
   });
 
+  test.each([201, 203, 206, 226])('with the status %i', async (status) => {
+    expect((await fetchedFrom((_, res) => res.writeHead(status).end(CONTENT))).sha256).toBe(SHA256);
+  });
+
+  /** Sends parts of so many bytes at most, whatever is asked for. */
+  const inParts =
+    (bytes: number, headers: Record<string, string>, size = String(CONTENT.length)): RequestListener =>
+    (req, res) => {
+      const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      if (start >= CONTENT.length) return res.writeHead(416, { 'content-range': `bytes */${CONTENT.length}` }).end();
+      const end = Math.min(CONTENT.length, start + bytes);
+      const range = `bytes ${start}-${end - 1}/${size}`;
+      return res.writeHead(206, { ...headers, 'content-range': range }).end(CONTENT.subarray(start, end));
+    };
+
+  test.each([
+    [CONTENT.length, { etag: '"a"' }],
+    [100_000, { etag: '"a"' }],
+    [100_000, {}],
+    [99_999, { 'last-modified': 'Wed, 01 Oct 2025 10:00:00 GMT' }],
+  ])('in parts of %i bytes that nobody asked for, with the headers %j', async (bytes, headers) => {
+    expect((await fetchedFrom(inParts(bytes, headers))).sha256).toBe(SHA256);
+  });
+
+  test.each([CONTENT.length, 70_000])('in parts of %i bytes that do not name the size of the file', async (bytes) => {
+    expect((await fetchedFrom(inParts(bytes, {}, '*'))).sha256).toBe(SHA256);
+  });
+
   test('after errors that pass', async () => {
     let asked = 0;
     const result = await fetchedFrom((_, res) => (++asked < 3 ? res.writeHead(503).end() : res.end(CONTENT)));
@@ -118,6 +146,31 @@ describe('a source that drops in the middle', () => {
     };
     expect((await fetchedFrom(changing)).sha256).toBe(SHA256);
     expect(version).toBe(3);
+  });
+
+  test('and then sends parts of the rest is asked until all is there', async () => {
+    const result = await fetchedFrom((req, res) => {
+      const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      const end = Math.min(start + 90_000, CONTENT.length);
+      res.setHeader('etag', '"one"');
+      if (start === 0)
+        return res.setHeader('content-length', CONTENT.length).write(CONTENT.subarray(0, end), () => res.destroy());
+      return res
+        .writeHead(206, { 'content-range': `bytes ${start}-${end - 1}/${CONTENT.length}` })
+        .end(CONTENT.subarray(start, end));
+    });
+    expect(result.sha256).toBe(SHA256);
+  });
+
+  test('and then sends parts without a byte is given up', async () => {
+    const asking = fetchedFrom((req, res) => {
+      const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      const range = `bytes ${start}-${start + 9}/${CONTENT.length}`;
+      return res
+        .writeHead(206, { etag: '"a"', 'content-range': range })
+        .end(CONTENT.subarray(start, start === 0 ? 10 : start));
+    });
+    await expect(asking).rejects.toThrow(refused('link_unreachable', 'does not send the rest'));
   });
 
   /** Breaks each of the first answers in the middle, and ignores Range. */

@@ -104,6 +104,18 @@ test.each<[string, (request: Request) => Film]>([
   expect(requests).toHaveLength(1);
 });
 
+test('a server that sends shorter parts than were asked for leaves no hole in front of the ranges', async () => {
+  const answer: Answer = ({ start, end, number }, response) => {
+    if (number > 0 && end < CONTENT.length) return false;
+    const stop = Math.min(end, start + 1.5 * RANGE_BYTES);
+    const range = `bytes ${start}-${stop - 1}/${CONTENT.length}`;
+    response.writeHead(206, { etag: '"one"', 'accept-ranges': 'bytes', 'content-range': range });
+    sendSlowly(response, CONTENT.subarray(start, stop), () => PIECE_MS);
+    return true;
+  };
+  expect((await fetchSlowly({ answer })).sha256).toBe(hash(CONTENT));
+});
+
 test('a fast server is asked once', async () => {
   await using server = await serve((_, response) => {
     response.writeHead(200, { etag: '"one"', 'accept-ranges': 'bytes', 'content-length': CONTENT.length });
