@@ -7,10 +7,11 @@ import { sleep, systemClock } from '../../../lib/clock.ts';
 import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { PrepareError } from '../failure.ts';
+import { announcesRanges, CONDITION_REFUSED, first, isWholeAnswer, readPart, readStrongTag } from './answer.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';
 import { readDispositionName } from './disposition.ts';
-import { discard, first, follow, type HopOptions, type LinkAnswer, type LinkResponse } from './hops.ts';
+import { discard, follow, type HopOptions, type LinkAnswer, type LinkResponse } from './hops.ts';
 import { BrokenOffError, explainError, explainStatus, PassingError, readRetryAfter } from './outage.ts';
 import { PAGE_BYTES, readErrorDocument, recognizePage } from './page.ts';
 import { peek } from './peek.ts';
@@ -62,36 +63,6 @@ const ERROR_DOCUMENT_MS = 2_000;
 /** Several connections go on only where they are faster together than one by this factor. */
 const WORTH = 1.2;
 
-/** Without a file: no content (204, 205), a part, and lists of other statuses (207, 208). */
-const NOT_WHOLE = new Set([204, 205, 206, 207, 208]);
-
-/**
- * Whether an answer has the whole file: a client takes a 2xx that it does not know for 200 (RFC 9110 15). Browsers also
- * take a 206 that names no range.
- */
-function isWholeAnswer({ statusCode, headers }: LinkResponse): boolean {
-  if (statusCode === 206 && headers['content-range'] === undefined)
-    return !/^\s*multipart\//i.test(first(headers['content-type']) ?? '');
-  return statusCode >= 200 && statusCode < 300 && !NOT_WHOLE.has(statusCode);
-}
-
-interface Part {
-  start: number;
-  /** Behind the last byte. */
-  end: number;
-  /** Of the whole file; undefined where the server does not know it. */
-  size: number | undefined;
-}
-
-/** Reads Content-Range (RFC 9110 14.4) of an answer with one part. */
-function readPart({ statusCode, headers }: LinkResponse): Part | undefined {
-  if (statusCode !== 206) return undefined;
-  const range = first(headers['content-range'])?.trim() ?? '';
-  const [, start, last, size] = /^bytes[ =](\d+)-(\d+)\/(\d+|\*)$/i.exec(range) ?? [];
-  if (start === undefined) return undefined;
-  return { start: Number(start), end: Number(last) + 1, size: size === '*' ? undefined : Number(size) };
-}
-
 /** Advice about the final status of a server. */
 const ADVICE: Record<number, string> = {
   401: 'The server requires a login. Share the file with everybody who has the link.',
@@ -117,8 +88,11 @@ export class Download {
   /** Bytes of the body as it is sent. */
   #received = 0;
   #total: number | undefined;
-  /** ETag or date of the first answer: the rest must belong to the same content. */
-  #validator: string | undefined;
+  /** Strong tag and date of the first answer: the rest must belong to the same content. */
+  #etag: string | undefined;
+  #modified: string | undefined;
+  /** Values of If-Range, the one first that is sent: some servers know it with a date alone, or not at all. */
+  #conditions: readonly (string | undefined)[] = [];
   /** Whether the first answer has only a part of the file. */
   #isPart = false;
   #codings: ReturnType<typeof readCodings> = [];
@@ -168,7 +142,7 @@ export class Download {
     this.#link = link;
     this.#received = 0;
     this.#total = undefined;
-    this.#validator = undefined;
+    this.#conditions = [];
     this.#codings = [];
     this.#takesRanges = false;
   }
@@ -264,7 +238,7 @@ export class Download {
 
   /** Requests bytes [start, end) of the content that the first answer began. */
   async #openRange(start: number, end: number, signal: AbortSignal): Promise<AsyncIterable<Buffer>> {
-    const { response, url } = await this.#followInTime(this.#url ?? this.#link, { start, end }, signal);
+    const { response, url } = await this.#request(this.#url ?? this.#link, { start, end }, signal);
     try {
       if (url.origin !== this.#url?.origin) throw this.#brokenOff(' from the same host');
       this.#checkPart(response, start, end);
@@ -325,8 +299,11 @@ export class Download {
    * server that sends parts alone, a file without a validator is had in no other way.
    */
   #canResume(): boolean {
-    if (this.#codings.length > 0) return this.#validator?.startsWith('"') === true;
-    return this.#validator !== undefined || this.#isPart;
+    return this.#isIdentified || (this.#isPart && this.#codings.length === 0);
+  }
+
+  get #isIdentified(): boolean {
+    return this.#etag !== undefined || this.#modified !== undefined;
   }
 
   #excuse(waitedMs: number): void {
@@ -364,7 +341,7 @@ export class Download {
 
   /** Requests the answer whose body begins at the first missing byte; undefined where none is missing. */
   async #open(): Promise<LinkResponse | undefined> {
-    const { response, url } = await this.#followInTime(this.#link, { start: this.#received }, this.#options.signal);
+    const { response, url } = await this.#request(this.#link, { start: this.#received }, this.#options.signal);
     const { statusCode, headers } = response;
     try {
       const passing = explainStatus(statusCode, readRetryAfter(headers, systemClock.now()));
@@ -401,11 +378,12 @@ export class Download {
       this.#checkSize(this.#total ?? 0);
       if (this.#total !== undefined) this.#options.onSize?.(this.#total);
     }
-    const etag = first(headers.etag) ?? '';
-    // RFC 9110 13.1.5: If-Range takes no weak tag.
-    this.#validator = etag && !etag.startsWith('W/') ? etag : first(headers['last-modified']);
-    const isWhole = this.#codings.length === 0 && this.#total !== undefined;
-    this.#takesRanges = isWhole && this.#validator !== undefined && first(headers['accept-ranges'])?.trim() === 'bytes';
+    const isPacked = this.#codings.length > 0;
+    this.#etag = readStrongTag(headers);
+    this.#modified = isPacked ? undefined : first(headers['last-modified']);
+    const known = [this.#etag, this.#modified].filter((value) => value !== undefined);
+    this.#conditions = [...known, undefined];
+    this.#takesRanges = !isPacked && this.#total !== undefined && known.length > 0 && announcesRanges(headers);
   }
 
   /** Describes an answer without the file, in the server's own words where it has some. */
@@ -430,16 +408,43 @@ export class Download {
     const { statusCode, headers } = response;
     const part = readPart(response);
     const size = part?.size;
-    const [etag, modified] = [first(headers.etag), first(headers['last-modified'])];
     const sameSize = this.#total === undefined || size === undefined || size === this.#total;
     const isAll = end === undefined || part?.end === end;
     // Some servers know Range and not If-Range.
-    const given = this.#validator?.startsWith('"') ? etag : modified;
-    const isSame = given === undefined || given === this.#validator;
+    const isSame = this.#isSame(headers) ?? (this.#conditions[0] !== undefined || !this.#isIdentified);
     const sameCodings = String(readCodings(headers['content-encoding'])) === String(this.#codings);
     if (part?.start !== start || !isAll || !sameSize || !isSame || !sameCodings)
       throw this.#brokenOff(` (status ${statusCode})`);
     this.#total ??= size;
+  }
+
+  /** Whether it is the content that the first answer began; undefined where the headers do not say so. */
+  #isSame(headers: LinkResponse['headers']): boolean | undefined {
+    const [etag, modified] = [readStrongTag(headers), first(headers['last-modified'])];
+    if (this.#etag !== undefined && etag !== undefined) return etag === this.#etag;
+    return this.#modified === undefined || modified === undefined ? undefined : modified === this.#modified;
+  }
+
+  /** Whether a server that was asked for a part cannot read the condition: it begins the same content again. */
+  #isConditionLost({ statusCode, headers }: LinkResponse): boolean {
+    if (CONDITION_REFUSED.has(statusCode)) return true;
+    const length = first(headers['content-length']);
+    const sameSize = this.#total === undefined || length === undefined || Number(length) === this.#total;
+    // Without a condition, a server that does not announce ranges sends the whole file again most often.
+    const isWorth = this.#conditions.length > 2 || announcesRanges(headers);
+    return statusCode === 200 && sameSize && isWorth && this.#isSame(headers) === true;
+  }
+
+  /** Requests the file, or a part of it on the next condition that the server can read. */
+  async #request(link: string | URL, range: { start: number; end?: number }, within: AbortSignal): Promise<LinkAnswer> {
+    for (;;) {
+      const conditions = this.#conditions;
+      const answer = await this.#followInTime(link, range, conditions[0], within);
+      if (range.start === 0 || conditions.length < 2 || !this.#isConditionLost(answer.response)) return answer;
+      discard(answer.response);
+      // Another range may have found out meanwhile.
+      if (this.#conditions === conditions) this.#conditions = conditions.slice(1);
+    }
   }
 
   #brokenOff(why: string): BrokenOffError {
@@ -452,6 +457,7 @@ export class Download {
   async #followInTime(
     link: string | URL,
     { start, end }: { start: number; end?: number },
+    condition: string | undefined,
     within: AbortSignal,
   ): Promise<LinkAnswer> {
     const { openTimeoutMs = OPEN_TIMEOUT_MS, allowPrivateLinks, standIns } = this.#options;
@@ -467,7 +473,7 @@ export class Download {
         signal: AbortSignal.any([within, stop.signal]),
         headers: {
           ...(start > 0 && { range: `bytes=${start}-${end === undefined ? '' : end - 1}` }),
-          ...(start > 0 && this.#validator && { 'if-range': this.#validator }),
+          ...(start > 0 && condition !== undefined && { 'if-range': condition }),
         },
       });
     } finally {

@@ -4,6 +4,7 @@
  */
 import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure.ts';
+import { first } from './answer.ts';
 import type { Cookies } from './cookies.ts';
 import { checkLink } from './guard.ts';
 import { type LenientAnswer, type LenientServers, requestLeniently } from './lenient.ts';
@@ -34,8 +35,6 @@ export interface LinkAnswer {
   /** URL of the last hop. */
   url: URL;
 }
-
-export const first = (header: string | string[] | undefined): string | undefined => [header ?? []].flat()[0];
 
 /** Discards a body that is not read. */
 export const discard = ({ body }: LinkResponse): void => {

@@ -173,6 +173,58 @@ describe('a source that drops in the middle', () => {
     await expect(asking).rejects.toThrow(refused('link_unreachable', 'does not send the rest'));
   });
 
+  const DATE = 'Wed, 01 Oct 2025 10:00:00 GMT';
+
+  /** Breaks each answer after 100,000 bytes, and sends parts where `reads` takes the condition. */
+  const conditional =
+    (reads: (ifRange: string | undefined) => boolean, status = 200, starts: number[] = []): RequestListener =>
+    (req, res) => {
+      const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      const isRead = reads(req.headers['if-range'] as string | undefined);
+      if (start > 0 && !isRead && status !== 200) return res.writeHead(status).end();
+      const from = isRead ? start : 0;
+      starts.push(from);
+      res.writeHead(from > 0 ? 206 : 200, {
+        etag: '"same"',
+        'last-modified': DATE,
+        'accept-ranges': 'bytes',
+        'content-length': CONTENT.length - from,
+        ...(from > 0 && { 'content-range': `bytes ${from}-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      return res.write(CONTENT.subarray(from, from + 100_000), () => from + 100_000 < CONTENT.length && res.destroy());
+    };
+
+  test.each<[string, (ifRange: string | undefined) => boolean, number]>([
+    ['by its date alone', (ifRange) => ifRange === undefined || ifRange === DATE, 200],
+    ['by its date alone, and refuses a tag', (ifRange) => ifRange === DATE, 412],
+    ['without a condition', (ifRange) => ifRange === undefined, 200],
+    ['without a condition, and refuses one', (ifRange) => ifRange === undefined, 400],
+  ])('and is known to its server %s goes on from where it was', async (_, reads, status) => {
+    const starts: number[] = [];
+    expect((await fetchedFrom(conditional(reads, status, starts))).sha256).toBe(SHA256);
+    expect(starts.at(-1)).toBeGreaterThanOrEqual(100_000);
+  });
+
+  test('and changes behind a server that reads no condition is fetched again: two files are never joined', async () => {
+    const [old, now] = [randomBytes(CONTENT.length), CONTENT];
+    let answers = 0;
+    const result = await fetchedFrom((req, res) => {
+      const start = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+      const isOld = ++answers <= 2;
+      const part = start > 0 && req.headers['if-range'] === undefined;
+      res.writeHead(part ? 206 : 200, {
+        etag: isOld ? '"old"' : '"now"',
+        'accept-ranges': 'bytes',
+        'content-length': CONTENT.length - (part ? start : 0),
+        ...(part && { 'content-range': `bytes ${start}-${CONTENT.length - 1}/${CONTENT.length}` }),
+      });
+      if (!isOld) return res.end(now.subarray(part ? start : 0));
+      return res.write(old.subarray(0, 100_000), () => res.destroy());
+    });
+    expect(result.sha256).toBe(SHA256);
+    expect(answers).toBe(4);
+  });
+
   /** Breaks each of the first answers in the middle, and ignores Range. */
   const breaking = (times: number, headers: Record<string, string> = {}, ranges: (string | undefined)[] = []) => {
     let answers = 0;
