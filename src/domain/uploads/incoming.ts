@@ -5,6 +5,7 @@
 
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { writeJoin } from '../../media/storage/joins.ts';
 import {
   appendPieces,
   arrivedBytes,
@@ -125,12 +126,24 @@ export function createIncoming(deps: IncomingDeps) {
       // Checked inside the turn: another request may have joined the same parts meanwhile.
       for (const { metadata } of parts) uploads.get(accountId, metadata.name);
       const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), { annotations });
-      // A part that cannot be deleted counts until it expires. Its bytes belong to the upload now.
-      for (const part of parts) await uploads.delete(part).catch(() => undefined);
-      return upload;
+      return sent.parts ? takeOver(upload, parts) : upload;
     };
     const made = await quota.sent(accountId, { sizeBytes, parts: left }, { ...spec(), ...annotations }, create);
     return made.metadata.name;
+  }
+
+  /** Gives the bytes of parts to the upload that is joined from them: its import begins then. An interrupted call may be repeated. */
+  async function takeOver(upload: Resource, parts: readonly Resource[]): Promise<Resource> {
+    const { sizeBytes = 0, parts: named = [] } = upload.spec.source.sent ?? {};
+    let joined = upload;
+    if (isArriving(upload.spec)) {
+      const keys = named.map(({ uid }) => incomingKey(uid));
+      await writeJoin(findStorage(upload), incomingKey(upload.metadata.uid), keys);
+      joined = await recordProgress(upload, sizeBytes);
+    }
+    // A part that cannot be deleted counts until it expires. Its bytes belong to the upload now.
+    for (const part of parts) await uploads.delete(part).catch(() => undefined);
+    return joined;
   }
 
   return {
@@ -161,9 +174,10 @@ export function createIncoming(deps: IncomingDeps) {
       { made, found, sizeBytes }: Parts,
       given: Omit<Beginning, 'sizeBytes'>,
     ): Promise<string> {
-      if (made) return made.metadata.name;
-      const sent = { sizeBytes, receivedBytes: sizeBytes, parts: found.map(toPart) };
-      return make(accountId, given, sent, [...new Set(found)]);
+      const parts = [...new Set(found)];
+      if (made) return (await takeOver(made, parts)).metadata.name;
+      // The import begins when all is received: not before the parts are the upload's own.
+      return make(accountId, given, { sizeBytes, receivedBytes: 0, parts: found.map(toPart) }, parts);
     },
 
     /** Returns the cached resource. Throws `upload_not_found`. */

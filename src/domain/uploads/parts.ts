@@ -4,8 +4,9 @@
  */
 
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
+import { isArriving, MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 
 const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
@@ -35,7 +36,7 @@ export function concatHeader({ spec }: Resource, path: string): string | undefin
 }
 
 export interface Parts {
-  /** The upload that an earlier try of the same request created. */
+  /** The upload that an earlier try of the same request created. Where that try has not joined the parts, they are in `found`. */
   made?: Resource;
   found: Resource[];
   sizeBytes: number;
@@ -49,8 +50,13 @@ export async function findParts(
 ): Promise<Parts> {
   // Another server may have received them a moment ago.
   for (const id of new Set(ids)) if (!uploads.isKnown(accountId, id)) await uploads.load(accountId, id);
-  const made = uploads.list(accountId).find(({ spec }) => areSame(spec.source.sent?.parts, ids));
-  if (made) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
+  const findMade = () => uploads.list(accountId).find(({ spec }) => areSame(spec.source.sent?.parts, ids));
+  let made = findMade();
+  if (made && isArriving(made.spec)) {
+    await uploads.load(accountId, made.metadata.name);
+    made = findMade();
+  }
+  if (made && !isArriving(made.spec)) return { made, found: [], sizeBytes: made.spec.source.sent?.sizeBytes ?? 0 };
   const found = ids.map((id) => uploads.get(accountId, id));
   let sizeBytes = 0;
   for (const { metadata, spec } of found) {
@@ -60,7 +66,9 @@ export async function findParts(
       throw new AppError('upload_conflict', `Part ${metadata.name} is not complete.`);
     sizeBytes += sent.sizeBytes;
   }
-  return { found, sizeBytes };
+  if (made && !isSameJson(made.spec.source.sent?.parts, found.map(toPart)))
+    throw new AppError('upload_conflict', `Upload ${made.metadata.name} names other parts. Delete it.`);
+  return { ...(made && { made }), found, sizeBytes };
 }
 
 const areSame = (parts: readonly Part[] | undefined, ids: readonly string[]): boolean =>

@@ -6,13 +6,15 @@ import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
+import { readJoin } from '../../media/storage/joins.ts';
 import { deletePieces } from '../../media/storage/pieces.ts';
+import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { findLinkRefusal, tidyLink } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { incomingKeys } from '../../resources/upload/spec.ts';
+import { incomingKey } from '../../resources/upload/spec.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
@@ -58,6 +60,13 @@ interface UploadLimits {
 
 /** A part is not shown to clients, and is deleted once its upload is joined. */
 const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
+
+/** Deletes the bytes of an upload, and those of the parts that were joined to it: others it may merely name. */
+async function deleteReceived(storage: Storage, uid: string): Promise<void> {
+  const key = incomingKey(uid);
+  for (const part of (await readJoin(storage, key)) ?? []) await deletePieces(storage, part);
+  await deletePieces(storage, key);
+}
 
 /** Converts to the public shape. A requested retry shows as under way, though the operator may not have begun. */
 function showAt(upload: Resource, now: Date): Upload {
@@ -215,7 +224,7 @@ export function createUploadService({
       await uploads.delete(upload);
       // Deletes the bytes received so far; if this fails, the sweep deletes them.
       if (upload.spec.source.sent && !upload.status?.media && findStorage)
-        for (const key of incomingKeys(upload)) await deletePieces(findStorage(upload), key).catch(() => undefined);
+        await deleteReceived(findStorage(upload), upload.metadata.uid).catch(() => undefined);
     },
   };
 }

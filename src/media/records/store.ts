@@ -1,8 +1,8 @@
 /** Reads and writes the records of Uploads in a storage, the marks of deleted ones, and the mark of the installation that owns the storage. */
-import { text } from 'node:stream/consumers';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { type Storage, StorageError } from '../storage/storage.ts';
+import { readSmall } from '../storage/read-small.ts';
+import type { Storage } from '../storage/storage.ts';
 import {
   DELETED_PREFIX,
   deletedKey,
@@ -18,23 +18,9 @@ import {
   type UploadRecord,
 } from './record.ts';
 
-/** A record is far smaller; another object below its key is not read. */
-const MAX_RECORD_BYTES = 64 * 1024;
-
 const Owner = Type.Object({ installation: Type.String({ minLength: 1, maxLength: 63 }) });
 
 const toBytes = (value: unknown): Buffer => Buffer.from(JSON.stringify(value));
-
-async function readSmall(storage: Storage, key: string): Promise<string | undefined> {
-  const object = await storage.head(key);
-  if (!object || object.sizeBytes > MAX_RECORD_BYTES) return undefined;
-  try {
-    return await text(await storage.read(key));
-  } catch (error) {
-    if (error instanceof StorageError && error.code === 'not_found') return undefined;
-    throw error;
-  }
-}
 
 export const writeRecord = (storage: Storage, record: UploadRecord): Promise<void> =>
   storage.write(recordKey(record), toBytes(record));

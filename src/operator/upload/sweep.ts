@@ -15,7 +15,7 @@ import { PROFILES } from '../../resources/stream/profile.ts';
 import { listItems, readPodProgram } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
+import { incomingKey, incomingKeys, sourceKey } from '../../resources/upload/spec.ts';
 import { BY_OWNER } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { settingsIn } from '../pods/security.ts';
@@ -56,7 +56,8 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
   for (const { metadata, spec, status } of uploads) {
     // A source that is the same as another upload's is that one (decide-import.ts): its own is not needed any more.
     keys.push(status?.sourceKey ?? sourceKey(metadata.uid));
-    if (spec.source.sent && !status?.media && !status?.error) keys.push(...incomingKeys({ metadata, spec }));
+    if (spec.source.sent && !status?.media && !status?.error)
+      keys.push(incomingKey(metadata.uid), ...incomingKeys({ metadata, spec }));
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
   }
   for (const job of jobs) {

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
-import { deletePieces } from '../../storage/pieces.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
 import { PrepareError } from '../failure.ts';
 import { findTransparency } from '../inspect/open-source.ts';
@@ -18,7 +17,7 @@ import { type Fetched, type FetchOptions, fetchInto, type Sink } from '../link/f
 import { decodeSound } from '../transcode/decode-sound.ts';
 import { Arrival } from './arrival.ts';
 import { ImportRendition } from './import-rendition.ts';
-import { hasSource, joinInto, listKeys } from './join-upload.ts';
+import { deleteSent, hasSource, joinInto } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 import { SourceStore } from './source-store.ts';
 import type { PrepareTask } from './task.ts';
@@ -106,7 +105,7 @@ async function bringIn(
     const media = { ...fetched, ...tracks };
     await context.keepRecord?.({ media, warnings });
     // A failure above may be retried, so the pieces stay until here; from here on they are useless.
-    if ('sent' in task) for (const key of listKeys(task.sent)) await deletePieces(storage, key);
+    if ('sent' in task) await deleteSent(storage, task.sent);
     return { media, warnings };
   } finally {
     await storing?.end();

@@ -1,6 +1,8 @@
 /** Joins the uploaded pieces in storage into the source, also while the client still sends them. */
 import { sleep } from '../../../lib/clock.ts';
-import { arrivedBytes, arrivingPieces, joinedPieces } from '../../storage/pieces.ts';
+import { isSameJson } from '../../../lib/json-equal.ts';
+import { readJoin } from '../../storage/joins.ts';
+import { arrivedBytes, arrivingPieces, deletePieces, joinedPieces } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import type { Sink, Written } from '../link/fetch.ts';
@@ -10,7 +12,7 @@ import { ServerSpeed } from '../link/server-speed.ts';
 export interface Sent {
   key: string;
   sizeBytes: number;
-  /** Keys of an upload in parts, instead of `key`. */
+  /** Keys of the parts that the Upload names. Only a proof below `key` makes them its own. */
   keys?: readonly string[];
   /** The client may still be sending. */
   isArriving?: boolean;
@@ -28,9 +30,16 @@ interface JoinOptions {
 /** How often the storage is asked for the next piece. */
 const POLL_MS = 1_000;
 
-export const listKeys = ({ key, keys = [key] }: Sent): readonly string[] => keys;
+/** All keys that an import may read or delete. */
+export const listKeys = ({ key, keys = [] }: Sent): readonly string[] => [...keys, key];
 
-async function arrived(storage: Storage, keys: readonly string[]): Promise<number> {
+/** Returns the keys below which the bytes of the upload are; undefined for parts that the API server has not joined to it. */
+export async function findKeys(storage: Storage, { key, keys }: Sent): Promise<readonly string[] | undefined> {
+  if (!keys) return [key];
+  return isSameJson(await readJoin(storage, key), keys) ? keys : undefined;
+}
+
+export async function arrived(storage: Storage, keys: readonly string[]): Promise<number> {
   let bytes = 0;
   for (const key of keys) bytes += await arrivedBytes(storage, key);
   return bytes;
@@ -52,9 +61,15 @@ export async function joinInto(
 ): Promise<Written> {
   const { signal, onProgress } = options;
   const { sizeBytes, isArriving = false } = sent;
-  const keys = listKeys(sent);
   // An earlier attempt may have stored the source and deleted the pieces: a source is written whole or not at all.
   const isThere = await hasSource(storage, sourceKey, sizeBytes);
+  const keys = isThere ? [] : await findKeys(storage, sent);
+  if (!keys) {
+    throw new PrepareError(
+      'prepare_failed',
+      'The API server has not joined the parts that the upload names. Upload the file again.',
+    );
+  }
   if (!isThere && !isArriving && (await arrived(storage, keys)) !== sizeBytes) {
     throw new PrepareError(
       'prepare_failed',
@@ -101,6 +116,12 @@ async function* counted(bytes: AsyncIterable<Buffer>, onBytes: (done: number) =>
     onBytes(done);
     yield chunk;
   }
+}
+
+/** Deletes the pieces of an upload. The proof that parts are its own goes last, so that this can be done again. */
+export async function deleteSent(storage: Storage, sent: Sent): Promise<void> {
+  for (const key of (await findKeys(storage, sent)) ?? []) await deletePieces(storage, key);
+  if (sent.keys) await deletePieces(storage, sent.key);
 }
 
 /** True when the upload has become the source already. */

@@ -12,10 +12,9 @@ import {
   type UploadRecord,
 } from '../../records/record.ts';
 import { claimStorage, listRecords, markDeleted, readRecord, writeRecord } from '../../records/store.ts';
-import { arrivedBytes } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
-import { hasSource, listKeys } from './join-upload.ts';
+import { arrived, findKeys, hasSource } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 import type { PrepareTask } from './task.ts';
 
@@ -45,9 +44,8 @@ async function isMissing(task: ImportTask, storage: Storage): Promise<boolean> {
   if (!('sent' in task)) return true;
   const { sizeBytes, isArriving = false } = task.sent;
   if (isArriving || (await hasSource(storage, task.sourceKey, sizeBytes))) return false;
-  let bytes = 0;
-  for (const key of listKeys(task.sent)) bytes += await arrivedBytes(storage, key);
-  return bytes !== sizeBytes;
+  const keys = await findKeys(storage, task.sent);
+  return keys === undefined || (await arrived(storage, keys)) !== sizeBytes;
 }
 
 /** The records of an Upload, the latest first. */

@@ -39,7 +39,7 @@ export const PrepareTask = Type.Union([
   }),
   Type.Object({
     action: Type.Literal('import'),
-    /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other. */
+    /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other, where a proof below `key` names them. */
     sent: Type.Object({
       key: Type.String(),
       sizeBytes: Type.Integer({ minimum: 1 }),

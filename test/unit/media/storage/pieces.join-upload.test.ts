@@ -6,6 +6,7 @@ import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../../src/media/limits.ts';
 import { importSource } from '../../../../src/media/prepare/job/import-source.ts';
+import { readJoin, writeJoin } from '../../../../src/media/storage/joins.ts';
 import { appendPieces, arrivedBytes, dropUnverified, markUnverified } from '../../../../src/media/storage/pieces.ts';
 import type { Storage } from '../../../../src/media/storage/storage.ts';
 import { media, quiet, room } from '../../../kit/make/prepare.ts';
@@ -87,7 +88,7 @@ test('missing pieces are reported, and nothing is made of the rest', async () =>
   expect(await place.storage.head('sources/x')).toBeUndefined();
 });
 
-test('parts are joined in their order, and are all gone then', async () => {
+test('parts that were joined to an upload are read in their order, and all is gone then', async () => {
   await using place = await room();
   const content = await readFile(await media(place.path('in.mp4'), { video: 'testsrc2=s=320x180:r=25:d=1' }));
   const keys = ['incoming/second', 'incoming/first', 'incoming/third'];
@@ -96,19 +97,30 @@ test('parts are joined in their order, and are all gone then', async () => {
     const part = content.subarray(i * third, (i + 1) * third);
     await appendPieces(place.storage, key, 0, Readable.from([part]), async () => undefined);
   }
-  const { media: info } = await importSource(
-    { action: 'import', sent: { key: KEY, sizeBytes: content.length, keys }, type: 'video', sourceKey: 'sources/x' },
-    {
-      storage: place.storage,
-      tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
-      signal,
-      log: quiet,
-      limits: DEFAULT_LIMITS,
-    },
-    LIMITS,
-  );
+  const importParts = () =>
+    importSource(
+      { action: 'import', sent: { key: KEY, sizeBytes: content.length, keys }, type: 'video', sourceKey: 'sources/x' },
+      {
+        storage: place.storage,
+        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+        signal,
+        log: quiet,
+        limits: DEFAULT_LIMITS,
+      },
+      LIMITS,
+    );
+  const bytesOf = () => Promise.all(keys.map((key) => arrivedBytes(place.storage, key)));
+  const before = await bytesOf();
+  for (const joined of [undefined, keys.slice(1), keys.toReversed()]) {
+    if (joined) await writeJoin(place.storage, KEY, joined);
+    await expect(importParts()).rejects.toMatchObject({ code: 'prepare_failed' });
+    expect(await bytesOf()).toEqual(before);
+  }
+  await writeJoin(place.storage, KEY, keys);
+  const { media: info } = await importParts();
   expect(info.sha256).toBe(createHash('sha256').update(content).digest('hex'));
-  for (const key of keys) expect(await arrivedBytes(place.storage, key)).toBe(0);
+  expect(await bytesOf()).toEqual([0, 0, 0]);
+  expect(await readJoin(place.storage, KEY)).toBeUndefined();
 });
 
 describe('an upload that a client still sends', () => {

@@ -39,7 +39,7 @@ describe('the sweep’s list of used objects', () => {
     expect(listJobKeys(jobs)).toEqual(keys.sort());
     const parts = [{ name: 'upl-1', uid: 'uid-1' }];
     const joined = { ...sent, spec: { ...spec, source: { sent: { sizeBytes: 10, receivedBytes: 10, parts } } } };
-    const both = ['sources/uid-of-sent', 'incoming/uid-1'];
+    const both = ['sources/uid-of-sent', 'incoming/uid-of-sent', 'incoming/uid-1'];
     expect([...listReferredKeys({ ...nothing, uploads: [joined] })].sort()).toEqual(both.sort());
     const itsJob = [makeJob(joined, wantImport(joined))];
     expect(listJobKeys(itsJob)).toEqual(both.sort());
