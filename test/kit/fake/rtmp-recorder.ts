@@ -13,13 +13,24 @@ export interface Publish {
   name: string;
 }
 
+/** The life of one publish: when it was accepted and when its connection ended (performance.now), in ms. */
+export interface Publishing {
+  name: string;
+  startedMs: number;
+  endedMs?: number;
+}
+
 export interface RtmpRecorder {
   port: number;
   /** Every `connect`, including refused ones. */
   connects: Omit<Publish, 'name'>[];
   publishes: Publish[];
+  /** Every publish that was not refused. */
+  publishings: Publishing[];
   /** Everything that clients sent, as text: a secret that is missing here was never sent. */
   received(): string;
+  /** Hangs up on the publishers of a stream name, now. */
+  hangUp(name: string): void;
   /** Bytes of media from all publishers. */
   mediaBytes(): number;
   /** Every video message with its RTMP timestamp and arrival (performance.now), both in ms. */
@@ -34,6 +45,8 @@ export interface RecorderOptions {
   login?: { user: string; password: string; style: LoginStyle };
   /** Returns whether to refuse a publisher, as if the stream name were in use. */
   isInUse?: (name: string) => boolean;
+  /** Returns how long after its publish a publisher is hung up on, in ms; undefined leaves it alone. */
+  hangUpAfterMs?: (name: string) => number | undefined;
 }
 
 const STYLES = {
@@ -179,12 +192,18 @@ function reader(onMessage: (type: number, body: Buffer, timestampMs: number) => 
   };
 }
 
-export async function startRtmpRecorder({ login, isInUse }: RecorderOptions = {}): Promise<RtmpRecorder> {
+export async function startRtmpRecorder({
+  login,
+  isInUse,
+  hangUpAfterMs,
+}: RecorderOptions = {}): Promise<RtmpRecorder> {
   const connects: RtmpRecorder['connects'] = [];
   const publishes: Publish[] = [];
   const video: RtmpRecorder['video'] = [];
   const nonces = new Set<string>();
   const sockets = new Set<Socket>();
+  const publishings: Publishing[] = [];
+  const onAir = new Map<Publishing, Socket>();
   let [text, mediaBytes] = ['', 0];
 
   const serve = (socket: Socket) => {
@@ -221,6 +240,16 @@ export async function startRtmpRecorder({ login, isInUse }: RecorderOptions = {}
         }
         const info = { level: 'status', code: 'NetStream.Publish.Start', description: 'Publishing.' };
         socket.write(command(1, string('onStatus'), number(0), NULL, object(info)));
+        const publishing: Publishing = { name: streamName, startedMs: performance.now() };
+        publishings.push(publishing);
+        onAir.set(publishing, socket);
+        const afterMs = hangUpAfterMs?.(streamName);
+        const timer = afterMs === undefined ? undefined : setTimeout(() => socket.destroy(), afterMs);
+        socket.once('close', () => {
+          clearTimeout(timer);
+          publishing.endedMs = performance.now();
+          onAir.delete(publishing);
+        });
       }
     };
     const read = reader(onMessage);
@@ -244,7 +273,11 @@ export async function startRtmpRecorder({ login, isInUse }: RecorderOptions = {}
     port: (server.address() as AddressInfo).port,
     connects,
     publishes,
+    publishings,
     received: () => text,
+    hangUp: (name) => {
+      for (const [publishing, socket] of onAir) if (publishing.name === name) socket.destroy();
+    },
     mediaBytes: () => mediaBytes,
     video,
     close: async () => {

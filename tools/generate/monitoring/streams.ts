@@ -116,8 +116,9 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Destination {{ $labels.destination }} of ${STREAM} accepts no media.`,
     description: 'The destination has not been connected for five minutes, while the pod of the stream runs.',
-    means: 'The pod retries the destination. The other destinations of the stream are not affected.',
-    viewers: 'Nothing at this destination.',
+    means:
+      'The pod retries the destination. The other destinations of the stream are not affected. A destination that hangs up again and again counts as disconnected until a connection lasts twice as long as those before (10 s to 5 min).',
+    viewers: 'Nothing at this destination, or a picture that stops again and again.',
     looks: [
       [
         STREAM_STATS,
@@ -128,6 +129,7 @@ const onAir: Alert[] = [
     ],
     mends: [
       'The platform has a new key: write it into the Secret. It takes effect within minutes.',
+      '`reset` again and again, with `bytesSent` that grows: another publisher uses the same key, or the platform ends the broadcast. Give this stream a key of its own.',
       'The address does not respond: check `networkPolicy.mediaAlsoTo` if it is private, the firewall of the cluster, and the status page of the platform.',
     ],
   },

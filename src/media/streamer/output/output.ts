@@ -15,6 +15,7 @@ import type { Broadcaster } from './broadcaster.ts';
 import { ConnectionAirtime } from './connection-airtime.ts';
 import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
 import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
+import { LastingFailure } from './lasting-failure.ts';
 import { logIn } from './login.ts';
 import { OutputQueue } from './output-queue.ts';
 import { Recovery } from './recovery.ts';
@@ -69,8 +70,6 @@ const ON_ITS_WAY_MS = 1000;
 const PROBE_TIMEOUT_MS = 2000;
 /** A destination that takes nothing from the relay for this long takes no bytes that ffmpeg reports. */
 const BLOCKED_MS = 2000;
-/** After a connection of this length, the next failure counts as the first one. */
-const SETTLED_MS = 10_000;
 
 export interface OutputStats {
   name: string;
@@ -103,7 +102,7 @@ export class Output {
   #bytesNow = 0;
   #droppedBefore = 0;
   #queue: OutputQueue | undefined;
-  #lastError: Failure | null = null;
+  readonly #failure = new LastingFailure();
   /** Failed attempts. Each of several addresses has its turn by this number. */
   #missed = 0;
   readonly #reconnects: Record<string, number> = {};
@@ -120,6 +119,7 @@ export class Output {
     this.#secrets = secrets;
     if (this.#running && same) return;
     this.#recovery = new Recovery();
+    this.#failure.expectNew();
     this.#change.abort();
     this.#change = new AbortController();
     this.#running ??= this.#run();
@@ -143,7 +143,7 @@ export class Output {
       connected: this.#connected,
       bytesSent: this.#bytesBefore + this.#bytesNow,
       reconnects: Object.values(this.#reconnects).reduce((sum, n) => sum + n, 0),
-      lastError: this.#lastError,
+      lastError: this.#failure.shown,
       dropped: this.#droppedBefore + (this.#queue?.dropped ?? 0),
       reconnectsByCode: this.#reconnects,
       failuresByCode: this.#failures,
@@ -158,8 +158,8 @@ export class Output {
         attempt = 0;
         continue;
       }
-      if (connectedMs > 0) this.#recovery.end(connectedMs);
-      attempt = connectedMs >= SETTLED_MS && this.#recovery.holdMs === 0 ? 1 : attempt + 1;
+      // After a connection that had recovered, the failure counts as the first one.
+      attempt = connectedMs > 0 && this.#recovery.end(connectedMs) ? 1 : attempt + 1;
       this.#note(reason, connectedMs);
       const wait = AbortSignal.any([this.#stop.signal, change]);
       await sleep(backoffMs(reason.code, attempt, Math.random()), wait).catch(() => undefined);
@@ -167,12 +167,10 @@ export class Output {
   }
 
   #note(reason: Failure, connectedMs: number): void {
-    const { log, name } = this.#options;
-    // Repeats of a failure are not logged: there may be one a second. A success clears the failure.
-    if (this.#lastError?.code !== reason.code) {
+    const { clock, log, name } = this.#options;
+    // Repeats of a failure are not logged: there may be one a second.
+    if (this.#failure.add(reason, clock.monotonicMs()))
       log.warn({ destination: name, code: reason.code, connectedMs: Math.round(connectedMs) }, reason.message);
-    }
-    this.#lastError = reason;
     this.#failures[reason.code] = (this.#failures[reason.code] ?? 0) + 1;
     if (connectedMs > 0) this.#reconnects[reason.code] = (this.#reconnects[reason.code] ?? 0) + 1;
     this.#options.onChange?.();
@@ -193,7 +191,7 @@ export class Output {
     if (unresolved) return no(unresolved);
     const ip = addresses[this.#missed % addresses.length] ?? addresses[0];
     // Opening a connection is cheaper than starting ffmpeg once a second.
-    const last = this.#lastError?.code;
+    const last = this.#failure.latestCode;
     if (
       attempt > 1 &&
       address.format === 'flv' &&
@@ -306,7 +304,7 @@ export class Output {
     if (connected === this.#connected || (connected && !this.#queue)) return;
     this.#connected = connected;
     if (connected) {
-      this.#lastError = null;
+      this.#failure.clear();
       log.info({ destination: name }, 'the destination accepts the stream');
       onConnected?.();
     }

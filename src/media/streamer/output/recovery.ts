@@ -1,34 +1,39 @@
 /**
- * Decides whether a destination that takes media again has recovered. One that hangs up again and again is in one lasting state, and each of
- * its short connections is no recovery. Pure: no I/O, no clock.
+ * Decides whether a destination that takes media again has recovered. One that hangs up again and again is in one lasting state, and none
+ * of its short connections is a recovery. Pure: no I/O, no clock.
  */
 
-/** A connection that ends before this was no recovery. */
-const SHORT_MS = 10_000;
-/** Time that the next connection has to hold after a short one. It doubles with each further one. */
-const FIRST_HOLD_MS = 10_000;
-/** The longest time that a connection has to hold. */
-const LONGEST_HOLD_MS = 160_000;
-/** A connection that ends before this multiple of its hold is one more of the same kind. */
-const SAME_KIND = 3;
-/** A connection that held for this multiple of its hold tells that the destination is healthy again. */
-const HEALTHY = 12;
+/** The shortest time that a connection has to hold after one that did not last. */
+const SHORTEST_HOLD_MS = 10_000;
+/** The next connection need not hold for any time after a single one that broke later than this. */
+const SINGLE_BREAK_MS = 20_000;
+/** A connection of this length shows a healthy destination, whatever was before. No connection has to hold for longer. */
+const HEALTHY_MS = 300_000;
 
 export class Recovery {
-  /** Breaks of the same kind, one after the other. A single break after a longer connection needs no hold. */
-  #breaks = 0;
+  #holdMs = 0;
+  /** The longest of the connections that ended since the destination was healthy. */
+  #longestMs = 0;
 
   /** How long the current connection has to hold until it counts. */
   get holdMs(): number {
-    return this.#breaks < 2 ? 0 : Math.min(LONGEST_HOLD_MS, FIRST_HOLD_MS * 2 ** (this.#breaks - 2));
+    return this.#holdMs;
   }
 
-  /** A connection ended that the destination had accepted for `connectedMs`. */
-  end(connectedMs: number): void {
-    const holdMs = Math.max(FIRST_HOLD_MS, this.holdMs);
-    if (connectedMs < SAME_KIND * holdMs) this.#breaks += 1;
-    else if (connectedMs >= HEALTHY * holdMs) this.#breaks = 1;
-    if (connectedMs < SHORT_MS) this.#breaks = Math.max(2, this.#breaks);
-    this.#breaks = Math.min(this.#breaks, 2 + Math.log2(LONGEST_HOLD_MS / FIRST_HOLD_MS));
+  /**
+   * A connection ended that the destination had accepted for `connectedMs`. The next one counts at once if this was the first to break
+   * and had lasted a while. Otherwise it has to hold for twice as long as the longest of them did: what hangs up after the same time each
+   * turn never does, whatever that time is. Returns whether the connection had counted.
+   */
+  end(connectedMs: number): boolean {
+    const hasHeld = connectedMs >= this.#holdMs;
+    if (connectedMs >= HEALTHY_MS) {
+      this.#holdMs = this.#longestMs = 0;
+      return hasHeld;
+    }
+    const isFirst = this.#longestMs === 0 && connectedMs >= SINGLE_BREAK_MS;
+    this.#longestMs = Math.max(this.#longestMs, connectedMs);
+    this.#holdMs = isFirst ? 0 : Math.min(HEALTHY_MS, Math.max(SHORTEST_HOLD_MS, 2 * this.#longestMs));
+    return hasHeld;
   }
 }
