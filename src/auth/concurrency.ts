@@ -6,9 +6,10 @@ import { AppError } from '../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../lib/fair-slots.ts';
 
 export interface ConcurrencyOptions {
-  /** At work at once, and of these from one source address. */
+  /** At work at once, and of these from one source address, and waiting for the server of another provider. */
   places: number;
   perAddress: number;
+  perProvider: number;
   /** In line, and of these from one source address. */
   waiting: number;
   waitingPerAddress: number;
@@ -19,6 +20,8 @@ export interface ConcurrencyOptions {
 export interface RequestSource {
   address: string;
   account: string;
+  /** Whether the work waits for the server of another provider. */
+  waitsForProvider: boolean;
 }
 
 /** Rejects with `rate_limited` where one address has a full line, and with `server_busy` where all have. */
@@ -27,6 +30,7 @@ export type LimitConcurrency = <T>(asker: RequestSource, work: () => Promise<T>)
 export function createConcurrencyLimit({
   places: total,
   perAddress,
+  perProvider,
   waiting,
   waitingPerAddress,
   waitMs,
@@ -34,11 +38,13 @@ export function createConcurrencyLimit({
   const places = new FairSlots({
     total,
     // Within an address, an account has no limit of its own: it only comes later than accounts that have less at work.
-    each: { address: perAddress, account: perAddress },
+    // A provider that does not answer leaves places to those who sign in with a password.
+    each: { address: perAddress, account: perAddress, provider: perProvider },
     waiting: { total: waiting, each: waitingPerAddress, ms: waitMs },
   });
-  return async ({ address, account }, work) => {
-    const release = await places.take({ address, account: `${address} ${account}` }).catch((error: unknown) => {
+  return async ({ address, account, waitsForProvider }, work) => {
+    const owners = { address, account: `${address} ${account}`, provider: waitsForProvider ? 'provider' : address };
+    const release = await places.take(owners).catch((error: unknown) => {
       throw error instanceof SlotsFull ? refusal(error) : error;
     });
     try {
@@ -50,7 +56,7 @@ export function createConcurrencyLimit({
 }
 
 const refusal = ({ limit }: SlotsFull): AppError =>
-  limit === 'total'
+  limit === 'total' || limit === 'provider'
     ? new AppError('server_busy', 'Too many users are signing in at this moment. Try again in a few seconds.')
     : new AppError(
         'rate_limited',

@@ -79,9 +79,10 @@ export const documentClients = (documents: ClientDocuments): BetterAuthPlugin =>
       clientDiscovery: {
         id: DISCOVERY,
         matches: isDocumentId,
-        // A host that is away for a while takes nothing from people who have let its client in.
+        // The document was loaded before the request took its turn (server/auth/mount.ts). A host that is away for a while
+        // takes nothing from people who have let its client in.
         resolve: (async (within: LibraryContext, clientId: string, existing: ClientRecord | null) => {
-          const found = await documents.find(clientId);
+          const found = documents.find(clientId);
           if (typeof found === 'string') return found === 'away' ? existing : null;
           return keep(within, clientId, found.metadata, existing);
         }) as never,

@@ -3,7 +3,7 @@
 import { createDb, createPool, type Db } from '../db/pool.ts';
 import type { DatabaseConfig } from '../db/settings.ts';
 import { AUTH_CONNECTIONS, type Auth, type AuthSite, beginLazily, createAuth } from './better-auth.ts';
-import { createClientDocuments } from './client-documents.ts';
+import { type ClientDocuments, createClientDocuments } from './client-documents.ts';
 import type { AuthMails } from './mails.ts';
 import { type AuthService, createAuthService } from './service.ts';
 import { isVerified } from './store.ts';
@@ -17,6 +17,8 @@ export interface OpenAuth<Mails extends AuthMails = AuthMails> {
   mails: Mails | undefined;
   /** The auth library, whose paths mount.ts serves. */
   library: () => Promise<Auth>;
+  /** Documents of clients, which are loaded before the library is asked. */
+  documents: ClientDocuments;
   db: Db;
   /** By their search path, for metrics. */
   pools: Record<'auth' | 'loopstream', ReturnType<typeof createPool>>;
@@ -41,11 +43,12 @@ export function openAuth<Mails extends AuthMails>({ openMails, ...config }: Open
   const pool = createPool(config.databaseUrl, { searchPath: 'loopstream' });
   const db = createDb(pool);
   const mails = openMails?.(db);
+  const documents = config.documents ?? createClientDocuments({ allowPrivate: config.allowPrivateLinks ?? false });
   const library = beginLazily(() =>
     createAuth(authPool, config.authSecret, {
       isVerified: (id) => isVerified(db, id),
-      documents: createClientDocuments({ allowPrivate: config.allowPrivateLinks ?? false }),
       ...config,
+      documents,
       mails,
       onRevoked: () => service.forgetAll(),
     }),
@@ -56,6 +59,7 @@ export function openAuth<Mails extends AuthMails>({ openMails, ...config }: Open
     service,
     mails,
     library,
+    documents,
     db,
     pools: { auth: authPool, loopstream: pool },
     close: async () => {

@@ -8,6 +8,7 @@ import type { LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { hostRefusal, isAllowedAddress } from './public-address.ts';
 
+/** Name and TLS included. */
 const CONNECT_TIMEOUT_MS = 10_000;
 export const SILENCE_TIMEOUT_MS = 30_000;
 
@@ -22,6 +23,7 @@ export interface AddressGuardOptions {
   /** Whether addresses of private networks may be asked. */
   allowPrivate: boolean;
   lookup?: AddressLookup | undefined;
+  connectTimeoutMs?: number | undefined;
   /** Makes the error of a connection that is not allowed; `detail` is a whole sentence. */
   forbid: (detail: string) => Error;
 }
@@ -46,7 +48,7 @@ const guardedLookup =
 export function guardedConnector(options: AddressGuardOptions): buildConnector.connector {
   const { allowPrivate, forbid } = options;
   const connect = buildConnector({
-    timeout: CONNECT_TIMEOUT_MS,
+    timeout: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     allowH2: false,
     lookup: guardedLookup(options),
   });

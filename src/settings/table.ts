@@ -347,7 +347,7 @@ export const SETTINGS = {
     default: 20,
     min: 1,
     chart: 'api.accessLimits.clientRegistrations',
-    description: 'OAuth clients that one IP address may register in an hour.',
+    description: 'OAuth clients that one IP address may register in an hour, and unknown ones that it may open.',
   },
   MAILS_PER_HOUR: {
     section: 'people',

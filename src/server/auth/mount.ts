@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AUTH_PATH, findOutsideFailure, readCookie } from '../../auth/addresses.ts';
 import { parseBearer } from '../../auth/bearer.ts';
+import type { ClientDocuments } from '../../auth/client-documents.ts';
 import { type Programs, registrationForLibrary } from '../../auth/client-requests.ts';
 import type { RequestSource } from '../../auth/concurrency.ts';
 import { OIDC_CALLBACK_PATH } from '../../auth/oidc.ts';
@@ -20,7 +21,7 @@ import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
 import { answerError } from '../http/errors.ts';
-import { type Counter, limitRate, type Quota, readAddress } from '../http/ratelimit.ts';
+import { type Counter, limitRate, type Quota, readAddress, readNetwork } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from '../http/samesite.ts';
 import { AUTH_PATHS, type AuthPath, type RateLimitKind } from './paths.ts';
 
@@ -43,6 +44,7 @@ export interface AuthRoutes {
   /** Rejects if too many requests run. */
   handler: (request: Request, asker: RequestSource) => Promise<Response>;
   programs: Programs;
+  documents: ClientDocuments;
   /** Called when a user may have signed out, or disconnected a program. */
   onChange: () => void;
   rateLimit: Quota;
@@ -65,6 +67,10 @@ const OAUTH_ERRORS = {
 const KEYS_SECONDS = 300;
 const TEN_MINUTES_MS = 600_000;
 const HOUR_MS = 3_600_000;
+/** A client that describes itself by a document counts as one that is registered. The limit of a network is this many times that of an address. */
+const NETWORK = 4;
+/** Paths whose request names a client that may have a document. */
+const CLIENT_PATHS = ['/oauth2/authorize', '/oauth2/token', '/oauth2/public-client'];
 /** Several users may share an address, such as an office: the limit of the address is this many times that of an account. */
 const TOGETHER = 10;
 
@@ -101,22 +107,25 @@ export async function authRoutes(app: FastifyInstance, routes: AuthRoutes): Prom
     done();
   });
   await limitRate(app, routes.rateLimit, routes.counter);
-  const limits = buildLimits(routes);
+  const served = { ...routes, limits: buildLimits(routes), loadDocument: documentLoader(app, routes) };
   const programs = AUTH_PATHS.filter(({ visitor }) => visitor === 'program');
   await app.register(async (open) => {
     // Allows programs in pages of any origin (RFC 9700, section 2.6); cookies are ignored here.
     openToPages(open);
     open.setErrorHandler((error, request, reply) => answerError(error, request, reply, OAUTH_ERRORS));
-    for (const authPath of programs) serve(open, authPath, limits, routes);
+    for (const authPath of programs) serve(open, authPath, served);
   });
-  for (const authPath of AUTH_PATHS) if (authPath.visitor !== 'program') serve(app, authPath, limits, routes);
+  for (const authPath of AUTH_PATHS) if (authPath.visitor !== 'program') serve(app, authPath, served);
 }
 
 function serve(
   app: FastifyInstance,
   authPath: AuthPath,
-  limits: Record<RateLimitKind, Limits>,
-  routes: AuthRoutes,
+  {
+    limits,
+    loadDocument,
+    ...routes
+  }: AuthRoutes & { limits: Record<RateLimitKind, Limits>; loadDocument: LoadDocument },
 ): void {
   const { rateLimit = 'usual', path, methods, evenTiming } = authPath;
   const { address, account } = limits[rateLimit];
@@ -139,9 +148,10 @@ function serve(
       await count?.(request, reply);
       const asked = toRequest(request, authPath, routes);
       if (asked instanceof Response) return send(reply, asked);
+      if (CLIENT_PATHS.includes(path)) await loadDocument(request, reply, path);
       const ask = () =>
         hideDuration(
-          () => routes.handler(asked, { address: readAddress(request), account: accountIn(request, routes.cookie) }),
+          () => routes.handler(asked, whoAsks(request, authPath, routes.cookie)),
           ({ ok }) => evenTiming === 'all' || (evenTiming === 'refusals' && !ok),
         );
       const answer = await answerProgram({ request, reply, authPath, routes, ask, countRegistration });
@@ -214,6 +224,38 @@ function limitRegistrations(app: FastifyInstance, { registrations }: AuthLimits)
   };
 }
 
+type LoadDocument = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<void>;
+
+/**
+ * Returns the function that fetches the document of the client that a request names. It comes before the request takes its turn, since a
+ * stranger's machine decides how long it takes. Counts documents that are not known yet. Throws `rate_limited`.
+ */
+function documentLoader(app: FastifyInstance, { documents, authLimits: { registrations } }: AuthRoutes): LoadDocument {
+  const limit = (max: number, readKey: typeof readAddress) =>
+    app.createRateLimit({ max, timeWindow: HOUR_MS, keyGenerator: (request) => `documents ${readKey(request)}` });
+  const counts = [limit(registrations, readAddress), limit(NETWORK * registrations, readNetwork)];
+  return async (request, reply, path) => {
+    const { client_id: inQuery } = request.query as { client_id?: unknown };
+    const clientId = new URLSearchParams(String(request.body ?? '')).get('client_id') ?? inQuery;
+    if (typeof clientId !== 'string') return;
+    const plan = documents.plan(clientId);
+    if (plan === 'nothing') return;
+    for (const count of plan === 'fetch' ? counts : []) {
+      const counted = await count(request);
+      if (counted.isAllowed || !counted.isExceeded) continue;
+      // A client that was let in before goes on with what is kept of it.
+      if (path !== '/oauth2/authorize') return;
+      const seconds = Math.ceil(counted.ttl / 1000);
+      void reply.header('retry-after', seconds);
+      throw new AppError(
+        'rate_limited',
+        `Too many new clients that describe themselves were opened from this address. Try again in ${seconds} seconds.`,
+      );
+    }
+    await documents.load(clientId, { address: readAddress(request), network: readNetwork(request) });
+  };
+}
+
 /** Shows a failed sign-in on the sign-in page, in our words. */
 function tellFailure({ headers }: Response, { publicUrl, cookie }: AuthRoutes): void {
   const isIn = headers.getSetCookie().some((set) => set.startsWith(`${cookie}=`));
@@ -235,6 +277,12 @@ function accountIn({ body, headers }: Pick<FastifyRequest, 'body' | 'headers'>, 
   if (typeof email === 'string') return email.trim().toLowerCase();
   return readCookie(headers.cookie ?? '', cookie) ?? '';
 }
+
+const whoAsks = (request: FastifyRequest, { waitsForProvider = false }: AuthPath, cookie: string): RequestSource => ({
+  address: readAddress(request),
+  account: accountIn(request, cookie),
+  waitsForProvider,
+});
 
 /** Counts by the account that a request names, or by its session. Throws `rate_limited`. */
 function limitAccount(app: FastifyInstance, rateLimit: RateLimitKind, { requests, windowMs }: Quota, cookie: string) {

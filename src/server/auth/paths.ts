@@ -21,6 +21,8 @@ export interface AuthPath {
   rateLimit?: RateLimitKind;
   /** Responses whose duration could reveal if an address has an account: `refusals`, or `all`. */
   evenTiming?: 'refusals' | 'all';
+  /** The request waits for the server of another provider, which may be slow. */
+  waitsForProvider?: boolean;
 }
 
 export const AUTH_PATHS: AuthPath[] = [
@@ -36,8 +38,8 @@ export const AUTH_PATHS: AuthPath[] = [
   { path: '/oauth2/public-client', methods: ['GET'], visitor: 'page' },
   { path: '/sign-in/email', methods: ['POST'], visitor: 'page', rateLimit: 'attempt', evenTiming: 'refusals' },
   // Sign-in at another provider: start and callback.
-  { path: '/sign-in/social', methods: ['POST'], visitor: 'page' },
-  { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation' },
+  { path: '/sign-in/social', methods: ['POST'], visitor: 'page', waitsForProvider: true },
+  { path: '/callback/oidc', methods: ['GET'], visitor: 'navigation', waitsForProvider: true },
   { path: '/sign-up/email', methods: ['POST'], visitor: 'page', rateLimit: 'mail', evenTiming: 'all' },
   { path: '/sign-out', methods: ['POST'], visitor: 'page' },
   { path: '/get-session', methods: ['GET'], visitor: 'page' },

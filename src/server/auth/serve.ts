@@ -8,6 +8,7 @@ import {
   type TokenResource,
 } from '../../auth/addresses.ts';
 import { AUTH_CONNECTIONS, type Auth } from '../../auth/better-auth.ts';
+import type { ClientDocuments } from '../../auth/client-documents.ts';
 import type { Programs } from '../../auth/client-requests.ts';
 import { createConcurrencyLimit } from '../../auth/concurrency.ts';
 import { resourceMetadata, serverMetadata } from '../../auth/documents.ts';
@@ -24,10 +25,18 @@ import { authRoutes } from './mount.ts';
  */
 const AT_WORK = AUTH_CONNECTIONS / 4;
 /**
- * One source address has half of these places, so that other users sign in at once during a flood. The queue allows for an office
- * behind one address. The longest wait is shorter than the time limits of browsers and proxies.
+ * One source address has half of these places, so that other users sign in at once during a flood, and so have sign-ins that wait for
+ * the server of another provider. The queue allows for an office behind one address. The longest wait is shorter than the time limits
+ * of browsers and proxies.
  */
-const TURNS = { places: AT_WORK, perAddress: AT_WORK / 2, waiting: 400, waitingPerAddress: 100, waitMs: 30_000 };
+const TURNS = {
+  places: AT_WORK,
+  perAddress: AT_WORK / 2,
+  perProvider: AT_WORK / 2,
+  waiting: 400,
+  waitingPerAddress: 100,
+  waitMs: 30_000,
+};
 /** Clients may cache the documents for this time. */
 const MAX_AGE_SECONDS = 300;
 
@@ -38,6 +47,7 @@ export interface AuthServer {
   /** Returns whether a refresh token was exchanged or revoked before. */
   wasUsed: (refreshToken: string) => Promise<boolean>;
   programs: Programs;
+  documents: ClientDocuments;
 }
 
 export interface ServeDeps {
@@ -59,6 +69,7 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
       cookie,
       handler: (request, owners) => inTurn(owners, async () => (await server.library()).handler(request)),
       programs: server.programs,
+      documents: server.documents,
       onChange: server.forgetCredentials,
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,

@@ -22,6 +22,9 @@ export interface Counter {
 /** Addresses of one network count as one. */
 export const readAddress = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
 
+/** The wider network of an address: providers give a customer 65,536 networks of IPv6 (RFC 6177). */
+export const readNetwork = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `network ${normalizeIP(ip, 48)}`;
+
 /** Limits all routes registered on `app`, or inside of it, from now on. Without a counter it counts in memory. */
 export async function limitRate(app: FastifyInstance, { requests, windowMs }: Quota, counter?: Counter): Promise<void> {
   await app.register(rateLimit, {

@@ -9,7 +9,7 @@ export type AuthParts = ReturnType<typeof openAuthParts>;
 export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContext) {
   const { publicUrl, authLimits } = config;
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
-  const { service, library, db, pools, mails, close } = openAuth({
+  const { service, library, documents, db, pools, mails, close } = openAuth({
     ...config,
     openMails: mailer && ((db) => createAccountMails({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
     onOutsideFailure: (reason) => log.warn({ reason }, 'a sign-in at the OpenID Connect provider failed'),
@@ -19,5 +19,5 @@ export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContex
   lifecycle.defer('mail', () => mailer?.close());
   lifecycle.defer('pending mails', () => mails?.close());
   lifecycle.defer('use of keys', service.usage.start(log));
-  return { service, library, db, mails };
+  return { service, library, documents, db, mails };
 }

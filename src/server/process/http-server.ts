@@ -19,13 +19,13 @@ interface HttpServerDeps
 export async function openHttpServer(context: ProcessContext, deps: HttpServerDeps): Promise<FastifyInstance> {
   const { config, lifecycle, metrics, log } = context;
   const { auth, resources, ops, ...parts } = deps;
-  const { service, library, db } = auth;
+  const { service, library, documents, db } = auth;
   const { forgetCredentials, wasUsed, programs } = service;
   const server = await buildServer({
     ...parts,
     config,
     auth: service,
-    authServer: { library, forgetCredentials, wasUsed, programs },
+    authServer: { library, documents, forgetCredentials, wasUsed, programs },
     db,
     health: ops.health,
     version: ops.version,

@@ -25,7 +25,7 @@ async function start(environment: Record<string, string>, answer: unknown): Prom
     await guard(api, { auth: opened.service, ...config });
     api.get('/v1/answer', { schema: { operationId: 'listStreams' } }, async () => answer);
   });
-  const server = { library: opened.library, ...opened.service };
+  const server = { library: opened.library, documents: opened.documents, ...opened.service };
   await app.register(async (auth) => serveAuth(auth, server, { config, methods: createMethods() }));
   url = await app.listen({ host: '127.0.0.1', port: config.port });
   return url;

@@ -24,12 +24,15 @@ import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.t
 let site: TestSite;
 let directory: string;
 let documents: Server;
+/** Begins each answer, and never ends it. */
+let slow: Server;
 let server: ApiProcess;
 /** The public address of the server. */
 let url: string;
 let ada: Person;
 let origin: string;
 const asked: string[] = [];
+const slowAsked: string[] = [];
 
 const REDIRECTS = ['http://127.0.0.1:7777/callback', 'https://vscode.dev/redirect'];
 
@@ -48,7 +51,13 @@ beforeAll(async () => {
       .writeHead(200, { 'content-type': 'application/json', 'cache-control': 'max-age=600' })
       .end(JSON.stringify({ ...told, padding: ' '.repeat(size) }));
   });
-  await new Promise<void>((done) => documents.listen(0, '127.0.0.1', done));
+  slow = createServer({ cert, key }, ({ url: path = '' }, response) => {
+    slowAsked.push(path);
+    response.writeHead(200, { 'content-type': 'application/json' }).write('{');
+    const trickle = setInterval(() => response.write(' '), 100);
+    response.on('close', () => clearInterval(trickle));
+  });
+  for (const each of [documents, slow]) await new Promise<void>((done) => each.listen(0, '127.0.0.1', done));
   origin = `https://127.0.0.1:${(documents.address() as AddressInfo).port}`;
   site = await startTestSite();
   const person = await site.person('ada');
@@ -67,8 +76,10 @@ beforeAll(async () => {
 afterAll(async () => {
   server?.signal('SIGTERM');
   await server?.ended;
-  documents?.closeAllConnections();
-  documents?.close();
+  for (const each of [documents, slow]) {
+    each?.closeAllConnections();
+    each?.close();
+  }
   await site?.stop();
   await rm(directory, { recursive: true, force: true });
 });
@@ -110,6 +121,22 @@ test.each(['/moved.json', '/large.json', '/other.json'])('%s describes no client
     'invalid_client',
   ]);
   expect(asked.filter((one) => one === path)).toHaveLength(1);
+});
+
+test('a document that trickles holds nobody up, and its host is left alone then', async () => {
+  const { port } = slow.address() as AddressInfo;
+  const at = (path: string) => ({ client_id: `https://127.0.0.1:${port}${path}`, redirect_uris: REDIRECTS });
+  let isOver = false;
+  const opening = begin(url, ada, at('/trickle.json')).finally(() => {
+    isOver = true;
+  });
+  await expect.poll(() => slowAsked).toEqual(['/trickle.json']);
+  await signIn(url, ada);
+  expect(isOver).toBe(false);
+  expect((await opening).location.searchParams.get('error')).toBe('invalid_client');
+  const again = await begin(url, ada, at('/another.json'));
+  expect(again.location.searchParams.get('error')).toBe('invalid_client');
+  expect(slowAsked).toEqual(['/trickle.json']);
 });
 
 test('a server without access to private networks sends no request there', async () => {

@@ -8,6 +8,8 @@ import {
   readDocument,
 } from '../../../src/auth/client-documents.ts';
 
+const ASKER = { address: 'address 1', network: 'network 1' };
+
 const servers: Server[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await new Promise((done) => server.close(done));
@@ -67,7 +69,7 @@ describe('an address of a network of our own', () => {
   ])('is not asked: %s', async (host) => {
     const { port, came } = await listen();
     const documents = createClientDocuments({ allowPrivate: false });
-    expect(await documents.find(`https://${host}:${port}/client.json`)).not.toHaveProperty('metadata');
+    expect(await documents.load(`https://${host}:${port}/client.json`, ASKER)).not.toHaveProperty('metadata');
     expect(came()).toBe(0);
   });
 
@@ -82,14 +84,34 @@ describe('an address of a network of our own', () => {
             addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
           ),
       });
-      expect(await documents.find(`https://app.example.com:${port}/client.json`)).toBe('away');
+      expect(await documents.load(`https://app.example.com:${port}/client.json`, ASKER)).toBe('away');
     }
     expect(came()).toBe(0);
   });
 
   test('ports of mail, names and files are not asked anywhere', async () => {
     const documents = createClientDocuments({ allowPrivate: true });
-    expect(await documents.find('https://127.0.0.1:25/client.json')).toBe('refused');
+    expect(await documents.load('https://127.0.0.1:25/client.json', ASKER)).toBe('refused');
+  });
+});
+
+describe('a host that does not answer', () => {
+  const open = (port: number, n: number) => `https://127.0.0.1:${port}/c${n}`;
+
+  test('is asked once for all of its documents, which count as away', async () => {
+    const { port, came } = await listen();
+    const documents = createClientDocuments({ allowPrivate: true });
+    expect(documents.plan(open(port, 1))).toBe('fetch');
+    for (let n = 0; n < 5; n++) expect(await documents.load(open(port, n), ASKER)).toBe('away');
+    expect(came()).toBe(1);
+    expect(documents.plan(open(port, 9))).toBe('nothing');
+  });
+
+  test('keeps nobody waiting who only looks for what is known', async () => {
+    const { port, came } = await listen();
+    const documents = createClientDocuments({ allowPrivate: true });
+    expect(documents.find(open(port, 1))).toBe('away');
+    expect(came()).toBe(0);
   });
 });
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { createConcurrencyLimit } from '../../../src/auth/concurrency.ts';
 import { AppError } from '../../../src/lib/errors.ts';
 
-const OPTIONS = { places: 2, perAddress: 2, waiting: 20, waitingPerAddress: 10, waitMs: 60_000 };
-const asker = (address: string, account = 'ada') => ({ address, account });
+const OPTIONS = { places: 2, perAddress: 2, perProvider: 2, waiting: 20, waitingPerAddress: 10, waitMs: 60_000 };
+const asker = (address: string, account = 'ada') => ({ address, account, waitsForProvider: false });
 const pause = () => new Promise((resolve) => setImmediate(resolve));
 
 describe('turns', () => {
@@ -39,6 +39,22 @@ describe('turns', () => {
     await Promise.all([...flood, neighbour, honest]);
     expect(order.slice(0, 2)).toEqual(['mallory', 'there']);
     expect(order.indexOf('ada')).toBeLessThan(4);
+  });
+
+  test('a provider that never answers leaves places to those who do not ask it', async () => {
+    const inTurn = createConcurrencyLimit({ ...OPTIONS, places: 3 });
+    const silence = Promise.withResolvers<void>();
+    let waiting = 0;
+    const outside = Array.from({ length: 6 }, (_, n) =>
+      inTurn({ ...asker(`there ${n}`), waitsForProvider: true }, () => {
+        waiting += 1;
+        return silence.promise;
+      }),
+    );
+    expect(await inTurn(asker('here'), async () => waiting)).toBe(2);
+    silence.resolve();
+    await Promise.all(outside);
+    expect(waiting).toBe(6);
   });
 
   test('one address has an end of its line, and so have all together; the longest one makes room', async () => {
