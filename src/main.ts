@@ -36,6 +36,8 @@ Commands:
   clients            lists OAuth clients and marks the verified ones
   support-bundle     writes an archive for support, without secrets
   remove-finalizers  removes the finalizers of objects whose operator is gone
+  adopt              gives the media of another namespace or installation to the uploads here
+  forget-sources     gives up the media that no upload has
   crds               keeps the webhook's certificate, and migrates stored objects
   sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
 
@@ -133,6 +135,8 @@ const ROLES: Record<string, Role> = {
   clients: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
   'support-bundle': async (args) => (await import('./kubectl/run.ts')).runPlugin(['support-bundle', ...args]),
   'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
+  adopt: async (args) => (await import('./operator/sources/command.ts')).adoptCommand(args),
+  'forget-sources': async (args) => (await import('./operator/sources/command.ts')).forgetSourcesCommand(args),
   crds: async (args) => (await import('./operator/crds/command.ts')).crdsCommand(args),
   'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };

@@ -101,7 +101,7 @@ interface Sweep {
 
 const describeSuspicion = (sources: number): string =>
   `${sources} sources of uploads are in the storage, but no upload has them and nobody has deleted one. They are kept for 30 days. ` +
-  'Restore the uploads in their namespace, under their names.';
+  'Restore the uploads in their namespace, under their names, or give the sources up by loopstream forget-sources.';
 
 export class Sweeper {
   readonly #deps: ControllerDeps;

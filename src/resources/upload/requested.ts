@@ -35,9 +35,9 @@ export function requestPreview(upload: Upload, now: Date): { annotations: Record
 const RETRY_VALID_MS = 120_000;
 
 /** Returns the retry request to record for the upload: a new one counts once the upload has failed. */
-export function readRetryRequest({ metadata, spec, status }: Upload, now: Date): string | undefined {
+export function readRetryRequest({ metadata, status }: Upload, now: Date): string | undefined {
   const asked = metadata.annotations?.[RETRY_ANNOTATION]?.slice(0, 1024) || undefined;
-  const isOpen = asked !== undefined && asked !== status?.retried && spec.source.url !== undefined;
+  const isOpen = asked !== undefined && asked !== status?.retried;
   if (!isOpen || status?.phase !== 'failed') return status?.retried;
   const isOld = now.getTime() - Date.parse(asked.split(' ', 1)[0] ?? '') > RETRY_VALID_MS;
   return isOld ? status.retried : asked;

@@ -40,7 +40,7 @@ const OF_UPLOADS: Record<UploadErrorCode, string> = {
   media_has_no_video: 'Import the file as AUDIO, or choose a file with pictures.',
   media_has_no_audio: 'Import the file as VIDEO, or choose a file with sound.',
   storage_taken:
-    'Give each installation a prefix of its own in `LOOPSTREAM_STORAGE_URL`. If the other one is gone for good, write the UID of this one’s namespace `kube-system` into the object `installation.json` of the storage.',
+    'Give each installation a prefix of its own in `LOOPSTREAM_STORAGE_URL`. If the other one is gone for good, take the storage over by `loopstream adopt` (docs/backup.md).',
   storage_full:
     'Delete uploads that are no longer needed, or ask the administrator for more storage, and import the file again.',
   prepare_timeout: 'Import the file from a faster server, or import a shorter file.',

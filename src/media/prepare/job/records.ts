@@ -28,7 +28,7 @@ export async function requireOwner(storage: Storage, installation: string): Prom
   throw new PrepareError(
     'storage_taken',
     `It is that of installation ${owner}, and this is ${installation}. Give each installation a prefix of its own in ` +
-      'LOOPSTREAM_STORAGE_URL. If the other one is gone for good, write this UID into the object installation.json of the storage.',
+      'LOOPSTREAM_STORAGE_URL. If the other one is gone for good, take the storage over by loopstream adopt (docs/backup.md).',
   );
 }
 

@@ -150,11 +150,11 @@ describe('an upload that has failed', () => {
     expect(see(one)).toMatchObject({ create: [], status: { phase: 'failed' } });
   });
 
-  test('and was sent by a client is left alone', () => {
+  test('and was sent by a client is tried again too: its source may have been adopted', () => {
     const sent = {
       ...failed(iso(-5)),
       spec: { track: 'video' as const, source: { sent: { sizeBytes: 9, receivedBytes: 9 } } },
     };
-    expect(see(sent)).toMatchObject({ create: [], status: { phase: 'failed' } });
+    expect(see(sent)).toMatchObject({ create: [{ name: 'film-import' }], status: { phase: 'importing' } });
   });
 });
