@@ -3,7 +3,9 @@ import { ConfigError } from '../src/settings/settings.ts';
 import { ensureSender } from '../tools/process/sender.ts';
 
 try {
-  const file = await ensureSender((step) => void process.stdout.write(`${step}, a minute or two\n`));
+  const file = await ensureSender({
+    onProgress: (step) => void process.stdout.write(`${step}, a minute or two\n`),
+  });
   process.stdout.write(`${file}\n`);
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error;

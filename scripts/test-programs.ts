@@ -85,7 +85,7 @@ async function ensureAll(): Promise<void> {
     ensureSchemathesis(say),
     ensureChartChecks(say),
     hasNodes && ensureSpdxValidator(say),
-    packages.then(() => whyNoSender() === undefined && ensureSender(say)),
+    packages.then(() => whyNoSender() === undefined && ensureSender({ onProgress: say })),
     packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
     packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
   ]);

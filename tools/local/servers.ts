@@ -23,7 +23,12 @@ export const SELLER = { name: 'loopstream on this machine', address: ['localhost
 export async function startServers(context: Context, infrastructure: Infrastructure): Promise<LocalFacts> {
   const { state, progress } = context;
   const { controlPlane, database } = infrastructure;
-  const images = { [IMAGE]: [...imageEnvironment(context), process.execPath, MAIN] };
+  // A getter: a container that starts after the sender was built in the background has it.
+  const images = {
+    get [IMAGE]() {
+      return [...imageEnvironment(context), process.execPath, MAIN];
+    },
+  };
   const [account] = await Promise.all([
     database ? progress.step('account and database', () => ensureAccount(state, database.url)) : null,
     progress.step('node agent', () => startNode(context, controlPlane, images)),
@@ -34,9 +39,9 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   return describeSystem(context, { account, kubeconfig: controlPlane.kubeconfig, receiverHost: '127.0.0.1' });
 }
 
-/** Returns a command that sets what an image's own environment would: the ffmpeg that sends, where `make sender` has built it. */
+/** Returns a command that sets what an image's own environment would: the ffmpeg that sends, once it is built. */
 function imageEnvironment({ env }: Context): string[] {
-  const sender = env.settings.LOOPSTREAM_SENDER ?? findSender();
+  const sender = env.settings.LOOPSTREAM_SENDER ?? findSender(env.cacheDir);
   return sender === undefined ? [] : ['/usr/bin/env', `LOOPSTREAM_SENDER=${sender}`];
 }
 

@@ -21,16 +21,30 @@ const SOURCES = [
 /** It takes a minute of two processors, and packages may have to be installed before. */
 const BUILD_TIMEOUT_MS = 20 * 60_000;
 
-function locateSender(): { dir: string; file: string } {
+export const SENDER_SCRIPT = join(PROJECT_ROOT, 'scripts/build-sender');
+
+/** Runs the script that builds the program into the directory; `reason` is its last line where it failed. */
+export type BuildSender = (dir: string) => Promise<{ ok: boolean; reason: string | undefined }>;
+
+export interface EnsureSenderOptions {
+  onProgress?: (step: string) => void;
+  build?: BuildSender;
+  /** Ends the wait for another process that builds it. */
+  signal?: AbortSignal;
+  /** The directory of all caches, as in the environment unless told. */
+  cacheDir?: string;
+}
+
+function locateSender(cacheDir: string = localEnvironment().cacheDir): { dir: string; file: string } {
   const hash = createHash('sha256').update(process.arch);
   for (const source of SOURCES) hash.update(readFileSync(join(PROJECT_ROOT, source)));
-  const dir = join(resolve(localEnvironment().cacheDir), `sender-${hash.digest('hex').slice(0, 16)}`);
+  const dir = join(resolve(cacheDir), `sender-${hash.digest('hex').slice(0, 16)}`);
   return { dir, file: join(dir, 'ffmpeg-send') };
 }
 
 /** Returns the path of the built program; undefined where it is not built. */
-export function findSender(): string | undefined {
-  const { file } = locateSender();
+export function findSender(cacheDir?: string): string | undefined {
+  const { file } = locateSender(cacheDir);
   return existsSync(file) ? file : undefined;
 }
 
@@ -40,17 +54,24 @@ export function whyNoSender(file = '/etc/os-release'): string | undefined {
   return suite === SUITE ? undefined : `ffmpeg-send is built on Debian ${SUITE}, and this is ${name}`;
 }
 
+const buildHere: BuildSender = async (dir) => {
+  const how = { env: localEnvironment().all, timeoutMs: BUILD_TIMEOUT_MS };
+  const { ok, stderr } = await run(SENDER_SCRIPT, [dir], how);
+  return { ok, reason: stderr.trim().split('\n').at(-1) };
+};
+
 /** Returns the path of the program, and builds it where it is missing. Throws ConfigError with the script's last words. */
-export async function ensureSender(onProgress?: (step: string) => void): Promise<string> {
-  const { dir, file } = locateSender();
+export async function ensureSender(options: EnsureSenderOptions = {}): Promise<string> {
+  const { onProgress, build = buildHere, signal, cacheDir } = options;
+  const { dir, file } = locateSender(cacheDir);
   if (existsSync(file)) return file;
-  // The process that held the lock before may have built it. It appears under its name only when it is complete.
-  await withFileLock(`${dir}.lock`, async () => {
+  const work = async () => {
+    // The process that held the lock before may have built it. It appears under its name only when it is complete.
     if (existsSync(file)) return;
     onProgress?.('compiling ffmpeg-send');
-    const how = { env: localEnvironment().all, timeoutMs: BUILD_TIMEOUT_MS };
-    const { ok, stderr } = await run(join(PROJECT_ROOT, 'scripts/build-sender'), [dir], how);
-    if (!ok) throw new ConfigError(`ffmpeg-send could not be built: ${stderr.trim().split('\n').at(-1)}`);
-  });
+    const { ok, reason } = await build(dir);
+    if (!ok) throw new ConfigError(`ffmpeg-send could not be built: ${reason}`);
+  };
+  await withFileLock(`${dir}.lock`, work, { signal });
   return file;
 }
