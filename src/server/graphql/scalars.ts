@@ -1,6 +1,7 @@
 /** Defines the scalars of the GraphQL schema, and helpers for writing types. Pure: no I/O, no clock. */
 import { GraphQLEnumType, GraphQLError, GraphQLList, GraphQLNonNull, GraphQLScalarType } from 'graphql';
 import { isTime } from '../../lib/time.ts';
+import { findChoice } from '../http/lenient.ts';
 
 const textScalar = (
   name: string,
@@ -39,5 +40,13 @@ export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(typ
 /** Non-null list of non-null items. */
 export const listType = <T extends Wrappable>(type: T) => required(new GraphQLList(required(type)));
 
+/** An enum whose variables are read as REST reads its choices, such as `30` for `f_30`. */
+class LenientEnum extends GraphQLEnumType {
+  override coerceInputValue(given: unknown, hideSuggestions?: boolean) {
+    const names = this.getValues().map(({ name }) => name);
+    return super.coerceInputValue(findChoice(names, given) ?? given, hideSuggestions as never);
+  }
+}
+
 export const enumType = (name: string, values: readonly string[], description?: string) =>
-  new GraphQLEnumType({ name, description, values: Object.fromEntries(values.map((value) => [value, { value }])) });
+  new LenientEnum({ name, description, values: Object.fromEntries(values.map((value) => [value, { value }])) });

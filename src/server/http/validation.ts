@@ -9,6 +9,7 @@ import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { brokenRule, DISPLAY_NAME, patternSentence, SENTENCES as SHARED } from '../../lib/sentences.ts';
 import { isTime } from '../../lib/time.ts';
 import { pointerPart } from './json.ts';
+import { type Leniency, readLeniently } from './lenient.ts';
 import { explainUnions, type SchemaError } from './union-errors.ts';
 
 // The library also accepts times with the suffix of RFC 9557, which neither JavaScript nor Kubernetes can parse.
@@ -72,14 +73,19 @@ type Check = (data: unknown) => { value: unknown } | { error: Error };
 
 const fail = (errors: readonly SchemaError[]): { error: Error } => ({ error: validationFailed(fieldErrors(errors)) });
 
-/** Validates bodies without coercion. A request without a body (Fastify passes null) counts as an empty object. */
-export function compileBody(schema: TSchema): Check {
+/**
+ * Validates bodies. A value in another form (lenient.ts) is read where the body is not valid as it is. A request without a body (Fastify
+ * passes null) counts as an empty object.
+ */
+export function compileBody(schema: TSchema, leniency: Leniency = 'choices'): Check {
   const validator = Compile(schema);
   return (data) => {
     const value = data ?? {};
     if (validator.Check(value)) return { value };
-    const errors = validator.Errors(value) as SchemaError[];
-    return { error: validationFailed(explainUnions(schema, value, errors, fieldErrors)) };
+    const read = readLeniently(schema, value, leniency);
+    if (validator.Check(read)) return { value: read };
+    const errors = validator.Errors(read) as SchemaError[];
+    return { error: validationFailed(explainUnions(schema, read, errors, fieldErrors)) };
   };
 }
 
@@ -99,7 +105,9 @@ export function compileParameters(schema: TSchema): Check {
       if (type === 'integer' && isWhole(given)) value[name] = Number(given);
       if (type === 'boolean' && (given === 'true' || given === 'false')) value[name] = given === 'true';
     }
-    return validator.Check(value) ? { value } : fail(validator.Errors(value) as SchemaError[]);
+    if (validator.Check(value)) return { value };
+    const read = readLeniently(schema, value, 'choices');
+    return validator.Check(read) ? { value: read } : fail(validator.Errors(read) as SchemaError[]);
   };
 }
 

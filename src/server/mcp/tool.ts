@@ -1,6 +1,6 @@
 /**
  * Defines a tool for agents. It names its operations: their scopes decide who may call it, and provide most of its annotations.
- * REST's schemas validate its arguments, with the same messages. Arguments are flat: ids, pages and waits beside the fields of the
+ * REST's schemas validate its arguments, with the same messages; models send numbers as texts and the reverse. Arguments are flat: ids, pages and waits beside the fields of the
  * body.
  * Pure: no I/O, no clock.
  */
@@ -115,8 +115,8 @@ export function tool<
   const { name, title, description, operations, output, summarize, run, keyed = false } = definition;
   const own: TProperties = { ...definition.own, ...(keyed && KEY) };
   const body: TObject = definition.body ?? Nothing;
-  const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }));
-  const checkBody = compileBody(body);
+  const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }), 'all');
+  const checkBody = compileBody(body, 'all');
   const inputSchema = Type.Object({ ...own, ...body.properties }, { additionalProperties: false });
   return {
     name,

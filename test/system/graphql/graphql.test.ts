@@ -101,6 +101,15 @@ describe('mutations', () => {
     expect(await mutate(update, { id, input })).toEqual({
       stream: { name: 'Evening', quality: 'q_1080p', framerate: 'f_30', audioPlaylistIDs: [audio] },
     });
+    // Variables may say a choice in REST's other spellings.
+    for (const [quality, framerate] of [
+      [1080, 30],
+      ['1080p', '30'],
+      ['Q_1080P', 'F_30'],
+    ])
+      expect(await mutate(update, { id, input: { quality, framerate } })).toMatchObject({
+        stream: { quality: 'q_1080p', framerate: 'f_30' },
+      });
     const schedule = `mutation($id: ID!, $input: StreamScheduleInput!) { scheduleStream(id: $id, input: $input) {
       stream { state scheduleStartAt recurrence { cron timeZone durationSeconds } } } }`;
     const recurrence = { cron: '0 6 * * *', durationSeconds: 3600 };

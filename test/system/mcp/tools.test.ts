@@ -167,9 +167,15 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const { id } = await done('create_stream', started.wish({ name: `Loop ${revision}` }));
     expect(await done('get_stream', { id })).toMatchObject({ id, status: 'idle', quality: 'q_1080p' });
     expect(await done('update_stream', { id, quality: '720p' })).toMatchObject({ id, quality: 'q_720p' });
+    for (const quality of [720, '720', 'Q_720P', 'q_720p'])
+      expect(await done('update_stream', { id, quality, name: 24 })).toMatchObject({ quality: 'q_720p', name: '24' });
+    for (const framerate of [25, '25', 'F_25'])
+      expect(await done('update_stream', { id, framerate, name: `Loop ${revision}` })).toMatchObject({
+        framerate: 'f_25',
+      });
     const scheduleStartAt = inMinutes(60);
     expect(await done('schedule_stream', { id, scheduleStartAt })).toMatchObject({ status: 'scheduled' });
-    expect((await done('list_streams', { q: revision, status: 'scheduled' })).data).toMatchObject([{ id }]);
+    expect((await done('list_streams', { q: revision, status: 'Scheduled', limit: '5' })).data).toMatchObject([{ id }]);
     expect((await done('get_stream_schedule', { id })).windows).toMatchObject([{ endAt: null }]);
     expect(await done('unschedule_stream', { id })).toMatchObject({ status: 'idle', scheduleStartAt: null });
     const past = await call('schedule_stream', { id, scheduleStartAt: '2020-01-01T00:00:00Z' });
