@@ -4,7 +4,7 @@
  */
 
 import { parseBytes } from '../../kube/quantity.ts';
-import type { OwnerReference } from '../../kube/types.ts';
+import type { KubeObject, OwnerReference } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { trimEndOf } from '../../lib/trim.ts';
 import type { ConfineMode } from '../../media/confinement/modes.ts';
@@ -15,6 +15,8 @@ import {
   COMPONENT_LABEL,
   MANAGED_BY,
   MANAGED_BY_LABEL,
+  STREAM_LABEL,
+  UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -290,3 +292,23 @@ export const isOwnedBy = (
   object: { metadata: { ownerReferences?: OwnerReference[] } },
   owner: { metadata: { uid: string } },
 ): boolean => object.metadata.ownerReferences?.some((ref) => ref.controller && ref.uid === owner.metadata.uid) ?? false;
+
+const OWNER_LABEL = { streamer: STREAM_LABEL, prepare: UPLOAD_LABEL };
+
+/**
+ * Whether an operator made an object with this owner's name for an earlier owner: a backup tool restores it without its owner, or with one
+ * that has another UID. An object without all of our labels is somebody else's.
+ */
+export function isStray(
+  { metadata }: Pick<KubeObject, 'metadata'>,
+  component: keyof typeof OWNER_LABEL,
+  owner: { metadata: { name: string; uid: string } },
+): boolean {
+  const { labels = {} } = metadata;
+  return (
+    labels[MANAGED_BY_LABEL] === MANAGED_BY &&
+    labels[COMPONENT_LABEL] === component &&
+    labels[OWNER_LABEL[component]] === owner.metadata.name &&
+    !isOwnedBy({ metadata }, owner)
+  );
+}

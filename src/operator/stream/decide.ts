@@ -315,6 +315,18 @@ function describeOnAir(situation: Situation, pod: Pod): Omit<PartialDecision, 'a
   };
 }
 
+/** The stream waits until the pods of an earlier stream of its name are gone, which the operator deletes. */
+const waitForStrays = (stream: LoopStream): PartialDecision => {
+  const message = 'The pod of an earlier stream of this name is being removed.';
+  return {
+    phase: 'starting',
+    action: NO_ACTION,
+    live: no('Starting', message),
+    progressing: yes('Starting', message),
+    playhead: findKeptPlayhead(stream),
+  };
+};
+
 function describeNameTaken(stream: LoopStream, now: Date): PartialDecision {
   const message = `Pod "${podName(stream.metadata.name)}" exists but does not belong to this stream. Delete it.`;
   return {
@@ -339,13 +351,14 @@ function shutOff({ stream, pods, program }: Situation, { message }: Verdict): Pa
 }
 
 function decideCourse(situation: Situation): PartialDecision {
-  const { stream, pod, isNameTaken, readiness, gates, airtime: time, now } = situation;
+  const { stream, pod, isNameTaken, strays = [], readiness, gates, airtime: time, now } = situation;
   const wanted = isWanted(stream.spec) && !stream.metadata.deletionTimestamp;
   if (!wanted || time.kind === 'before' || time.kind === 'after') return keepOffAir(situation);
   const shut = gates.find(({ status }) => status === 'False');
   if (shut && pod) return shutOff(situation, shut);
   if (pod) return run(situation, pod);
-  if (isNameTaken && !findObstacle(stream, [...readiness, ...gates])) return describeNameTaken(stream, now);
+  if (isNameTaken && !findObstacle(stream, [...readiness, ...gates]))
+    return strays.length > 0 ? waitForStrays(stream) : describeNameTaken(stream, now);
   return start(situation);
 }
 

@@ -26,6 +26,8 @@ export interface Observation extends StreamObjects {
   freeName?: string | undefined;
   /** The stream has no pod, and a pod that belongs to somebody else has a name of its pods. */
   isNameTaken?: boolean;
+  /** Pods with names of its pods that an operator made for an earlier stream of this name. */
+  strays?: readonly Pod[];
   /** The stream has a pod that is not over, and a finalizer of the operator is missing from one of the two. */
   lacksFinalizer?: boolean;
   /** The node of `pod`; undefined when the operator knows nothing of it. */

@@ -5,7 +5,7 @@ import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
 import { listPlaylistNames, listUploadNames } from '../media/items.ts';
-import { isOwnedBy } from '../pods/security.ts';
+import { isOwnedBy, isStray } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isOutOfService } from '../pods/taints.ts';
 import { joinKey } from '../runtime/controller.ts';
@@ -65,6 +65,7 @@ export function observeStream(
     other,
     freeName: podNames(name).find((one) => !named.has(one)),
     isNameTaken: own.length === 0 && named.size > 0,
+    strays: [...named.values()].filter((one) => isStray(one, 'streamer', stream)),
     lacksFinalizer: lacksFinalizer(stream, own),
     node: nodeName === undefined ? undefined : caches.nodes?.get('', nodeName),
     ...(pod && isOutdated(pod, settings) && { mayRoll: rollout.mayRoll(stream, now) }),

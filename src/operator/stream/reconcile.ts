@@ -13,6 +13,7 @@ import type { Observation } from './observation.ts';
 import { findEndedPods, findLostPods, observePodTimes, observeStream } from './observe.ts';
 import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus } from './status.ts';
+import { removeStrayPods } from './stray-pods.ts';
 
 /** `enqueueAfter` is called with the key of each stream whose pod may be accepted sooner than was thought. */
 export function reconcileStream(
@@ -31,6 +32,7 @@ export function reconcileStream(
     }
 
     const observed = observeStream(deps, stream, deps.clock.now());
+    if (observed.strays?.length) await removeStrayPods(deps, observed.strays);
     const decision = decide(observed, deps.settings);
     const { action } = decision;
     currentSpan()?.set({ 'loopstream.action': action.do, 'loopstream.phase': decision.phase });

@@ -17,7 +17,7 @@ import {
   type UploadStatus,
 } from '../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../resources/upload/warnings.ts';
-import { isOwnedBy, type PodSettings } from '../pods/security.ts';
+import { isOwnedBy, isStray, type PodSettings } from '../pods/security.ts';
 import { isOver, listTerminations } from '../pods/status.ts';
 import {
   countLeft,
@@ -284,8 +284,10 @@ export class Plan {
       this.create.push({ ...wantedJob, ...(this.retry !== undefined && { retry: this.retry }) });
       return undefined;
     }
-    // A Job that is going, or that an upload of the same name left behind, is waited for: the garbage collector takes it.
-    if (job.metadata.deletionTimestamp || !isOwnedBy(job, this.#upload)) return undefined;
+    // A Job that is going is waited for. The garbage collector does not take one that a backup tool restored without its owner.
+    if (job.metadata.deletionTimestamp) return undefined;
+    if (isStray(job, 'prepare', this.#upload)) this.remove.push(job);
+    if (!isOwnedBy(job, this.#upload)) return undefined;
     const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
     if (outcome.kind === 'running' && isJobFor(job, wantedJob)) {
       if (this.#isAwaited(wantedJob)) this.#raisePods(job);

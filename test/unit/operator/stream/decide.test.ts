@@ -218,6 +218,11 @@ describe('refusals of Kubernetes', () => {
     expect(findKnownRefusal(edited, action)).toBeUndefined();
   });
 
+  it('while a pod of an earlier stream of its name is removed, the stream waits and reports no failure', () => {
+    const { decision } = step(stream(), { ...world({ isNameTaken: true }), strays: [makePod(stream())] });
+    expect(decision).toMatchObject({ phase: 'starting', action: { do: 'nothing' } });
+  });
+
   it('while a pod that is not ours has the name, none is made', () => {
     const { decision } = step(stream(), world({ isNameTaken: true }));
     expect(decision).toMatchObject({ phase: 'failed', action: { do: 'nothing' }, requeueAt: at(30) });

@@ -161,9 +161,14 @@ describe('the import of an upload', () => {
     expect(see(edited).create).toHaveLength(1);
   });
 
-  it('waits for a Job that an upload of the same name left behind', () => {
-    const jobs = [makeJob({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()))];
-    expect(see(fresh(), { jobs })).toMatchObject({ create: [], remove: [], status: { phase: 'importing' } });
+  it('removes a Job that an upload of the same name left behind, waits for it, and leaves that of somebody else', () => {
+    const job = makeJob({ ...fresh(), metadata: { ...fresh().metadata, uid: 'another' } }, wantImport(fresh()));
+    const waits = { create: [], status: { phase: 'importing' } };
+    expect(see(fresh(), { jobs: [job] })).toMatchObject({ ...waits, remove: [job] });
+    const going = { ...job, metadata: { ...job.metadata, deletionTimestamp: '2026-06-01T12:00:00Z' } };
+    const foreign = { ...job, metadata: { ...job.metadata, labels: { app: 'another' } } };
+    for (const other of [going, foreign])
+      expect(see(fresh(), { jobs: [other] })).toMatchObject({ ...waits, remove: [] });
   });
 });
 
