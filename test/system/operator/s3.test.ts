@@ -123,7 +123,7 @@ test('an upload and a stream need a bucket and a Secret, no volume; and no proce
   const storage = await openStorage(url, { credentials: s3.credentials });
   const keys: string[] = [];
   for await (const key of storage.list('')) keys.push(key.split('/')[0] ?? '');
-  expect(new Set(keys)).toEqual(new Set(['renditions', 'sources']));
+  expect(new Set(keys)).toEqual(new Set(['installation.json', 'records', 'renditions', 'sources']));
 
   const pod = await node.kube.get(PODS, NAMESPACE, 'loop-onair');
   const processes = listProcesses(pod.metadata.uid);
