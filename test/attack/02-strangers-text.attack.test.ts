@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DestinationCreate } from '../../src/domain/destinations/record.ts';
+import { tidyUrl } from '../../src/lib/pasted.ts';
 import { readErrorDocument, recognizePage } from '../../src/media/prepare/link/page.ts';
 import { hasPlaceholder } from '../../src/resources/destination/placeholders.ts';
-import { tidy } from '../../src/resources/destination/read.ts';
 import { withoutValues } from '../../src/server/graphql/errors.ts';
 import { tidyMetadata } from '../../src/server/tus/headers.ts';
 import { importMedia } from '../kit/make/imports.ts';
@@ -112,5 +112,5 @@ test.each([
 
 test('an address of placeholders that never end is read at once', () => {
   expect(hasPlaceholder(`{${'key'.repeat(100_000)}`)).toBe(false);
-  expect(tidy(`x${' '.repeat(1_000_000)}x`)).toHaveLength(1_000_002);
+  expect(tidyUrl(`x${' '.repeat(1_000_000)}x`)).toHaveLength(1_000_002);
 });

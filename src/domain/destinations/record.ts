@@ -17,8 +17,7 @@ const RtmpUrl = Type.String({
 });
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
-  pattern: `^\\s*([^\\s"'\\\\\\u0000-\\u001f\\u007f-\\u009f]+\\s*)?$`,
-  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Empty if the URL ends with it, or if SRT needs none.`,
+  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Blanks and quotes around it are taken off. Empty if the URL ends with it, or if SRT needs none.`,
 });
 const RtmpUser = Type.String({
   maxLength: MAX_USER_BYTES,

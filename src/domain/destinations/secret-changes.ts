@@ -5,10 +5,11 @@
  */
 
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { tidyKey, tidyText, tidyUrl } from '../../lib/pasted.ts';
 import { trimEndOf } from '../../lib/trim.ts';
 import { hasHidden, ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import { splitLogin } from '../../resources/destination/login.ts';
-import { type DestinationField, FIELDS, mergeLogins, readDestination, tidy } from '../../resources/destination/read.ts';
+import { type DestinationField, FIELDS, mergeLogins, readDestination } from '../../resources/destination/read.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
 import type { DestinationUpdate } from './record.ts';
 
@@ -62,7 +63,7 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
   const changes: SecretChanges = {
     ...(isMoved && { rtmpUrl: read.rtmpUrl }),
     // An address with hidden values takes the key unchanged.
-    ...(given.rtmpKey !== undefined && { rtmpKey: isMoved ? read.rtmpKey : tidy(given.rtmpKey) }),
+    ...(given.rtmpKey !== undefined && { rtmpKey: isMoved ? read.rtmpKey : tidyKey(given.rtmpKey) }),
     ...(known || login.rtmpUser !== '' ? login : {}),
   };
   return { changes, status: showChanges(changes, known) };
@@ -71,7 +72,7 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
 /** Moves a login from the URL to its fields. */
 function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
   if (asked.rtmpUrl === undefined) return asked;
-  const { rtmpUrl, login } = splitLogin(tidy(asked.rtmpUrl));
+  const { rtmpUrl, login } = splitLogin(tidyUrl(asked.rtmpUrl));
   if (!login) return asked;
   const merged = mergeLogins(login, asked);
   if (merged.problem !== undefined) throw refuse(merged.field, merged.problem);
@@ -82,12 +83,12 @@ function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
 /** A user or a password alone changes an existing login. An empty one, or an SRT address, removes it. */
 function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known?: DestinationStatus): LoginChanges {
   const given = {
-    ...(rtmpUser !== undefined && { rtmpUser: tidy(rtmpUser) }),
-    ...(rtmpPassword !== undefined && { rtmpPassword: tidy(rtmpPassword) }),
+    ...(rtmpUser !== undefined && { rtmpUser: tidyText(rtmpUser) }),
+    ...(rtmpPassword !== undefined && { rtmpPassword: tidyText(rtmpPassword) }),
   };
   const values = Object.values(given);
   if (values.length > 0) return values.every((value) => value === '') ? NO_LOGIN : given;
-  return known?.hasLogin && rtmpUrl !== undefined && /^\s*srt:/i.test(rtmpUrl) ? NO_LOGIN : {};
+  return known?.hasLogin && rtmpUrl !== undefined && /^srt:/i.test(tidyUrl(rtmpUrl)) ? NO_LOGIN : {};
 }
 
 function showChanges({ rtmpUrl, rtmpKey, rtmpUser }: SecretChanges, known?: DestinationStatus): DestinationStatus {

@@ -9,6 +9,7 @@ import { type Kube, KubeError } from '../../kube/types.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import { tidyUrl } from '../../lib/pasted.ts';
 import {
   ACCOUNT_LABEL,
   API_VERSION,
@@ -130,7 +131,7 @@ export function createDestinationService({
       const destination = destinations.get(accountId, id);
       const { rtmpUrl, ...others } = given;
       // A URL sent back as it was shown is no change: hidden values stay.
-      const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && rtmpUrl === destination.status?.rtmpUrl;
+      const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
       const input: DestinationUpdate = isAsShown ? others : given;
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
       const changesSecret = Object.keys(changes).length > 0;

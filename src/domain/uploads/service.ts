@@ -5,12 +5,13 @@ import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import { tidyUrl } from '../../lib/pasted.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
 import { readJoin } from '../../media/storage/joins.ts';
 import { deletePieces } from '../../media/storage/pieces.ts';
 import type { Storage } from '../../media/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
-import { findLinkRefusal, tidyLink } from '../../resources/upload/link.ts';
+import { findLinkRefusal } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
@@ -139,7 +140,7 @@ export function createUploadService({
       }),
 
     async fromLink(accountId: string, { type, url: given, name }: UploadFromLink): Promise<Upload> {
-      const url = tidyLink(given);
+      const url = tidyUrl(given);
       checkLink(url, allowPrivateLinks);
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {

@@ -3,7 +3,8 @@
  * goes, or the key itself; the result is an address, a key and a login. The API server, the operator and the pods that
  * publish all use it, so that each accepts the same destinations. Pure: no I/O, no clock.
  */
-import { trimEnd, trimEndOf } from '../../lib/trim.ts';
+import { tidyKey, tidyText, tidyUrl } from '../../lib/pasted.ts';
+import { trimEndOf } from '../../lib/trim.ts';
 import { findIngestKeyProblem, type Ingest, readIngest } from './ingest.ts';
 import { findLoginProblem, type Login, splitLogin } from './login.ts';
 import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
@@ -38,10 +39,6 @@ export type DestinationResult =
   | { read: ReadDestination; problem?: undefined; field?: undefined }
   | ({ read?: undefined } & DestinationProblem);
 
-/** Blanks, line breaks and what nobody sees come along when something is copied. */
-export const tidy = (text: string): string =>
-  trimEnd(text.replace(/^[\s\p{Cf}]+/u, ''), (sign) => /[\s\p{Cf}]/u.test(sign));
-
 const wrong = (field: DestinationField, problem: string): DestinationResult => ({ field, problem });
 
 /** An address and its key, as far as they were found in each other. */
@@ -71,11 +68,12 @@ const NO_NAME: DestinationProblem = {
 export function readDestination(given: GivenDestination, quote?: (name: string) => string): DestinationResult {
   const long = FIELDS.find((field) => (given[field] ?? '').length > MAX_CHARACTERS);
   if (long) return wrong(long, `must have at most ${MAX_CHARACTERS} characters`);
-  const { rtmpUrl: bare, login } = splitLogin(tidy(given.rtmpUrl));
+  const { rtmpUrl: bare, login } = splitLogin(tidyUrl(given.rtmpUrl));
   const credentials = mergeLogins(login, given);
   if (credentials.problem !== undefined) return wrong(credentials.field, credentials.problem);
-  const key = tidy(given.rtmpKey ?? '');
-  if (isPlaceholderKey(key)) return wrong('rtmpKey', 'is a placeholder; give the stream key that the platform shows');
+  const key = tidyKey(given.rtmpKey ?? '');
+  if (isPlaceholderKey(key) || isPlaceholderKey(tidyText(given.rtmpKey ?? '')))
+    return wrong('rtmpKey', 'is a placeholder; give the stream key that the platform shows');
   const located = /^srt:/i.test(bare) ? locateInQuery(bare, key) : locateInPath(bare, key);
   if ('problem' in located) return wrong(located.field, located.problem);
   if (/^(rtmp\w*|srt|https?):\/\//i.test(located.rtmpKey)) {
@@ -100,7 +98,7 @@ type GivenCredentials = { rtmpUser: string; rtmpPassword: string; problem?: unde
 
 /** The login of the fields, or that of the address; given twice it must be the same. */
 export function mergeLogins(login: Login | undefined, given: Partial<GivenDestination>): GivenCredentials {
-  const [rtmpUser, rtmpPassword] = [tidy(given.rtmpUser ?? ''), tidy(given.rtmpPassword ?? '')];
+  const [rtmpUser, rtmpPassword] = [tidyText(given.rtmpUser ?? ''), tidyText(given.rtmpPassword ?? '')];
   if (!login) return { rtmpUser, rtmpPassword };
   const isOther = (mine: string, theirs: string) => mine !== '' && theirs !== '' && mine !== theirs;
   if (isOther(rtmpUser, login.user) || isOther(rtmpPassword, login.password)) {
@@ -143,7 +141,7 @@ const append = (key: string, query: string): string => key + (key.includes('?') 
 function locateInPath(rtmpUrl: string, key: string): LocatedResult {
   const located = findInPath(rtmpUrl, key);
   if ('problem' in located || located.sent) return located;
-  const found = { rtmpUrl: tidy(located.rtmpUrl), rtmpKey: tidy(located.rtmpKey) };
+  const found = { rtmpUrl: tidyText(located.rtmpUrl), rtmpKey: tidyKey(located.rtmpKey) };
   const again = findInPath(found.rtmpUrl, found.rtmpKey);
   if (!('problem' in again) && again.rtmpUrl === found.rtmpUrl && again.rtmpKey === found.rtmpKey) return found;
   return { rtmpUrl: `${found.rtmpUrl}/{key}`, rtmpKey: found.rtmpKey, sent: found };

@@ -5,12 +5,6 @@
  */
 import { hostRefusal } from '../../lib/public-address.ts';
 
-/** A link as it was meant: without blanks and line breaks around it, nor the brackets of RFC 3986, appendix C. */
-export function tidyLink(text: string): string {
-  const link = text.trim();
-  return link.startsWith('<') && link.endsWith('>') ? link.slice(1, -1).trim() : link;
-}
-
 /** A zone (RFC 6874) in an address; no URL with one can be parsed (WHATWG URL, 3.5). */
 function hasZone(link: string): boolean {
   const [, authority = ''] = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(link) ?? [];

@@ -5,6 +5,7 @@ import { IconLink, IconPlaylist, IconVideo } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Upload } from '../../../client/index.ts';
+import { tidyUrl } from '../../../lib/pasted.ts';
 import { useApi } from '../../api/context.tsx';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
@@ -46,11 +47,11 @@ function FromLink({ draft, change, onNext }: MediaStepProps) {
   const queries = useQueryClient();
   const form = useForm({
     initialValues: { url: draft.link },
-    validate: { url: (value) => (value.trim() === '' ? 'Paste the link to a video file.' : null) },
+    validate: { url: (value) => (tidyUrl(value) === '' ? 'Paste the link to a video file.' : null) },
     onValuesChange: ({ url }) => change({ link: url }),
   });
   const { submit, busy, problem } = useSubmit<{ url: string }, Upload>({
-    send: ({ url }, idempotencyKey) => uploads.fromLink({ type: 'VIDEO', url: url.trim() }, { idempotencyKey }),
+    send: ({ url }, idempotencyKey) => uploads.fromLink({ type: 'VIDEO', url: tidyUrl(url) }, { idempotencyKey }),
     fields: ['url'],
     onMistakes: form.setErrors,
     onDone: async (upload) => {

@@ -4,6 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Destination } from '../../../client/index.ts';
+import { tidyUrl } from '../../../lib/pasted.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
@@ -128,7 +129,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     forget();
     onClose();
   };
-  const moved = before && form.values.rtmpUrl.trim() !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
+  const moved = before && tidyUrl(form.values.rtmpUrl) !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
   return (
     <Dialog title={before ? 'Change destination' : 'New destination'} onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>

@@ -1,5 +1,6 @@
 /** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
 import type { Destination } from '../../../client/index.ts';
+import { tidyKey, tidyText, tidyUrl } from '../../../lib/pasted.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];
@@ -8,11 +9,13 @@ type SentFields = Partial<Record<DestinationFormField, string>>;
 
 /** Where SRT needs no key, and where an address ends with one, the field of the key may stay empty. */
 export const mayLackKey = (rtmpUrl: string): boolean =>
-  /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(rtmpUrl.trim());
+  /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(tidyUrl(rtmpUrl));
 
-/** Leaves out the spaces around copied texts, and the values that stay as they are. */
+const TIDY: Partial<Record<DestinationFormField, (text: string) => string>> = { rtmpUrl: tidyUrl, rtmpKey: tidyKey };
+
+/** Leaves out what is around copied texts, and the values that stay as they are. */
 export function findChanges(values: DestinationValues, before: Destination | undefined): SentFields {
-  const given = FIELDS.map((field) => [field, values[field].trim()] as const);
+  const given = FIELDS.map((field) => [field, (TIDY[field] ?? tidyText)(values[field])] as const);
   const getCurrent = (field: DestinationFormField): string =>
     before && (field === 'name' || field === 'rtmpUrl') ? before[field] : '';
   const isAsked = (field: DestinationFormField) => !before && ['name', 'rtmpUrl', 'rtmpKey'].includes(field);

@@ -5,6 +5,7 @@
  * RTMPS at port 443, which passes more firewalls than RTMP's 1935.
  * Pure: no I/O, no clock.
  */
+import { tidyUrl } from '../../../lib/pasted.ts';
 
 export type PresetId = 'youtube' | 'twitch' | 'facebook' | 'kick' | 'custom';
 
@@ -72,8 +73,8 @@ export const presetById = (id: string): Preset => PRESETS.find((preset) => prese
 
 /** The platform that an ingest URL belongs to; Custom for one that is not known. Of two that fit, the longer name says more. */
 export function findPreset(rtmpUrl: string): Preset {
-  if (!URL.canParse(rtmpUrl)) return CUSTOM;
-  const { hostname } = new URL(rtmpUrl);
+  const hostname = URL.parse(tidyUrl(rtmpUrl))?.hostname;
+  if (hostname === undefined) return CUSTOM;
   const fits = PRESETS.flatMap((preset) =>
     preset.hosts
       .filter((host) => hostname === host || hostname.endsWith(`.${host}`))

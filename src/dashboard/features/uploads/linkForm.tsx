@@ -2,6 +2,7 @@
 import { TextInput } from '@mantine/core';
 import { IconMusic, IconVideo } from '@tabler/icons-react';
 import type { Upload, UploadFromLink } from '../../../client/index.ts';
+import { tidyUrl } from '../../../lib/pasted.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';
@@ -23,7 +24,7 @@ const TYPES = [
 
 const buildBody = ({ type, url, name }: LinkValues): UploadFromLink => ({
   type,
-  url: url.trim(),
+  url: tidyUrl(url),
   ...(name.trim() !== '' && { name: name.trim() }),
 });
 
@@ -32,7 +33,7 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
   const { form, forget } = useDraftForm<LinkValues>({
     name: 'upload',
     initialValues: { type: 'VIDEO', url: '', name: '' },
-    validate: { url: (value) => (value.trim() === '' ? 'Paste the link to the file.' : null) },
+    validate: { url: (value) => (tidyUrl(value) === '' ? 'Paste the link to the file.' : null) },
   });
   const { submit, busy, problem } = useSubmit({
     send: (values: LinkValues, idempotencyKey) => uploads.fromLink(buildBody(values), { idempotencyKey }),

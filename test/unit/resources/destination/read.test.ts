@@ -37,6 +37,9 @@ test.each([
     '%KEY%',
   ].map((placeholder) => [`rtmp://h.example/app/${placeholder}`, 'k', 'rtmp://h.example/app', 'k']),
   ['\u200b rtmp://h.example/app\n', ' k\u00a0', 'rtmp://h.example/app', 'k'],
+  ['"rtmp://h.example/app"', '"k"', 'rtmp://h.example/app', 'k'],
+  ['<rtmp://h.example/app/k>', '', 'rtmp://h.example/app', 'k'],
+  ['“rtmp://h.example/{stream_key}”', '<k>', 'rtmp://h.example', 'k'],
   // No other part ends like a key.
   ['rtmp://h.example/live/stream', 'k', 'rtmp://h.example/live/stream', 'k'],
   ['rtmp://h.example/live', 'live', 'rtmp://h.example/live', 'live'],

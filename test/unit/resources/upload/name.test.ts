@@ -1,14 +1,6 @@
-/** Tests that a link is taken as people paste it, and keeps its name. */
+/** Tests that a file keeps the name that its link gives it. */
 import { expect, test } from 'vitest';
-import { tidyLink } from '../../../../src/resources/upload/link.ts';
 import { parseLinkName } from '../../../../src/resources/upload/name.ts';
-
-test.each([
-  ' https://a.example/x.mp4',
-  'https://a.example/x.mp4\n',
-  '<https://a.example/x.mp4>',
-  ' < https://a.example/x.mp4 > ',
-])('%j is taken', (text) => expect(tidyLink(text)).toBe('https://a.example/x.mp4'));
 
 test.each([
   ['100%.mp4', '100%.mp4'],
