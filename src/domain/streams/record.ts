@@ -202,7 +202,8 @@ export const Stream = Type.Object(
       [Type.Object({ code: Type.String(), message: Type.String(), since: Time }, { title: 'Degraded' }), Type.Null()],
       {
         description:
-          'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached.',
+          'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached. Also what ' +
+          'Kubernetes refuses for a stream that is to be on air, and when it is tried again.',
       },
     ),
     createdAt: Time,

@@ -9,7 +9,7 @@ import { memoize } from '../../lib/memoize.ts';
 import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { CREDIT_CONDITION, FINALIZER, RETRY_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
-import { isRefused } from '../../resources/stream/health.ts';
+import { findRefused } from '../../resources/stream/health.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -148,6 +148,14 @@ export function createStreamService(deps: StreamServiceDeps) {
     await streams.patch(stream, { spec });
   };
 
+  /** Asks the operator to try at once what Kubernetes has refused. */
+  const tryAgain = async (stream: LoopStream): Promise<void> => {
+    if (!findRefused(stream)) return;
+    const request = currentIntent()?.newId('try') ?? randomUUID();
+    const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${request}` };
+    await streams.patch(stream, { metadata: { annotations } });
+  };
+
   /** Waits until the stream is in one of `phases` for the spec of `generation`. */
   const settle = async (
     accountId: string,
@@ -237,7 +245,7 @@ export function createStreamService(deps: StreamServiceDeps) {
 
     /**
      * Puts the stream on air now. Start removes a schedule that has not begun or is over. Recurring windows stay: the stream is on
-     * air during them from now on. A pod that Kubernetes has refused is tried again at once.
+     * air during them from now on. A start or a stop makes the operator try at once whatever Kubernetes has refused.
      */
     async start(accountId: string, id: string, waitSeconds?: number, watch: StartWatch = {}): Promise<Progress> {
       const stream = streams.get(accountId, id);
@@ -250,11 +258,7 @@ export function createStreamService(deps: StreamServiceDeps) {
         if (!watch.whenReady) await requireReady(accountId, id);
         const schedule = late ? null : early ? (endAt ? { startAt: null, onAirUntil: null } : null) : undefined;
         await putOnAir(stream, { replicas: 1, ...(schedule === undefined ? {} : { schedule }) });
-      } else if (isRefused(stream)) {
-        const request = currentIntent()?.newId('try') ?? randomUUID();
-        const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${request}` };
-        await streams.patch(stream, { metadata: { annotations } });
-      }
+      } else await tryAgain(stream);
       const phases: Phase[] = recurrence && !late ? ['live', 'scheduled'] : ['live'];
       return settle(accountId, id, phases, waitSeconds, watch);
     },
@@ -263,6 +267,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
+      else await tryAgain(stream);
       return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds, watch);
     },
 

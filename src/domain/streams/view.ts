@@ -4,6 +4,7 @@ import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
+import { findRefused } from '../../resources/stream/health.ts';
 import { findConditionField, readGates } from '../../resources/stream/readiness.ts';
 import { findNextStart, listNextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -45,12 +46,17 @@ export function computePhase(stream: LoopStream, now: Date): Phase {
   return OFF_AIR.includes(phase) ? phase : 'stopping';
 }
 
-/** Describes the problem of a stream on air. */
-function findDegraded({ status }: LoopStream): Stream['degraded'] {
-  const degraded = findCondition(status?.conditions, 'Degraded');
-  if (degraded?.status !== 'True') return null;
-  const { code, message, since } = toIssue(degraded);
-  return { code, message, since };
+/** Describes the problem of a stream on air, or what Kubernetes refuses for it, and when the operator tries that again. */
+function findDegraded(stream: LoopStream): Stream['degraded'] {
+  const degraded = findCondition(stream.status?.conditions, 'Degraded');
+  if (degraded?.status === 'True') {
+    const { code, message, since } = toIssue(degraded);
+    return { code, message, since };
+  }
+  const refused = findRefused(stream);
+  if (!refused) return null;
+  const { code, message, fix, since } = toIssue(refused);
+  return { code, message: `${message} ${fix}`, since };
 }
 
 export function toStream(stream: LoopStream, now: Date): Stream {

@@ -1,5 +1,7 @@
 /** Puts streams on air and takes them off, as `kubectl scale` does. */
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
+import { findRefused } from '../../resources/stream/health.ts';
+import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { type Call, CommandError } from '../shell/call.ts';
 import { parseReference } from '../shell/objects.ts';
@@ -26,8 +28,8 @@ const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolea
     const timeoutMs = parseTimeout(flags.timeout);
     for (const text of args) {
       const { name } = parseReference(text, 'stream');
-      // A pod that Kubernetes has refused is tried again at once.
-      const asked = replicas === 1 ? annotate(RETRY_ANNOTATION, makeRequest()) : {};
+      // The operator tries at once whatever Kubernetes has refused.
+      const asked = annotate(RETRY_ANNOTATION, makeRequest());
       const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { ...asked, spec: { replicas } });
       if (replicas === 1 && stream.spec.suspend)
         warn(`Stream "${name}" stays off air: spec.suspend is true. Set it to false to put the stream on air.`);
@@ -40,8 +42,10 @@ const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolea
       );
       if (arrived === undefined) {
         const now = await kube.get(LOOPSTREAMS, namespace, name);
+        const refused = findRefused(now);
+        const again = refused ? ` ${getConditionFix(refused)}` : '';
         throw new CommandError(
-          `Stream "${name}" is still ${now.status?.phase ?? 'unknown'}. ${explain(now).why} See kubectl loop diagnose ${name}.`,
+          `Stream "${name}" is still ${now.status?.phase ?? 'unknown'}. ${explain(now).why}${again} See kubectl loop diagnose ${name}.`,
         );
       }
       write(`Stream "${name}" is ${arrived}.\n`);

@@ -48,7 +48,7 @@ const LONGEST_MS = 60_000;
 const LONGEST_INVALID_MS = 600_000;
 /** A pause is this part of the time that the refusal has lasted. */
 const PART = 1 / 3;
-/** A pause is longer or shorter by up to this part, so that what was refused together is not tried together. */
+/** A pause is longer or shorter by up to this part, so that what was refused together is not tried together. It never exceeds the longest. */
 const SPREAD = 0.25;
 
 /** A refusal that passes by itself is tried again after this, for as long as it may take by what is known. */
@@ -59,7 +59,7 @@ export function computePauseMs(
   { lastedMs, longestMs }: { lastedMs: number; longestMs: number },
   random: number,
 ): number {
-  const pauseMs = Math.min(longestMs, Math.max(SHORTEST_MS, lastedMs * PART));
+  const pauseMs = Math.min(longestMs / (1 + SPREAD), Math.max(SHORTEST_MS, lastedMs * PART));
   return Math.round(pauseMs * (1 - SPREAD + 2 * SPREAD * random));
 }
 

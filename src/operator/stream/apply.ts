@@ -104,10 +104,14 @@ export async function applyDecision(
 
 /** The actions whose refusal the status tells; the others fail, and are retried by the queue. */
 const ATTEMPTS: Partial<Record<Action['do'], string>> = {
+  prepare: 'preparation',
   create: 'pod',
   publish: 'publisher',
   patch: 'program',
   skip: 'program',
+  delete: 'deletion',
+  expire: 'expiry',
+  restoreFinalizers: 'finalizers',
 };
 
 function describeAttempt({ metadata }: LoopStream, action: Deed): Attempt | undefined {

@@ -3,7 +3,7 @@
  * Reconciling and Stalled tell tools what the phase and the other conditions tell people. Pure: no I/O, no clock.
  */
 
-import { findCondition, type Verdict } from '../common/conditions.ts';
+import { type Condition, findCondition, type Verdict } from '../common/conditions.ts';
 import {
   findNextStall,
   type Health,
@@ -78,10 +78,10 @@ const REFUSED_WRITES: ReadonlySet<string> = new Set<ProblemReason>([
   'WriteRefused',
 ]);
 
-/** Whether Kubernetes refuses what the operator writes for a stream. */
-export function isRefused({ status }: Pick<LoopStream, 'status'>): boolean {
+/** The condition that says what Kubernetes refuses for a stream. The operator tries that again. */
+export function findRefused({ status }: Pick<LoopStream, 'status'>): Condition | undefined {
   const progressing = findCondition(status?.conditions, 'Progressing');
-  return progressing?.status === 'False' && REFUSED_WRITES.has(progressing.reason);
+  return progressing?.status === 'False' && REFUSED_WRITES.has(progressing.reason) ? progressing : undefined;
 }
 
 /** Unknown reasons are those of other controllers, and of kubelet. */

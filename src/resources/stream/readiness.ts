@@ -9,6 +9,7 @@ import {
   MEDIA_FIELDS,
   READINESS_CONDITIONS,
   READINESS_ISSUES,
+  REFUSED_CHANGES,
   type ReadinessReason,
 } from './spec.ts';
 
@@ -47,6 +48,7 @@ export const getReasonCode = (reason: string): string =>
 /** Returns the fix for a condition that is not True. */
 export function getConditionFix({ type, status, reason }: Pick<Verdict, 'type' | 'status' | 'reason'>): string {
   if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
+  if (Object.hasOwn(REFUSED_CHANGES, reason)) return REFUSED_CHANGES[reason as keyof typeof REFUSED_CHANGES].fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Make the condition "${type}" true; the stream then goes on air automatically.`;
   return 'Wait a moment, and read the stream again.';

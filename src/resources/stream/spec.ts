@@ -465,12 +465,12 @@ export const READINESS_ISSUES = {
   QuotaExceeded: {
     code: 'quota_exceeded',
     field: '',
-    fix: 'Raise the ResourceQuota of the namespace, or free some of it; the operator retries automatically.',
+    fix: 'Raise the ResourceQuota of the namespace, or free some of it. The operator tries again within a minute, and at once when you start or edit the stream.',
   },
   PodRefused: {
     code: 'pod_refused',
     field: '',
-    fix: 'Remove the cause that Kubernetes reports; the operator retries automatically, and at once when you start or edit the stream.',
+    fix: 'Remove the cause that Kubernetes reports. The operator tries again within ten minutes, sooner at first, and at once when you start or edit the stream.',
   },
   PodNameTaken: {
     code: 'pod_name_taken',
@@ -484,3 +484,25 @@ export const READINESS_ISSUES = {
   },
 } as const;
 export type ReadinessReason = keyof typeof READINESS_ISSUES;
+
+const REFUSED_FIX =
+  'Remove the cause that Kubernetes reports. The operator tries again within ten minutes, sooner at first, and at once when you start, stop or edit the stream.';
+
+/** Reasons of Progressing for what Kubernetes refuses beside a pod of a stream that is off air → the public code, as above. */
+export const REFUSED_CHANGES = {
+  StandbyRefused: {
+    code: 'standby_refused',
+    meaning: 'Kubernetes rejects the pod that is to take over from the one on air.',
+    fix: REFUSED_FIX,
+  },
+  ProgramRefused: {
+    code: 'program_refused',
+    meaning: 'Kubernetes rejects the change of the program, so the stream stays on air as it was.',
+    fix: REFUSED_FIX,
+  },
+  WriteRefused: {
+    code: 'write_refused',
+    meaning: 'Kubernetes rejects what the operator writes or deletes for the stream.',
+    fix: REFUSED_FIX,
+  },
+} as const;

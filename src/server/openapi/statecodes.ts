@@ -3,7 +3,7 @@
  * tables of these nouns if they have one; this module adds advice. Pure: no I/O, no clock.
  */
 import { FAILURES, type FailureCode } from '../../media/streamer/output/failure.ts';
-import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../../resources/stream/spec.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
 import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';
 
@@ -95,6 +95,9 @@ const OF_DESTINATIONS: Record<FailureCode, string> = {
 
 const entries = <Code extends string, Text>(texts: Record<Code, Text>) => Object.entries(texts) as [Code, Text][];
 
+/** Kubernetes refuses the pod of a stream that is to be on air. */
+const REFUSED_PODS: ReadonlySet<string> = new Set(['pod_refused', 'quota_exceeded']);
+
 /** A code of several tables appears several times. */
 export const STATE_CODES: readonly StateCode[] = [
   ...entries(OF_UPLOADS).map(([code, fix]) => ({
@@ -108,8 +111,9 @@ export const STATE_CODES: readonly StateCode[] = [
     code,
     fix,
     meaning: OF_READINESS[code],
-    place: '`code` of an issue in a stream’s readiness',
+    place: `\`code\` of an issue in a stream’s readiness${REFUSED_PODS.has(code) ? ', and of `degraded` of a stream' : ''}`,
   })),
+  ...Object.values(REFUSED_CHANGES).map((texts) => ({ ...texts, place: '`code` of `degraded` of a stream' })),
   {
     code: 'items_left_out',
     meaning: 'Some items cannot be played now, and the stream goes on air without them.',

@@ -18,6 +18,7 @@ import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { applyRights } from '../../../tools/local/rights.ts';
+import { createRefusals } from '../../kit/make/refusals.ts';
 import {
   aroundEachTest,
   buildObject,
@@ -32,8 +33,10 @@ import {
   kube,
   kubelet,
   NS,
+  prepareUpload,
   setSpec,
   waitForPhase,
+  waitForPod,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -150,6 +153,33 @@ test('status says why a stream is off air, start and stop wait, and diagnose has
 
   expect(await loop('stop', 'bunny', '--wait')).toMatchObject({ status: 0, stdout: 'Stream "bunny" is idle.\n' });
   expect((await getStream()).spec.replicas).toBe(0);
+});
+
+test('a start that Kubernetes refuses says so and when it is tried again, and the next one is on air', async () => {
+  const refusals = createRefusals(kube, NS);
+  await createDestination();
+  await createUpload();
+  await createStream({ replicas: 0 });
+  await prepareUpload();
+  await until('it can start', async () => (await getStream()).status?.canStart);
+  await refusals.makePolicy({ resources: 'pods' });
+  try {
+    await refusals.untilPodsRefused();
+    const tooLate = await loop('start', 'bunny', '--wait', '--timeout', '2s');
+    expect(tooLate.status).toBe(1);
+    expect(tooLate.stderr).toMatch(
+      /^kubectl loop start: Stream "bunny" is still waiting\. .*Everything needs the label team\./,
+    );
+    expect(tooLate.stderr).toContain(READINESS_ISSUES.PodRefused.fix);
+  } finally {
+    await refusals.remove();
+  }
+  await refusals.untilPodsAccepted();
+  const started = loop('start', 'bunny', '--wait');
+  await waitForPod();
+  await kubelet.bind('bunny-onair');
+  await kubelet.run('bunny-onair', true);
+  expect(await started).toMatchObject({ status: 0, stdout: 'Stream "bunny" is live.\n' });
 });
 
 test('a stream on air has nothing wrong; -o json, -A, -l and names choose; skip waits until it is done', async () => {

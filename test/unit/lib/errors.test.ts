@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ERRORS } from '../../../src/lib/errors.ts';
 import { FAILURES } from '../../../src/media/streamer/output/failure.ts';
-import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/resources/stream/spec.ts';
 import { UPLOAD_ERRORS } from '../../../src/resources/upload/spec.ts';
 import { UPLOAD_WARNINGS } from '../../../src/resources/upload/warnings.ts';
 import { describeApi } from '../../../src/server/openapi/describe.ts';
@@ -28,6 +28,7 @@ test('docs/errors/ matches the code, a page for each code and no other (fix with
     ...Object.keys(UPLOAD_WARNINGS),
     ...Object.values(READINESS_ISSUES).map(({ code }) => code),
     ...Object.keys(FAILURES),
+    ...Object.values(REFUSED_CHANGES).map(({ code }) => code),
     'items_left_out',
     'preparation_behind',
   ];

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { computePhase, isSettled, toReadiness, toStream } from '../../../../src/domain/streams/view.ts';
 import { NOT_SEEN } from '../../../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { PHASES, type Phase, READINESS_ISSUES } from '../../../../src/resources/stream/spec.ts';
+import { PHASES, type Phase, READINESS_ISSUES, REFUSED_CHANGES } from '../../../../src/resources/stream/spec.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 
@@ -128,5 +128,14 @@ test('a fault on air is shown with its code, and nothing when all is well', () =
     since: '2026-01-01T00:00:00Z',
   });
   expect(degraded('False', 'Healthy')).toBeNull();
+  const refused = (phase: Phase, reason: string) =>
+    toStream(stream({ phase, replicas: 1, conditions: [['Progressing', 'False', reason]] }), now).degraded;
+  for (const [reason, { code, fix }] of Object.entries({ ...READINESS_ISSUES, ...REFUSED_CHANGES }).filter(([reason]) =>
+    /Refused|QuotaExceeded/.test(reason),
+  )) {
+    const told = { code, message: `${reason}! ${fix}`, since: '2026-01-01T00:00:00Z' };
+    expect(refused(code === 'pod_refused' || code === 'quota_exceeded' ? 'waiting' : 'live', reason)).toEqual(told);
+  }
+  expect(refused('waiting', 'Waiting')).toBeNull();
   expect(toStream(stream({}), now).degraded).toBeNull();
 });
