@@ -120,8 +120,10 @@ export function createKube(
     list,
     page,
     watch,
-    create: async (resource, namespace, object) =>
-      stripManagedFields(await http.json('POST', collectionPath(resource, namespace), { body: object })),
+    create: async (resource, namespace, object, { dryRun = false } = {}) => {
+      const path = `${collectionPath(resource, namespace)}${formatQuery(dryRun ? { dryRun: 'All' } : {})}`;
+      return stripManagedFields(await http.json('POST', path, { body: object }));
+    },
     replace: async (resource, namespace, object, { fieldManager, subresource } = {}) => {
       const path = objectPath(resource, namespace, object.metadata.name, subresource);
       return stripManagedFields(await http.json('PUT', `${path}${formatQuery({ fieldManager })}`, { body: object }));

@@ -145,7 +145,13 @@ export interface Kube {
    * list anew).
    */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
-  create<T extends KubeObject>(resource: Resource<T>, namespace: string, object: T): Promise<Stored<T>>;
+  /** `dryRun`: it is admitted or refused as ever, and not written. */
+  create<T extends KubeObject>(
+    resource: Resource<T>,
+    namespace: string,
+    object: T,
+    options?: { dryRun?: boolean },
+  ): Promise<Stored<T>>;
   /** PUT of the object, or of a subresource; fails with Conflict when metadata.resourceVersion is given and old. */
   replace<T extends KubeObject>(
     resource: Resource<T>,

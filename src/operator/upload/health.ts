@@ -9,10 +9,10 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { isPlayable, PREVIEW_PROFILE, type UploadStatus } from '../../resources/upload/spec.ts';
 import { buildConditions } from '../runtime/controller.ts';
 
-/** Reason of Ready while Kubernetes refuses a Job, which is tried again. */
+/** Reason of Ready while Kubernetes refuses a Job or its pod, which is tried again. */
 export const JOB_REFUSED = 'JobRefused';
 
-/** `refusal`: why a Job of the upload cannot be made, which only others can change. */
+/** `refusal`: why a Job of the upload, or its pod, cannot be made, which only others can change. */
 export function judgeUpload({ media, renditions = [], error, conditions }: UploadStatus, refusal?: string): Health {
   // Prepared repeats the problem of an import.
   const { status, reason = '', message = '' } = findCondition(conditions, media ? 'Prepared' : 'Imported') ?? {};

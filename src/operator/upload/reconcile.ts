@@ -4,8 +4,9 @@ import { JOBS, type Job } from '../../kube/core.ts';
 import { hasReason } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { ACCOUNT_LABEL, importJobName, RETRY_ANNOTATION } from '../../resources/common/names.ts';
+import { earliest } from '../../resources/stream/airtime.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
-import { BY_UPLOAD } from '../caches/caches.ts';
+import { BY_OWNER, BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import {
@@ -28,6 +29,7 @@ import { buildHelpersJob, buildJob, type WantedHelpers, type WantedJob } from '.
 import { observeUpload } from './observe.ts';
 import { playOwnRates } from './own-rates.ts';
 import type { UploadDecision } from './plan.ts';
+import { createPodLooks } from './pod-refusal.ts';
 import { isActive } from './progress.ts';
 import { createRaiser } from './raise.ts';
 import { buildImportRecords, dropForeignStatus } from './records.ts';
@@ -36,11 +38,12 @@ import { buildImportRecords, dropForeignStatus } from './records.ts';
 const NAME_TAKEN_RETRY_MS = 60_000;
 
 type EnqueueUpload = (uploadKey: string, afterMs?: number) => void;
-type Deps = UploadControllerDeps & { retries: Retries };
+type Deps = UploadControllerDeps & { retries: Retries; lookAtPods: ReturnType<typeof createPodLooks> };
 
 /** `enqueue` is called with the key of each upload that waited and may make a Job now. */
 export function reconcileUpload(tools: UploadControllerDeps, enqueue: EnqueueUpload): Reconcile {
-  const deps = { ...tools, retries: createRetries(enqueue) };
+  const lookAtPods = createPodLooks({ kube: tools.kube, upsert: (job) => tools.caches.jobs.upsert(job) });
+  const deps = { ...tools, retries: createRetries(enqueue), lookAtPods };
   const raisePods = createRaiser(deps);
   return async (key) => {
     try {
@@ -74,13 +77,20 @@ async function reconcile(
   const writer = createWriter(deps, key, upload, now);
   const queued = await createJobs(deps, key, upload, decision.create, writer);
   await adjustHelpers(deps, key, upload, decision.helpers, writer);
+  const lookAt = await deps.lookAtPods({
+    jobs: caches.jobs.byIndex(BY_UPLOAD, key),
+    listPods: ({ metadata }) => caches.pods.byIndex(BY_OWNER, metadata.uid),
+    wasRefused: findCondition(upload.status?.conditions, 'Ready')?.reason === JOB_REFUSED,
+    try: writer.try,
+    now,
+  });
   const refusal = writer.close();
   await writeUploadStatus(deps, upload, decision, { refusal, queued, now });
   await raisePods(decision.raise);
-  return requeueAt(refusal?.retryAt ?? decision.requeueAt, now);
+  return requeueAt(refusal?.retryAt ?? earliest(lookAt, decision.requeueAt), now);
 }
 
-/** Why a Job cannot be made, which only others can change. */
+/** Why a Job or its pod cannot be made, which only others can change. */
 interface JobRefusal {
   message: string;
   retryAt: Date;
@@ -128,6 +138,8 @@ function createWriter({ retries }: Deps, key: string, upload: Upload, now: Date)
       }
     },
     close() {
+      // Nothing is to be written any more, e.g. since the Job has its pod.
+      if (isFree === undefined) retries.forget(namespace, key);
       if (isFree && refusal === undefined) retries.succeed(namespace, key, now);
       return refusal;
     },
