@@ -1,6 +1,6 @@
 /** Tests streams on a real control plane, from creation to deletion. */
 import { describe, expect, it } from 'vitest';
-import { EVENTS, PODS, SECRETS } from '../../../src/kube/core.ts';
+import { EVENTS, NODES, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
 import { decodeSecret } from '../../../src/operator/stream/secret.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
@@ -259,6 +259,49 @@ describe('a stream', () => {
     });
     expect(after.status).toMatchObject({ podName: 'bunny-onair-b', epoch: live.status?.epoch });
     await until('the first is gone', async () => !(await getPod()));
+  });
+
+  it('tells node autoscalers by its pod whether it may move, and at once when that is edited', async () => {
+    await goLive();
+    const SAFE = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+    const FIXED = 'karpenter.sh/do-not-disrupt';
+    const read = async () => {
+      const { metadata } = (await getPod()) ?? {};
+      return { uid: metadata?.uid, safe: metadata?.annotations?.[SAFE], fixed: metadata?.annotations?.[FIXED] };
+    };
+    const before = await read();
+    expect(before).toMatchObject({ safe: 'true', fixed: undefined });
+    for (const [disruptionPolicy, safe, fixed] of [
+      ['Never', 'false', 'true'],
+      ['Always', 'true', undefined],
+    ] as const) {
+      await setSpec({ disruptionPolicy });
+      await until(`the pod says ${disruptionPolicy}`, async () => (await read()).safe === safe);
+      expect(await read()).toEqual({ uid: before.uid, safe, fixed });
+    }
+  });
+
+  it('on a spot node stays while it tolerates the taint of such nodes, and moves when the end of the node is announced', async () => {
+    const spot = { key: 'example.com/spot', value: 'true', effect: 'NoSchedule' };
+    const setTaints = (taints: object[]) => kube.mergePatch(NODES, '', 'test-node', { spec: { taints } });
+    await setTaints([spot]);
+    try {
+      await createDestination();
+      await createUpload();
+      await createStream({ template: { tolerations: [{ key: spot.key, operator: 'Exists', effect: 'NoSchedule' }] } });
+      await prepareUpload();
+      await waitForPod();
+      await kubelet.bind('bunny-onair');
+      await kubelet.run('bunny-onair', true);
+      const { status } = await waitForPhase('live');
+      expect(findCondition(status?.conditions, 'Progressing')?.reason).toBe('Settled');
+      expect(await getPod('bunny-onair-b')).toBeUndefined();
+      await setTaints([spot, { key: 'example.com/ends', effect: 'NoSchedule' }]);
+      await waitForPod('bunny-onair-b');
+      expect((await getStream()).status?.phase).toBe('live');
+    } finally {
+      await setTaints([]);
+    }
   });
 
   it('whose template is edited continues in another pod; an unneeded pod goes away', async () => {
