@@ -125,7 +125,7 @@ export async function runOperator(
   const progress: JobProgress = new Map();
   const sweeping: SweepOptions = { graceSeconds: config.sweepGraceHours * 3600, ...options.sweep };
   const sweeper = new Sweeper(deps, sweeping);
-  metrics.showSuspicious(() => sweeper.suspicious);
+  metrics.showSuspicious(() => sweeper.countSuspicious());
   const admission = new Admission({
     limits: { import: config.importConcurrency, rendition: config.prepareConcurrency },
     jobs: () => caches.jobs.list(),

@@ -97,6 +97,8 @@ interface Sweep {
   lastRecord?: string;
   /** UID of the last Job whose result was read. */
   readUid?: string;
+  /** Sources, by part of the storage, that are kept although no Upload has them. */
+  suspicious?: { shards: number; sources: Map<number, number> };
 }
 
 const describeSuspicion = (sources: number): string =>
@@ -108,8 +110,6 @@ export class Sweeper {
   readonly #options: Pick<SweepOptions, 'graceSeconds'>;
   /** By namespace, each of which has a storage of its own. */
   readonly #sweeps = new Map<string, Sweep>();
-  /** Sources by namespace that are kept although no Upload has them, as of the last sweep. */
-  readonly suspicious = new Map<string, number>();
 
   constructor(deps: ControllerDeps, options: Pick<SweepOptions, 'graceSeconds'>) {
     this.#deps = deps;
@@ -124,6 +124,27 @@ export class Sweeper {
     const found = this.#sweeps.get(namespace) ?? {};
     this.#sweeps.set(namespace, found);
     return found;
+  }
+
+  /** Counts the sources by namespace that are kept although no Upload has them, as of the last sweep of each part of the storage. */
+  countSuspicious(): Map<string, number> {
+    const counts = new Map<string, number>();
+    for (const [namespace, { suspicious }] of this.#sweeps)
+      if (suspicious)
+        counts.set(
+          namespace,
+          [...suspicious.sources.values()].reduce((sum, sources) => sum + sources, 0),
+        );
+    return counts;
+  }
+
+  #noteSuspicious(namespace: string, job: Job, sources: number): void {
+    const task = readTask(job);
+    if (task?.action !== 'sweep') return;
+    const sweep = this.#find(namespace);
+    // Another division of the keys counts anew.
+    if (sweep.suspicious?.shards !== task.shards) sweep.suspicious = { shards: task.shards, sources: new Map() };
+    sweep.suspicious.sources.set(task.shard, sources);
   }
 
   /** Whether something may be deleted at this moment. */
@@ -178,7 +199,7 @@ export class Sweeper {
       log.warn({ namespace, sources: suspicious }, message);
       events.event(job, { type: 'Warning', reason: 'SweepSuspicious', message });
     }
-    this.suspicious.set(namespace, suspicious);
+    this.#noteSuspicious(namespace, job, suspicious);
   }
 
   /** Makes the Job of the next sweep of a namespace, unless one is at work. Returns the number of parts of its storage. */

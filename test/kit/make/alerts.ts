@@ -141,7 +141,24 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       at: '10m',
       fires: { task: 'rendition', code: 'storage_full' },
     },
+    {
+      series: { 'loopstream_upload_failures_total{task="import",code="storage_taken"}': '0 0 1 1x20' },
+      at: '10m',
+      fires: { task: 'import', code: 'storage_taken' },
+    },
     { series: { 'loopstream_upload_failures_total{task="import",code="media_unreadable"}': '0+3x20' }, at: '10m' },
+  ],
+  LoopStreamSourcesSuspicious: [
+    // Only the leader sweeps, and another operator has shown its last count.
+    {
+      series: {
+        'loopstream_suspicious_sources{namespace="tv",instance="a"}': '0 0 3x20',
+        'loopstream_suspicious_sources{namespace="tv",instance="b"}': '0x22',
+      },
+      at: '15m',
+      fires: { namespace: 'tv' },
+    },
+    { series: { 'loopstream_suspicious_sources{namespace="tv",instance="a"}': '3 3 0x20' }, at: '15m' },
   ],
   LoopStreamScheduleLate: [
     {

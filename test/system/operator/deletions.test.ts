@@ -1,9 +1,9 @@
 /** Tests that the deletion of an upload leaves a trace, and that a status of another upload is not believed, on a real control plane. */
 import { expect, test } from 'vitest';
-import { CONFIG_MAPS, JOBS, NAMESPACES } from '../../../src/kube/core.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES } from '../../../src/kube/core.ts';
 import { isOwnedBy } from '../../../src/operator/pods/security.ts';
 import { readRecordsTask } from '../../../src/operator/upload/job.ts';
-import { DELETED_UPLOADS, UPLOAD_FINALIZER } from '../../../src/resources/common/names.ts';
+import { DELETED_UPLOADS, SWEEP_JOB, UPLOAD_FINALIZER } from '../../../src/resources/common/names.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
@@ -12,6 +12,8 @@ import {
   finishJob,
   kube,
   NS,
+  operator,
+  waitForJobPod,
   withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
@@ -63,4 +65,27 @@ test('a status of another upload is not believed: its import finds the source th
   });
   const film = await importFilm({ sourceKey: 'sources/gone' });
   expect(film.status).toMatchObject({ sourceKey: 'sources/gone', media: MEDIA });
+});
+
+test('sources that a sweep keeps without an upload are reported by an event and a metric, until there are none', async () => {
+  const readGauge = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${operator.opsPort}/metrics`)).text();
+    return /^loopstream_suspicious_sources\{namespace="tv"\} (\d+)$/m.exec(text)?.[1];
+  };
+  const runSweep = async (suspicious: number) => {
+    await withoutOperator(async () => undefined, { sweep: { firstMs: 0, intervalMs: 1 } });
+    await waitForJobPod(SWEEP_JOB);
+    expect(await readGauge()).toBeUndefined();
+    await finishJob(SWEEP_JOB, { action: 'swept', deleted: 0, marked: 3, ...(suspicious > 0 && { suspicious }) });
+    await until('the metric', async () => (await readGauge()) === String(suspicious));
+  };
+  await runSweep(2);
+  const event = await until('the event', async () =>
+    (await kube.list(EVENTS, { namespace: NS })).find(
+      (one) => (one as { reason?: string }).reason === 'SweepSuspicious',
+    ),
+  );
+  expect(event).toMatchObject({ type: 'Warning', message: expect.stringMatching(/^2 sources .*forget-sources/) });
+  await kube.delete(JOBS, NS, SWEEP_JOB, { propagationPolicy: 'Background' });
+  await runSweep(0);
 });

@@ -221,7 +221,7 @@ const media: Alert[] = [
   },
   {
     name: 'LoopStreamPrepareFailing',
-    expr: 'sum by (task, code) (increase(loopstream_upload_failures_total{code=~"storage_full|prepare_timeout|prepare_failed"}[30m])) > 0',
+    expr: 'sum by (task, code) (increase(loopstream_upload_failures_total{code=~"storage_full|storage_taken|prepare_timeout|prepare_failed"}[30m])) > 0',
     severity: 'warning',
     summary: 'Media cannot be prepared ({{ $labels.task }}: {{ $labels.code }}).',
     description: 'A Job that imports or prepares an upload failed because of the cluster, not because of the file.',
@@ -238,9 +238,36 @@ const media: Alert[] = [
     ],
     mends: [
       'storage_full: enlarge the volume or the bucket’s quota; `operator.sweep` deletes unreferenced media.',
+      'storage_taken: another installation has the storage. Give each a prefix of its own, or see `docs/backup.md` to take it over.',
       'prepare_timeout: nodes are too slow or too full for the media; give Jobs better nodes.',
       'prepare_failed with an OOMKilled pod: a scratch volume in tmpfs counts as memory; give `storage.scratchVolume` a disk.',
       'Then retry the upload, because a failure is final.',
+    ],
+  },
+  {
+    name: 'LoopStreamSourcesSuspicious',
+    expr: 'max by (namespace) (loopstream_suspicious_sources) > 0',
+    for: '10m',
+    severity: 'warning',
+    summary: 'Uploads of {{ $labels.namespace }} are missing, and their sources are left.',
+    description: 'The media storage has sources that no upload has, and nobody has deleted their uploads.',
+    means:
+      'The last sweep found sources without an upload, and no evidence that their uploads were deleted: uploads were lost, a restore is ' +
+      'not complete, or another installation had this storage. The sweep keeps such a source for 30 days, then deletes it.',
+    viewers: 'Nothing, unless a stream plays an upload that is missing.',
+    looks: [
+      [
+        'kubectl get events -n "$NS" --field-selector reason=SweepSuspicious',
+        'the number of sources, and since when they are reported',
+      ],
+      ['loopstream forget-sources "$NS" --dry-run', 'each source: its upload, account, size and date'],
+      ['kubectl get uploads -n "$NS"', 'uploads that should be there and are not'],
+    ],
+    mends: [
+      'Restore the uploads under their names, with their label `loopstream.dev/account`: they find their sources by themselves (`docs/backup.md`).',
+      'Uploads that are restored into another namespace or cluster: `loopstream adopt`.',
+      'Uploads that will not come back: `loopstream forget-sources`. The sweep then deletes their sources.',
+      'If more time is needed than 30 days, set `operator.sweep=false` until the uploads are there.',
     ],
   },
   {
