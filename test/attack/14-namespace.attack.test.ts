@@ -11,9 +11,11 @@ import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
 import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
 import { buildJob, wantImport } from '../../src/operator/upload/job.ts';
-import { API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/resources/upload/resource.ts';
 import { environment } from '../../src/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
 import { destination, makeProgram, S3_SETTINGS, SETTINGS, stream, upload, world } from '../kit/make/operator.ts';
@@ -40,10 +42,11 @@ interface Answer {
   message: string;
 }
 
-/** Sends a request as one of the service's accounts, or as a person with every right. Nothing is stored unless `stored`. */
+/** Sends a request as one of the service's accounts, as a tenant with kubectl, or as a person with every right. Nothing is stored unless `stored`. */
 async function ask(who: string, method: string, path: string, body?: unknown, stored = false): Promise<Answer> {
+  const user = who === 'tenant' ? who : `system:serviceaccount:${SERVICE}:loopstream-${who}`;
   const headers: Record<string, string> = {
-    ...(who !== 'person' && { 'impersonate-user': `system:serviceaccount:${SERVICE}:loopstream-${who}` }),
+    ...(who !== 'person' && { 'impersonate-user': user }),
     ...(method === 'PATCH' && { 'content-type': 'application/merge-patch+json' }),
   };
   const { status, text } = await kube.raw(method, stored ? path : `${path}?dryRun=All`, body, headers);
@@ -73,7 +76,7 @@ beforeAll(async () => {
   // kube-apiserver follows writes with a delay: rights, then policies, and service accounts for pods.
   const foreign = () => ask('operator', 'POST', collection(SECRETS), secret('anybody-s'));
   await until('the policies are in force', async () => /Secrets of its own/.test((await foreign()).message));
-  const policies = ['pods', 'jobs', 'foreign', 'elsewhere', 'template', 'destinations'].map(
+  const policies = ['pods', 'jobs', 'foreign', 'elsewhere', 'accounts', 'template', 'destinations'].map(
     (name) => `loopstream-${name}-${SERVICE}`,
   );
   const path = '/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies';
@@ -348,5 +351,62 @@ describe('a person with kubectl, where the template is bounded', () => {
       expect(status).toBe(422);
       expect(message).toContain('begin with "rtmp-" here. Copy the URL and the key into a Secret of such a name.');
     }
+  });
+});
+
+describe('a tenant with kubectl, who may do all in the namespace', () => {
+  const RBAC = `/apis/rbac.authorization.k8s.io/v1/namespaces/${STREAMS}`;
+  /** Gives the tenant a right. */
+  async function grant(name: string, resources: string[], verbs: string[]): Promise<void> {
+    const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name };
+    const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'tenant' }];
+    const rules = [{ apiGroups: ['loopstream.dev'], resources, verbs }];
+    const post = (plural: string, body: object) =>
+      ask('person', 'POST', `${RBAC}/${plural}`, { metadata: { name }, ...body }, true);
+    expect((await post('roles', { rules })).status).toBe(201);
+    expect((await post('rolebindings', { roleRef, subjects })).status).toBe(201);
+  }
+  const KINDS: [Resource<KubeObject>, object][] = [
+    [LOOPSTREAMS as never, { uploadName: 'film', destinationNames: ['d'] }],
+    [UPLOADS as never, { track: 'video', source: { sent: { sizeBytes: 9, receivedBytes: 9 } } }],
+    [PLAYLISTS as never, { items: [{ uploadName: 'film' }] }],
+    [DESTINATIONS as never, { secretName: 'rtmp-mine' }],
+  ];
+  const build = ({ kind }: Resource<KubeObject>, spec: object, account?: string, name = 'film') => ({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, ...(account !== undefined && { labels: { [ACCOUNT_LABEL]: account } }) },
+    spec,
+  });
+
+  test('gives no object to an account, takes none away, and so forges no match with a lost upload', async () => {
+    const plurals = KINDS.map(([{ plural }]) => plural);
+    await grant('editor', plurals, ['*']);
+    for (const [resource, spec] of KINDS) {
+      const post = (who: string, account?: string, name?: string, stored = false) =>
+        ask(who, 'POST', collection(resource), build(resource, spec, account, name), stored);
+      await until('the tenant may write', async () => (await post('tenant')).status === 201);
+      const forged = await until('it is refused', async () => {
+        const answer = await post('tenant', 'acc-ada');
+        return answer.status === 403 && answer;
+      });
+      expect(forged.message).toContain('says who owns an object');
+      // The API server does so, and a person with every right who restores a backup.
+      expect(await post('api', 'acc-ada')).toMatchObject({ status: 201 });
+      expect(await post('person', 'acc-ada', 'hers', true)).toMatchObject({ status: 201 });
+      expect(await post('tenant', undefined, 'mine', true)).toMatchObject({ status: 201 });
+      const patch = (who: string, name: string, metadata: object) =>
+        ask(who, 'PATCH', objectPath(resource, STREAMS, name), { metadata });
+      for (const account of ['acc-eve', null, ''])
+        expect(await patch('tenant', 'hers', { labels: { [ACCOUNT_LABEL]: account } })).toMatchObject({ status: 403 });
+      expect(await patch('tenant', 'mine', { labels: { [ACCOUNT_LABEL]: 'acc-ada' } })).toMatchObject({ status: 403 });
+      expect(await patch('tenant', 'hers', { labels: { team: 'news' } })).toMatchObject({ status: 200 });
+    }
+    await grant('restorer', ['accounts'], ['assign']);
+    const [, [resource, spec]] = KINDS as [never, (typeof KINDS)[number]];
+    await until(
+      'the right to restore',
+      async () => (await ask('tenant', 'POST', collection(resource), build(resource, spec, 'acc-ada'))).status === 201,
+    );
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Attacks the parts of an account's upload: a person with kubectl makes an Upload that names them. Their bytes are neither read nor deleted, and
- * the owner joins them afterwards. An API server runs on a real Kubernetes; the Job of the import runs on its storage.
+ * Attacks the bytes of an account's upload: a person with kubectl makes an Upload that names its parts, or one of its name. The bytes are
+ * neither read nor deleted, and the owner has them afterwards. An API server runs on a real Kubernetes; the Job of the import runs on its
+ * storage.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,6 +16,7 @@ import { prepareConfig } from '../../src/media/settings.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
 import type { Storage } from '../../src/media/storage/storage.ts';
 import { wantImport } from '../../src/operator/upload/job.ts';
+import { buildImportRecords, type DeletedUpload } from '../../src/operator/upload/records.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../src/resources/upload/resource.ts';
 import type { Part } from '../../src/resources/upload/spec.ts';
@@ -61,19 +63,23 @@ const findParts = (ids: readonly string[]): Promise<Part[]> =>
   Promise.all(ids.map(async (name) => ({ name, uid: (await getUpload(name)).metadata.uid })));
 
 /** Makes an Upload as kubectl does. */
-const forge = (name: string, parts: Part[], account?: string) =>
+const forge = (name: string, parts: Part[] | undefined, account?: string) =>
   api.kube.create(UPLOADS, NAMESPACE, {
     apiVersion: `${UPLOADS.group}/${UPLOADS.version}`,
     kind: 'Upload',
     metadata: { name, namespace: NAMESPACE, ...(account && { labels: { [ACCOUNT_LABEL]: account } }) },
-    spec: { track: 'video', source: { sent: { sizeBytes: film.length, receivedBytes: film.length, parts } } },
+    spec: {
+      track: 'video',
+      source: { sent: { sizeBytes: film.length, receivedBytes: film.length, ...(parts && { parts }) } },
+    },
   } as never);
 
 /** Runs the Job that the operator makes. */
-async function importUpload(upload: Upload): Promise<PrepareResult> {
+async function importUpload(upload: Upload, deleted: DeletedUpload[] = []): Promise<PrepareResult> {
   const file = join(dir, `result-${upload.metadata.name}`);
   const config = prepareConfig({
     LOOPSTREAM_TASK: JSON.stringify(wantImport(upload).task),
+    LOOPSTREAM_RECORDS: JSON.stringify(buildImportRecords(upload, 'cluster-1', deleted)),
     LOOPSTREAM_RESULT_FILE: file,
     LOOPSTREAM_STORAGE_URL: storageUrl,
   });
@@ -160,4 +166,24 @@ test('a join that was interrupted is finished by the client’s next try, and no
   await seen('half-joined');
   expect(parseUploadId(await joinParts(ids))).toBe('half-joined');
   expect(await importUpload(await getUpload('half-joined'))).toMatchObject({ action: 'import' });
+});
+
+test('an Upload that is named like a lost one of an account does not get its media; the restored one does', async () => {
+  const made = await tus.create({ 'Upload-Length': String(film.length) }, { filename: 'film.mp4' });
+  const name = parseUploadId(made);
+  expect((await tus.append(name, 0, film)).status).toBe(204);
+  const lost = await getUpload(name);
+  const { uid, labels } = lost.metadata;
+  expect(await importUpload(lost)).toMatchObject({ action: 'import' });
+  await api.kube.delete(UPLOADS, NAMESPACE, name);
+  const GONE = { action: 'failed', error: { code: 'prepare_failed' } };
+  for (const account of [undefined, 'acc-mallory', `${labels?.[ACCOUNT_LABEL]}0`]) {
+    expect(await importUpload(await forge(name, undefined, account)), String(account)).toMatchObject(GONE);
+    await api.kube.delete(UPLOADS, NAMESPACE, name);
+  }
+  const restored = await forge(name, undefined, labels?.[ACCOUNT_LABEL]);
+  // Nobody gets an upload that its owner has deleted.
+  const deleted = [{ uid, name, sourceKey: `sources/${uid}` }];
+  expect(await importUpload(restored, deleted)).toMatchObject(GONE);
+  expect(await importUpload(restored)).toMatchObject({ action: 'import', sourceKey: `sources/${uid}` });
 });

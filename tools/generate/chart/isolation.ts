@@ -66,6 +66,10 @@ export const policies = group('ValidatingAdmissionPolicies, for limits that RBAC
     'Additional repositories for the images of streams and Jobs, e.g. `registry.example.com/loopstream-old` during a move.',
     { type: 'string', minLength: 1 },
   ),
+  accountLabel: flag(
+    'Let only the API server change the label `loopstream.dev/account`, and users with the right `assign` on `accounts` in the API group `loopstream.dev`, as administrators of the cluster have it. With `policies.enabled`.',
+    true,
+  ),
   template: group('Allowed values in `spec.template` of a LoopStream, for clusters that several teams share.', {
     enabled: flag('Restrict it. Existing objects stay valid until they are edited.', false),
     priorityClassNames: list('Allowed PriorityClasses.', { type: 'string', minLength: 1 }),

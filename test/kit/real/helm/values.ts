@@ -113,7 +113,7 @@ export const COMBINATIONS: Record<string, Values> = {
     ...INLINE,
     watchNamespaces: ['*', 'team-a'],
     storage: { type: 's3', s3: { bucket: 'media', existingSecret: 's3', apiSecret: 's3' } },
-    policies: { template: { enabled: true }, destinations: { secretPrefix: 'rtmp-' } },
+    policies: { accountLabel: false, template: { enabled: true }, destinations: { secretPrefix: 'rtmp-' } },
     monitoring: { podMonitor: { enabled: true } },
   },
   'all namespaces of the cluster, and one for the streams of the API server': { ...INLINE, watchNamespaces: ['*'] },
