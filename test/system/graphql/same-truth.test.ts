@@ -11,6 +11,7 @@ import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import {
+  ALWAYS_REPORTED,
   type LoopStreamSpec,
   type LoopStreamStatus,
   PHASES,
@@ -155,7 +156,7 @@ const FIELDS = ['destinationIDs', 'videoUploadObjectID', 'scheduleStartAt'];
 function listIssues({ metadata, status }: Stored<LoopStream>): Readiness['issues'] {
   return READINESS_CONDITIONS.flatMap((type, at) => {
     const told = (status as LoopStreamStatus | undefined)?.conditions?.find((one) => one.type === type);
-    if (told?.status === 'True') return [];
+    if (told?.status === 'True' || (!told && !ALWAYS_REPORTED.includes(type))) return [];
     const { code, fix, field } = told
       ? READINESS_ISSUES[told.reason as keyof typeof READINESS_ISSUES]
       : { code: 'not_checked', fix: expect.stringContaining('whether the operator runs'), field: FIELDS[at] ?? '' };

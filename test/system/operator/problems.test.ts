@@ -51,6 +51,8 @@ async function createDestination(name: string, rtmpUrl?: string): Promise<void> 
   await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
 }
 
+const LONG_NOTES = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`note-${i}`, 'x'.repeat(4000)]));
+
 /** The streams by the code of their trouble. */
 const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   destination_not_found: { destinationNames: ['none'] },
@@ -65,6 +67,7 @@ const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   playlist_not_found: { playlistNames: ['none'] },
   playlist_empty: { playlistNames: ['empty'] },
   schedule_invalid: { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
+  template_too_large: { template: { annotations: LONG_NOTES } },
   unschedulable: {},
   quota_exceeded: { template: { resources: { requests: { cpu: '50' }, limits: { cpu: '50' } } } },
   pod_refused: { template: { runtimeClassName: 'none' } },
@@ -84,6 +87,7 @@ const CODES = {
   playlist_not_found: 'Playlist "none" does not exist.',
   playlist_empty: 'has no items.',
   schedule_invalid: 'timeZone "Mars/Base" is not a time zone',
+  template_too_large: 'spec.template has ',
   unschedulable: 'No node accepts the pod: ',
   quota_exceeded: 'exceeded quota: few',
   pod_refused: 'RuntimeClass "none" not found',
