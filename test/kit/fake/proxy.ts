@@ -14,6 +14,8 @@ export interface Proxy {
   stall(): void;
   /** Sends half of the next data to the receiver and resets the publisher's connection. */
   tear(): void;
+  /** Hangs up on each later publisher after the time that `nextMs` returns for it; without a function, on none. */
+  hangUp(nextMs?: () => number): void;
   close(): Promise<void>;
 }
 
@@ -36,6 +38,7 @@ export async function startProxy(port: number): Promise<Proxy> {
   let connections = 0;
   let forwarded = 0;
   let rate: number | undefined;
+  let nextHangUpMs: (() => number) | undefined;
   const pump = (pair: Pair, most?: number): void => {
     const { from, to } = pair;
     if (pair.deaf) return;
@@ -56,7 +59,9 @@ export async function startProxy(port: number): Promise<Proxy> {
     pairs.add(pair);
     from.on('readable', () => rate === undefined && pump(pair)).on('error', () => undefined);
     to.on('data', (data) => void from.write(data)).on('error', () => undefined);
+    const hangUp = nextHangUpMs && setTimeout(() => from.destroy(), nextHangUpMs());
     from.once('close', () => {
+      clearTimeout(hangUp);
       pairs.delete(pair);
       to.destroy();
     });
@@ -90,6 +95,9 @@ export async function startProxy(port: number): Promise<Proxy> {
     },
     tear: () => {
       for (const pair of pairs) pair.torn = true;
+    },
+    hangUp: (nextMs) => {
+      nextHangUpMs = nextMs;
     },
     close: async () => {
       clearInterval(timer);

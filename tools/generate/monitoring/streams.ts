@@ -117,7 +117,7 @@ const onAir: Alert[] = [
     summary: `Destination {{ $labels.destination }} of ${STREAM} accepts no media.`,
     description: 'The destination has not been connected for five minutes, while the pod of the stream runs.',
     means:
-      'The pod retries the destination. The other destinations of the stream are not affected. A destination that hangs up again and again counts as disconnected until a connection lasts twice as long as those before (10 s to 5 min).',
+      'The pod retries the destination. The other destinations of the stream are not affected. A destination that hangs up again and again counts as disconnected until a connection lasts twice as long as those before (20 s to 5 min).',
     viewers: 'Nothing at this destination, or a picture that stops again and again.',
     looks: [
       [

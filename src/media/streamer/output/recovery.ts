@@ -3,10 +3,11 @@
  * of its short connections is a recovery. Pure: no I/O, no clock.
  */
 
-/** The shortest time that a connection has to hold after one that did not last. */
-const SHORTEST_HOLD_MS = 10_000;
-/** The next connection need not hold for any time after a single one that broke later than this. */
-const SINGLE_BREAK_MS = 20_000;
+/**
+ * The shortest time that a connection has to hold after one that did not last: a destination that hangs up within 15 s again and again is
+ * never healthy in between, whatever its rhythm. After a single break of a longer connection, the next one need not hold for any time.
+ */
+const SHORTEST_HOLD_MS = 20_000;
 /** A connection of this length shows a healthy destination, whatever was before. No connection has to hold for longer. */
 const HEALTHY_MS = 300_000;
 
@@ -31,7 +32,7 @@ export class Recovery {
       this.#holdMs = this.#longestMs = 0;
       return hasHeld;
     }
-    const isFirst = this.#longestMs === 0 && connectedMs >= SINGLE_BREAK_MS;
+    const isFirst = this.#longestMs === 0 && connectedMs >= SHORTEST_HOLD_MS;
     this.#longestMs = Math.max(this.#longestMs, connectedMs);
     this.#holdMs = isFirst ? 0 : Math.min(HEALTHY_MS, Math.max(SHORTEST_HOLD_MS, 2 * this.#longestMs));
     return hasHeld;

@@ -24,6 +24,11 @@ describe('a destination that hangs up again and again', () => {
     },
   );
 
+  it('after another time within fifteen seconds each turn is never healthy in between', () => {
+    const turns = Array.from({ length: 500 }, (_, i) => 500 + ((i * 7919) % (14.5 * SECOND)));
+    expect(countRecoveries(turns)).toBe(0);
+  });
+
   it('after a different time each turn is healthy a few times at most', () => {
     const turns = Array.from({ length: 500 }, (_, i) => 100 + ((i * 7919) % (60 * SECOND)));
     expect(countRecoveries(turns)).toBeLessThanOrEqual(4);
@@ -46,9 +51,9 @@ describe('a destination that hangs up again and again', () => {
   it('is healthy again once a connection has held for twice as long as those before', () => {
     const recovery = new Recovery();
     for (const ms of always(1200)) recovery.end(ms);
-    expect(recovery.holdMs).toBe(10 * SECOND);
-    recovery.end(7 * SECOND);
-    expect(recovery.holdMs).toBe(14 * SECOND);
+    expect(recovery.holdMs).toBe(20 * SECOND);
+    recovery.end(12 * SECOND);
+    expect(recovery.holdMs).toBe(24 * SECOND);
   });
 });
 
