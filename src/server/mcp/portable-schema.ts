@@ -11,8 +11,11 @@ const isObject = (value: unknown): value is Json =>
 
 /** Keywords that some clients refuse; the server checks each of them itself. */
 const UNPORTABLE: ReadonlySet<string> = new Set(['uniqueItems', 'minProperties', 'title']);
-/** In results the types say enough: their words would be two thirds of the list that each conversation begins with. */
-const WORDS: ReadonlySet<string> = new Set([...UNPORTABLE, 'description', 'pattern', 'minLength', 'maxLength']);
+/** In results the names and types say enough: the rest would be two thirds of the list that each conversation begins with. */
+const WORDS: ReadonlySet<string> = new Set([
+  ...UNPORTABLE,
+  ...['description', 'required', 'pattern', 'minLength', 'maxLength'],
+]);
 
 /** The values of an enum as texts, with their type: a number is one of the texts, too. */
 function typeEnum({ enum: values, ...schema }: Json): Json {
