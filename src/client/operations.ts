@@ -51,6 +51,7 @@ import type {
   TopUpCreate,
   Upload,
   UploadFromLink,
+  UploadUpdate,
   Usage,
   UsageQuery,
   User,
@@ -291,6 +292,12 @@ export interface Operations {
      */
     get: (id: string, call?: CallOptions) => Promise<Upload>;
     /**
+     * Choose the tracks of an upload. Replaces the choice of tracks; `{}` is the automatic choice. The upload is
+     * prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the file
+     * has no such track. It may reject with `problems.Conflict`.
+     */
+    update: (id: string, body: UploadUpdate, call?: CallOptions) => Promise<Upload>;
+    /**
      * Retry the link of a failed upload. The upload keeps its objectID and all references to it. Fails with 409
      * `upload_not_failed` while it is in progress or ready, and with `upload_not_from_link` if a client sent the
      * file. It may reject with `problems.UploadNotFailed`, `problems.UploadNotFromLink`, `problems.LinkForbidden`,
@@ -444,6 +451,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     fromLink: (body, call) => post('/uploads/from-link', call, body),
     list: (query, call) => list('/uploads', query, call),
     get: (id, call) => get(path`/uploads/${id}`, call),
+    update: (id, body, call) => patch(path`/uploads/${id}`, call, body),
     retry: (id, call) => post(path`/uploads/${id}/retry`, call),
     delete: (id, call) => remove(path`/uploads/${id}`, call),
   },

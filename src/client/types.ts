@@ -51,7 +51,7 @@ export type {
   StreamWindows,
   UnplayableItem,
 } from '../domain/streams/record.ts';
-export type { Upload, UploadFromLink } from '../domain/uploads/record.ts';
+export type { Upload, UploadFromLink, UploadUpdate } from '../domain/uploads/record.ts';
 
 export interface UsageQuery {
   /** First day, e.g. 2027-01-31. Defaults to 29 days before the last day. */

@@ -106,6 +106,7 @@ export const GATE: readonly TextRule[] = [
 export const SENTENCES = {
   noMedia: 'is required, unless playlists are given',
   twoMedia: 'cannot be given together with an upload',
+  rightSide: 'must be given together with audio, as another track',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
   endBeforeStart: 'must be after the start',

@@ -26,7 +26,8 @@ import { type Checksum, verifyBody } from './checksum.ts';
 import { createGrowingReservation } from './growing-reservation.ts';
 import { findParts, listJoinedParts, type Parts, toPart } from './parts.ts';
 import type { UploadQuota } from './quota.ts';
-import { type Metadata, readKind, readName } from './tus-metadata.ts';
+import { checkChoice } from './tracks.ts';
+import { type Metadata, readKind, readName, readTracks } from './tus-metadata.ts';
 
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;
@@ -116,9 +117,12 @@ export function createIncoming(deps: IncomingDeps) {
     if (sizeBytes !== undefined && sizeBytes > maxSourceBytes)
       throw new AppError('media_too_large', `The upload is larger than the limit of ${maxSourceBytes} bytes.`);
     const displayName = nameFrom(readName(metadata));
+    const tracks = readTracks(metadata);
+    checkChoice(tracks, '/Upload-Metadata');
     const spec = (): Resource['spec'] => ({
       ...(displayName !== undefined && { displayName }),
       track: type,
+      ...(tracks && { tracks }),
       source: { sent },
     });
     const annotations = { [UPLOAD_METADATA_ANNOTATION]: header };

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
-import { Upload, UploadFromLink } from './record.ts';
+import { Upload, UploadFromLink, UploadUpdate } from './record.ts';
 import type { UploadService } from './service.ts';
 
 const operation = createOperationBuilder<{ uploads: UploadService }>({
@@ -15,6 +15,15 @@ const operation = createOperationBuilder<{ uploads: UploadService }>({
   },
 });
 
+type Declared = Upload['declaredTracks'][number];
+const track = (given: Pick<Declared, 'index' | 'kind' | 'codec' | 'automatic'> & Partial<Declared>): Declared => ({
+  language: null,
+  title: null,
+  channels: null,
+  playable: true,
+  ...given,
+});
+
 export const exampleUpload: Upload = {
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
@@ -25,6 +34,13 @@ export const exampleUpload: Upload = {
   durationSeconds: 1800.04,
   video: { codec: 'h264', width: 1920, height: 1080, framerate: 30 },
   audio: { codec: 'aac', sampleRate: 48_000, channels: 2 },
+  tracks: null,
+  declaredTracks: [
+    track({ index: 0, kind: 'VIDEO', codec: 'h264', automatic: true }),
+    track({ index: 1, kind: 'AUDIO', codec: 'aac', language: 'eng', channels: 2, automatic: true }),
+    track({ index: 2, kind: 'AUDIO', codec: 'aac', language: 'deu', channels: 2, automatic: false }),
+  ],
+  moreTracks: 0,
   preview: 'ready',
   warnings: [],
   waiting: null,
@@ -106,6 +122,36 @@ export const uploadOperations = [
     },
     graphql: { description: 'Returns an upload, by its objectID.' },
     run: ({ uploads }, { accountId, id }) => uploads.get(accountId, id),
+  }),
+
+  operation({
+    id: 'updateUpload',
+    scope: 'write',
+    http: 'PATCH /uploads/{id}',
+    summary: 'Choose the tracks of an upload',
+    description:
+      'Replaces the choice of tracks; `{}` is the automatic choice. The upload is prepared again, and a stream on air ' +
+      'goes on with what it plays until that is done. Fails with 422 if the file has no such track.',
+    input: UploadUpdate,
+    output: record(Upload),
+    errors: ['conflict'],
+    examples: { input: { tracks: { audio: 2 } }, output: exampleUpload },
+    mcp: {
+      title: 'Choose the tracks of an upload',
+      description:
+        'Chooses the video and audio track that play, by their indexes in `declaredTracks`. `audioRight` makes two mono ' +
+        'tracks left and right. An empty object restores the automatic choice. A stream on air goes on with what it ' +
+        'plays until the new choice is prepared.',
+      wait: untilSettled,
+      summarize: describeUpload,
+      isRepeatable: true,
+    },
+    graphql: {
+      description:
+        'Chooses the tracks of an upload, which is then prepared again. A stream on air goes on with what it plays until ' +
+        'that is done.',
+    },
+    run: ({ uploads }, { accountId, id, input }) => uploads.update(accountId, id, input),
   }),
 
   operation({

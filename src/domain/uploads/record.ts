@@ -1,6 +1,6 @@
 /** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, type TSchema, Type } from 'typebox';
-import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
+import { PREVIEW_STATES, TrackChoice, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 import { DisplayName } from '../streams/record.ts';
 
 const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
@@ -9,15 +9,45 @@ const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
   description: 'The media to take from the source: video, or sound alone.',
 });
 
+const { video, audio, audioRight } = TrackChoice.properties;
+export const UploadTracks = Type.Object(
+  { video, audio, audioRight },
+  {
+    title: 'UploadTracks',
+    additionalProperties: false,
+    description:
+      'The tracks to play, by their indexes in `declaredTracks`. Of a kind without a choice, the track that a player ' +
+      'would choose plays. `{}` is no choice.',
+  },
+);
+
 export const UploadFromLink = Type.Object(
   {
     type: UploadType,
     url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
     name: Type.Optional(DisplayName),
+    tracks: Type.Optional(UploadTracks),
   },
   { title: 'UploadFromLink', additionalProperties: false },
 );
 export type UploadFromLink = Static<typeof UploadFromLink>;
+
+export const UploadUpdate = Type.Object(
+  { tracks: UploadTracks },
+  { title: 'UploadUpdate', additionalProperties: false },
+);
+export type UploadUpdate = Static<typeof UploadUpdate>;
+
+const DeclaredTrack = Type.Object({
+  index: Type.Integer({ description: 'Index of the track, counted from 0 over all tracks of the file.' }),
+  kind: Type.Enum(['VIDEO', 'AUDIO'], { description: 'Kind of the track.' }),
+  codec: Type.String(),
+  language: nullable(Type.String()),
+  title: nullable(Type.String()),
+  channels: nullable(Type.Integer()),
+  playable: Type.Boolean({ description: 'False if the track cannot be decoded.' }),
+  automatic: Type.Boolean({ description: 'True if the track plays where no track of its kind is chosen.' }),
+});
 
 export const Upload = Type.Object(
   {
@@ -32,6 +62,16 @@ export const Upload = Type.Object(
       Type.Object({ codec: Type.String(), width: Type.Integer(), height: Type.Integer(), framerate: Type.Number() }),
     ),
     audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
+    tracks: nullable(
+      Type.Object(
+        { video: nullable(Type.Integer()), audio: nullable(Type.Integer()), audioRight: nullable(Type.Integer()) },
+        { description: 'The chosen tracks. Null if none is chosen.' },
+      ),
+    ),
+    declaredTracks: Type.Array(DeclaredTrack, {
+      description: 'Video and audio tracks of the file. Empty until it has been imported.',
+    }),
+    moreTracks: Type.Integer({ description: 'Number of tracks that `declaredTracks` leaves out.' }),
     preview: Type.Union([Type.Enum(PREVIEW_STATES), Type.Null()], {
       description:
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +

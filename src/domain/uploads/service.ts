@@ -4,6 +4,7 @@ import type { Leases } from '../../db/leases.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { tidyUrl } from '../../lib/pasted.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
@@ -15,7 +16,8 @@ import { findLinkRefusal } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { incomingKey } from '../../resources/upload/spec.ts';
+import { incomingKey, type MediaTrack } from '../../resources/upload/spec.ts';
+import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
@@ -25,7 +27,8 @@ import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
-import type { Upload, UploadFromLink } from './record.ts';
+import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
+import { checkChoice, hasChoice } from './tracks.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -80,6 +83,17 @@ function showAt(upload: Resource, now: Date): Upload {
   return { ...shown, waiting: { message, since, nextTryAt, until, tries } };
 }
 
+const showTrack = ({ index, kind, codec, language, title, channels, unplayable, automatic }: MediaTrack) => ({
+  index,
+  kind: kind === 'audio' ? ('AUDIO' as const) : ('VIDEO' as const),
+  codec,
+  language: language ?? null,
+  title: title ?? null,
+  channels: channels ?? null,
+  playable: unplayable !== true,
+  automatic: automatic === true,
+});
+
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -90,6 +104,9 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
+  tracks: spec.tracks ? { video: null, audio: null, audioRight: null, ...spec.tracks } : null,
+  declaredTracks: (status?.media?.tracks ?? []).map(showTrack),
+  moreTracks: status?.media?.moreTracks ?? 0,
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
@@ -139,13 +156,15 @@ export function createUploadService({
         admission: createUploadAdmission(uploadLimits),
       }),
 
-    async fromLink(accountId: string, { type, url: given, name }: UploadFromLink): Promise<Upload> {
+    async fromLink(accountId: string, { type, url: given, name, tracks }: UploadFromLink): Promise<Upload> {
       const url = tidyUrl(given);
       checkLink(url, allowPrivateLinks);
+      checkChoice(tracks, '/tracks');
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
         track: type === 'AUDIO' ? 'audio' : 'video',
+        ...(hasChoice(tracks) && { tracks }),
         source: { url },
       };
       const make = ({ largest, ...room }: LinkLimits) => {
@@ -177,6 +196,20 @@ export function createUploadService({
         return uploads.patch(upload, { metadata: { annotations }, spec });
       };
       return show(await quota.link(accountId, {}, make, { isThere: true }));
+    },
+
+    /**
+     * Chooses the tracks that play, in place of an earlier choice. Streams on air go on with what they play until the new choice is
+     * prepared. Throws `validation_failed` where the file has no such track.
+     */
+    async update(accountId: string, id: string, { tracks }: UploadUpdate): Promise<Upload> {
+      checkChoice(tracks, '/tracks');
+      const upload = uploads.get(accountId, id);
+      const problem = findListedProblem(upload.spec.track, tracks, upload.status?.media);
+      if (problem !== undefined) throw validationFailed([{ path: '/tracks', message: problem }]);
+      if (isSameJson(upload.spec.tracks ?? {}, tracks)) return show(upload);
+      const none = { video: null, audio: null, audioRight: null };
+      return show(await uploads.patch(upload, { spec: { tracks: hasChoice(tracks) ? { ...none, ...tracks } : null } }));
     },
 
     /** `where` filters by the shape that clients see. */

@@ -3,7 +3,8 @@
  * type in `type` and `filetype`, and others only a file name.
  * Pure: no I/O, no clock.
  */
-import type { UploadSpec } from '../../resources/upload/spec.ts';
+import { validationFailed } from '../../lib/errors.ts';
+import { MAX_TRACK_INDEX, type UploadSpec } from '../../resources/upload/spec.ts';
 
 type Kind = UploadSpec['track'];
 export type Metadata = Readonly<Record<string, string | null>>;
@@ -65,6 +66,27 @@ export function readKind(metadata: Metadata): Kind | undefined {
   for (const kind of [...types.map(classifyWord), ...types.map(classifyMediaType), ...names.map(classifyFileName)])
     if (kind) return kind;
   return undefined;
+}
+
+/** Keys of tracks, as clients send them. */
+const TRACK_KEYS = { video: 'videoTrack', audio: 'audioTrack', audioRight: 'audioRightTrack' } as const;
+
+/**
+ * Returns the tracks that are to be played; undefined without a choice. Throws `validation_failed` for a value that is no index of
+ * a track.
+ */
+export function readTracks(metadata: Metadata): UploadSpec['tracks'] {
+  const tracks: NonNullable<UploadSpec['tracks']> = {};
+  for (const kind of Object.keys(TRACK_KEYS) as (keyof typeof TRACK_KEYS)[]) {
+    const key = TRACK_KEYS[kind];
+    const [value] = readValues(metadata, [key.toLowerCase()]);
+    if (value === undefined) continue;
+    const index = /^\d{1,5}$/.test(value) ? Number(value) : Number.NaN;
+    if (!(index <= MAX_TRACK_INDEX))
+      throw validationFailed([{ path: `/Upload-Metadata/${key}`, message: 'must be the index of a track, such as 1' }]);
+    tracks[kind] = index;
+  }
+  return Object.keys(tracks).length > 0 ? tracks : undefined;
 }
 
 /** Returns the display name; `name` takes precedence over `filename`. */

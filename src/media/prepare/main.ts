@@ -13,6 +13,7 @@ import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure.ts';
+import { fitTracks } from './inspect/tracks.ts';
 import { type JobContext, makeRange, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
@@ -26,6 +27,8 @@ const DONE = 0;
 const TRY_AGAIN = 1;
 /** The CRD takes no longer message, and the result stays far below the 4096 bytes at which Kubernetes cuts. */
 const MAX_MESSAGE_CHARS = 512;
+/** Kubernetes cuts at 4096, and the result has the name of its action beside. */
+const MAX_RESULT_BYTES = 4000;
 
 /**
  * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when the task is done
@@ -143,7 +146,7 @@ async function perform(
   }
   if (records) await requireOwner(context.storage, records.installation);
   const found = await takeUpSource(task, records, context);
-  if (found) return { action: 'import', ...found };
+  if (found) return { action: 'import', ...fitTracks(found, MAX_RESULT_BYTES) };
   // Only an import needs the HTTP client.
   const { importSource } = await import('./job/import-source.ts');
   const { upload } = records ?? {};
@@ -159,7 +162,7 @@ async function perform(
       minBytesPerSecond: config.minFetchBytesPerSecond,
     },
   );
-  return { action: 'import', ...imported };
+  return { action: 'import', ...fitTracks(imported, MAX_RESULT_BYTES) };
 }
 
 /** Converts any error to one of the upload's codes. An unknown error may be temporary. */

@@ -35,7 +35,14 @@ function importArriving(upload: Upload, observed: UploadObservation, plan: Plan)
   const { sizeBytes, receivedBytes = 0, isPart = false } = upload.spec.source.sent ?? {};
   const profile = chooseProfile(upload, observed);
   if (sizeBytes === undefined || receivedBytes === 0 || isPart || observed.urgent.size === 0 || !profile) return;
-  plan.follow(wantImport(upload, true, { profile, shared: observed.settings.shareRenditions, isArriving: true }));
+  plan.follow(
+    wantImport(upload, true, {
+      profile,
+      shared: observed.settings.shareRenditions,
+      isArriving: true,
+      begun: readImportTask(upload, observed.jobs),
+    }),
+  );
 }
 
 /** The media of an upload, what keeps it from being had, or neither while it is fetched. */
@@ -73,6 +80,7 @@ export function decideImport(
     profile,
     shared,
     isArriving: plan.hasBegunEarly(),
+    begun: readImportTask(upload, observed.jobs),
   });
   const result = plan.follow(wantedJob) ?? plan.foundBy(wantedJob);
   if (!result) return goesOn;

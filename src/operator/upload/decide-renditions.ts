@@ -4,12 +4,26 @@ import { kubeTime } from '../../lib/clock.ts';
 import { importJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } from '../../resources/upload/spec.ts';
+import {
+  findRendition,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  type RenditionStatus,
+  UPLOAD_ERRORS,
+} from '../../resources/upload/spec.ts';
+import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
 import { getWorkKey, keepRenditionKey, type WantedJob, wantRendition } from './job.ts';
-import { complete, findPending, type Plan, type UploadObservation, unexpected } from './plan.ts';
+import { complete, findPending, type Plan, type UploadError, type UploadObservation, unexpected } from './plan.ts';
 import { boundPart, showPart } from './playable.ts';
 import { noPreparedRoom, ROOM_MS } from './storage-grant.ts';
+
+/** The failure of an upload whose chosen tracks are not in the file, as far as its import has listed them. */
+export function findChoiceError({ spec }: Upload, media: MediaInfo | undefined): UploadError | undefined {
+  const problem = findListedProblem(spec.track, spec.tracks, media);
+  const code = 'media_track_not_found';
+  return problem === undefined ? undefined : { code, message: `${UPLOAD_ERRORS[code]} ${problem}` };
+}
 
 /** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
 function rendition(
@@ -20,6 +34,8 @@ function rendition(
   plan: Plan,
   edited: boolean,
 ): RenditionStatus | undefined {
+  const choiceError = findChoiceError(upload, media);
+  if (choiceError) return { profile, state: 'failed', error: choiceError };
   const current = findRendition(upload, profile);
   const hadNoRoom = current?.error?.message === noPreparedRoom.message;
   if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {

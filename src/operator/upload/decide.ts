@@ -17,7 +17,7 @@ import {
 import { mergeWarnings } from '../../resources/upload/warnings.ts';
 import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import { decideImport, keptSource } from './decide-import.ts';
-import { decideRenditions, listArriving } from './decide-renditions.ts';
+import { decideRenditions, findChoiceError, listArriving } from './decide-renditions.ts';
 import { describeWait, isWaiting } from './outage.ts';
 import { Plan, type UploadDecision, type UploadError, type UploadObservation } from './plan.ts';
 import { computeProgress } from './progress.ts';
@@ -92,7 +92,7 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
     ? decideRenditions(upload, media, observed, plan, edited)
     : { wanted: [], held: [], all: importError ? [] : listArriving(observed, plan) };
   const pending = wanted.some(({ state }) => state === 'pending');
-  const error = importError ?? wanted.find(({ state }) => state === 'failed')?.error;
+  const error = importError ?? findChoiceError(upload, media) ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
   const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
   const status: UploadStatus = {

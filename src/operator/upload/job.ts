@@ -27,6 +27,7 @@ import {
   renditionKey,
   renditionScope,
   sourceKey,
+  type TrackChoice,
 } from '../../resources/upload/spec.ts';
 import { labelsFor, ownedBy, type PodSettings, settingsIn } from '../pods/security.ts';
 import { buildJobPod, type Priority, RECORDS_VARIABLE, TASK_VARIABLE } from './job-pod.ts';
@@ -97,12 +98,16 @@ interface ImportOptions {
   shared?: boolean;
   /** The client may still be sending. */
   isArriving?: boolean;
+  /** The task of a Job that has begun. It keeps its tracks: a transfer is worth more than the rendition beside it. */
+  begun?: ImportTask | undefined;
 }
+
+const chosenTracks = ({ tracks }: { tracks?: TrackChoice }) => (tracks ? { tracks } : {});
 
 export const wantImport = (
   upload: Upload,
   urgent = false,
-  { granted = upload.spec.maxSizeBytes, profile, shared = false, isArriving = false }: ImportOptions = {},
+  { granted = upload.spec.maxSizeBytes, profile, shared = false, isArriving = false, begun }: ImportOptions = {},
 ): WantedJob => ({
   name: importJobName(upload.metadata.name),
   task: {
@@ -112,6 +117,7 @@ export const wantImport = (
     sourceKey: sourceKey(upload.metadata.uid),
     renditions: { content: importContent(upload.metadata.uid), ...(!shared && { scope: findScope(upload) }) },
     ...(profile !== undefined && { profile }),
+    ...chosenTracks(begun ?? upload.spec),
   },
   deadlineSeconds: Number.POSITIVE_INFINITY,
   urgent,
@@ -126,8 +132,8 @@ const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
 export type ImportTask = Extract<MakingTask, { action: 'import' }>;
 
 /** Storage key of the rendition that an import makes in `profile`; undefined where it can make none. */
-export const getImportedKey = ({ type, renditions }: ImportTask, profile: string): string | undefined =>
-  renditions && renditionKey(renditions.content, type, profile, renditions.scope);
+export const getImportedKey = ({ type, renditions, tracks }: ImportTask, profile: string): string | undefined =>
+  renditions && renditionKey(renditions.content, type, profile, renditions.scope, tracks);
 
 /** The task of an upload's import, where its Job has begun. */
 export function readImportTask(upload: Upload, jobs: ReadonlyMap<string, Job>): ImportTask | undefined {
@@ -152,7 +158,14 @@ export const wantRendition = (
     sourceKey: from,
     sizeBytes: media.sizeBytes,
     profile,
-    renditionKey: renditionKey(media.sha256, upload.spec.track, profile, shared ? undefined : findScope(upload)),
+    renditionKey: renditionKey(
+      media.sha256,
+      upload.spec.track,
+      profile,
+      shared ? undefined : findScope(upload),
+      upload.spec.tracks,
+    ),
+    ...chosenTracks(upload.spec),
   },
   deadlineSeconds: renditionSeconds(media, profile),
   urgent,
@@ -303,7 +316,7 @@ export function keepRenditionKey(
 ): WantedJob {
   const [begun, { task }] = [job && readTask(job), wantedJob];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
-  if (!isRenditionKey(begun.renditionKey, content, task.type, task.profile)) return wantedJob;
+  if (!isRenditionKey(begun.renditionKey, content, task)) return wantedJob;
   return { ...wantedJob, task: { ...task, renditionKey: begun.renditionKey } };
 }
 

@@ -10,6 +10,7 @@ import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
+  isSameChoice,
   type MediaInfo,
   PREVIEW_PROFILE,
   type RenditionStatus,
@@ -227,6 +228,8 @@ export class Plan {
     const job = jobs.get(importJobName(this.#upload.metadata.name));
     const task = readImportTask(this.#upload, jobs);
     const key = task && getImportedKey(task, profile);
+    // Other tracks have been chosen since it began.
+    if (!isSameChoice(this.#upload.spec.track, task?.tracks, this.#upload.spec.tracks)) return undefined;
     if (!job || !task || key === undefined || !isOwnedBy(job, this.#upload)) return undefined;
     const { metadata } = job;
     const own = pods.get(metadata.uid) ?? [];

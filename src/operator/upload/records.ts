@@ -15,8 +15,9 @@ export interface DeletedUpload {
   sourceKey: string;
 }
 
-/** Of one sweep. A container's environment takes 128 KiB a variable, and a record some 700 bytes. */
+/** Of one sweep. A container's environment takes 128 KiB a variable, and a record some 700 bytes; more where a file has many tracks. */
 const MAX_RECORDS = 100;
+const MAX_RECORDS_BYTES = 80_000;
 const MAX_DELETED = 300;
 
 /** A part is never imported, so it has no source. */
@@ -92,10 +93,13 @@ export function buildSweepRecords(
   const shares = ({ metadata, status }: Upload) => status?.sourceKey !== sourceKey(metadata.uid);
   const records: UploadRecord[] = [];
   let last = '';
+  let bytes = 0;
   for (const upload of [...turn.filter(shares).slice(0, MAX_RECORDS / 2), ...turn.filter((one) => !shares(one))]) {
     if (records.length === MAX_RECORDS) break;
     const record = buildRecord(upload, installation);
     if (!record) continue;
+    bytes += Buffer.byteLength(JSON.stringify(record));
+    if (bytes > MAX_RECORDS_BYTES) break;
     records.push(record);
     last = upload.metadata.name;
   }

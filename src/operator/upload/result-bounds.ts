@@ -6,7 +6,7 @@ import type { MediaLimits } from '../../media/limits.ts';
 import type { PrepareResult } from '../../media/prepare/job/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
-import type { MediaInfo, RenditionStatus } from '../../resources/upload/spec.ts';
+import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import type { PodSettings } from '../pods/security.ts';
 import type { MakingTask } from './job.ts';
@@ -23,6 +23,7 @@ const MAX_FRAMERATE = 1_000_000;
 /** Kubernetes takes integers up to 2^63, and a picture's side fits into 32 bits. */
 const MAX_SIDE = 2 ** 31 - 1;
 const CODEC = /^[\w.-]{1,64}$/;
+const LANGUAGE = /^[A-Za-z0-9-]{2,35}$/;
 /** The definition of the Upload takes twice as many; Jobs write no more. */
 const MAX_MESSAGE_CHARS = 512;
 
@@ -67,10 +68,20 @@ function isMedia(media: MediaInfo, task: Of<'import'>, bounds: Bounds): boolean 
   );
 }
 
-/** A name is shown to people and written into programs. */
-function withPlainName({ name: written = '', ...media }: MediaInfo): MediaInfo {
+/** Names are shown to people and written into programs. */
+function withPlainNames({ name: written = '', tracks, ...media }: MediaInfo): MediaInfo {
   const name = nameFrom(written);
-  return name === undefined ? media : { ...media, name };
+  return { ...media, ...(name !== undefined && { name }), ...(tracks && { tracks: tracks.map(cleanTrack) }) };
+}
+
+function cleanTrack({ title: written = '', language = '', codec, ...track }: MediaTrack): MediaTrack {
+  const title = nameFrom(written);
+  return {
+    ...track,
+    codec: CODEC.test(codec) ? codec : 'unknown',
+    ...(LANGUAGE.test(language) && { language }),
+    ...(title !== undefined && { title }),
+  };
 }
 
 const isRendition = (made: RenditionStatus, profile: string, { mediaLimits }: Bounds): boolean =>
@@ -108,7 +119,7 @@ export function boundResult(result: PrepareResult, task: MakingTask, bounds: Bou
     const { media, rendition, warnings } = result;
     const isMade = !rendition || (parseProfile(rendition.profile) && isRendition(rendition, rendition.profile, bounds));
     return isMade && isMedia(media, task, bounds)
-      ? { ...result, media: withPlainName(media), warnings: cleanWarnings(warnings) }
+      ? { ...result, media: withPlainNames(media), warnings: cleanWarnings(warnings) }
       : refused;
   }
   if (result.action === 'rendition' && task.action === 'rendition')

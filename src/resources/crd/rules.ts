@@ -145,6 +145,11 @@ export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.track': rules(fixed('Upload')),
+  'spec.tracks': rules({
+    rule: '!has(self.audioRight) || has(self.audio) && self.audio != self.audioRight',
+    message: SENTENCES.rightSide,
+    fieldPath: '.audioRight',
+  }),
   'spec.source': rules(
     { rule: 'has(self.url) != has(self.sent)', message: SENTENCES.oneSource },
     {

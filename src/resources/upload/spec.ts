@@ -30,6 +30,7 @@ export const UPLOAD_ERRORS = {
   media_unfinished: 'The recording was never finished: its index is missing.',
   media_unreadable: 'The file is not a video or audio file that can be read to its end.',
   media_format_unsupported: 'The format of the file is not supported.',
+  media_track_not_found: 'The file has no such track that can be played.',
   media_encrypted: 'The file is encrypted (DRM), and its key is not in it. Upload a copy without copy protection.',
   media_colors_unsupported: 'The colours of the file cannot be converted correctly.',
   media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
@@ -48,6 +49,47 @@ const UploadError = Type.Object(
   },
   { description: 'The reason why the upload failed.' },
 );
+
+/** No file that is imported has so many tracks. */
+export const MAX_TRACK_INDEX = 65_535;
+const TrackIndex = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TRACK_INDEX, description });
+
+export const TrackChoice = Type.Object(
+  {
+    video: Type.Optional(TrackIndex('Index of the video track.')),
+    audio: Type.Optional(TrackIndex('Index of the audio track.')),
+    audioRight: Type.Optional(
+      TrackIndex('Index of the audio track of the right side, if audio is that of the left side of one recording.'),
+    ),
+  },
+  {
+    description:
+      'The tracks of the source to play, by their indexes in status.media.tracks. Of a kind without a choice, the ' +
+      'track that a player would choose plays.',
+  },
+);
+export type TrackChoice = Static<typeof TrackChoice>;
+
+/** Tracks that are listed; a file may declare more. */
+export const MAX_LISTED_TRACKS = 64;
+/** The longest title that is listed. */
+export const MAX_TRACK_TITLE_CHARS = 60;
+
+export const MediaTrack = Type.Object({
+  index: TrackIndex('Index of the track, counted from 0 over all tracks of the file.'),
+  kind: Type.Enum(UPLOAD_TYPES, { description: 'Kind of the track.' }),
+  codec: Type.String({ maxLength: 64, description: 'Codec, as ffmpeg names it.' }),
+  language: Type.Optional(Type.String({ maxLength: 35, description: 'Language, if the file states it.' })),
+  title: Type.Optional(
+    Type.String({ maxLength: MAX_TRACK_TITLE_CHARS, description: 'Title of the track, if the file states it.' }),
+  ),
+  channels: Type.Optional(Type.Integer({ minimum: 1, description: 'Number of channels of an audio track.' })),
+  unplayable: Type.Optional(Type.Boolean({ description: 'True if the track cannot be decoded.' })),
+  automatic: Type.Optional(
+    Type.Boolean({ description: 'True if the track plays where no track of its kind is chosen.' }),
+  ),
+});
+export type MediaTrack = Static<typeof MediaTrack>;
 
 export const MediaInfo = Type.Object(
   {
@@ -80,6 +122,15 @@ export const MediaInfo = Type.Object(
         },
         { description: 'Audio track of the source, if it has one.' },
       ),
+    ),
+    tracks: Type.Optional(
+      Type.Array(MediaTrack, {
+        maxItems: MAX_LISTED_TRACKS,
+        description: 'Video and audio tracks that the source declares. Missing if an earlier release imported it.',
+      }),
+    ),
+    moreTracks: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'Number of tracks that the list leaves out, if it does.' }),
     ),
   },
   { description: 'Properties of the source. Set once it has been imported.' },
@@ -147,6 +198,7 @@ export const UploadSpec = Type.Object({
     default: 'video',
     description: 'The media to take from the source: video, or sound alone.',
   }),
+  tracks: Type.Optional(TrackChoice),
   source: Type.Object(
     {
       url: Type.Optional(
@@ -299,16 +351,39 @@ export const sourceKey = (uploadUid: string): string => `sources/${uploadUid}`;
 export const renditionScope = (namespace: string, accountId = ''): string =>
   createHash('sha256').update(`${namespace}/${accountId}`).digest('hex').slice(0, 24);
 
+/** Names the chosen tracks in a storage key; empty without a choice. Sound alone shows no picture, whichever is chosen. */
+function nameTracks(type: (typeof UPLOAD_TYPES)[number], { video, audio, audioRight }: TrackChoice = {}): string {
+  const picture = type === 'video' && video !== undefined ? `-v${video}` : '';
+  const right = audioRight === undefined ? '' : `r${audioRight}`;
+  return audio === undefined ? picture : `${picture}-a${audio}${right}`;
+}
+
+/** Whether two choices of tracks are the same for an upload of this type. */
+export const isSameChoice = (
+  type: (typeof UPLOAD_TYPES)[number],
+  one: TrackChoice | undefined,
+  other: TrackChoice | undefined,
+): boolean => nameTracks(type, one) === nameTracks(type, other);
+
+/** The kind of the tracks of a rendition, its profile, and the chosen tracks. */
+export interface RenditionForm {
+  type: (typeof UPLOAD_TYPES)[number];
+  profile: string;
+  tracks?: TrackChoice | undefined;
+}
+
 /**
- * Storage key of a rendition: by content (its hash), profile and track kind, so that each scope has it made once. Without a scope it is
- * shared by everybody.
+ * Storage key of a rendition: by content (its hash), profile, track kind and chosen tracks, so that each scope has it made once. Without a
+ * scope it is shared by everybody.
  */
 export const renditionKey = (
   content: string,
   type: (typeof UPLOAD_TYPES)[number],
   profile: string,
   scope?: string,
-): string => `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${type}-${profile}.flv`;
+  tracks?: TrackChoice,
+): string =>
+  `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${type}-${profile}${nameTracks(type, tracks)}.flv`;
 
 /**
  * Takes the place of the content's hash in the key of a rendition that is begun while the upload is imported: the hash is known only
@@ -325,11 +400,12 @@ interface Content {
 /** Whether a key is that of such a rendition, in a scope or shared: what was made before the setting changed stays good. */
 export function isRenditionKey(
   key: string | undefined,
-  ...[{ uid, sha256 }, type, profile]: [content: Content, type: (typeof UPLOAD_TYPES)[number], profile: string]
+  { uid, sha256 }: Content,
+  { type, profile, tracks }: RenditionForm,
 ): boolean {
   const scope = /^renditions\/([0-9a-f]{24})\//.exec(key ?? '')?.[1];
   const contents = [importContent(uid), ...(sha256 === undefined ? [] : [sha256])];
-  return contents.some((content) => key === renditionKey(content, type, profile, scope));
+  return contents.some((content) => key === renditionKey(content, type, profile, scope, tracks));
 }
 
 /** Whether a stream can play a rendition: it is complete, or its beginning is and the rest comes in time. */
@@ -338,11 +414,16 @@ export const isPlayable = ({ state, playable }: Pick<RenditionStatus, 'state' | 
 
 /** The rendition of an upload in a profile; one that can be played must be made of what the upload now is. */
 export function findRendition(
-  { metadata, spec, status }: { metadata: { uid: string }; spec: Pick<UploadSpec, 'track'>; status?: UploadStatus },
+  {
+    metadata,
+    spec,
+    status,
+  }: { metadata: { uid: string }; spec: Pick<UploadSpec, 'track' | 'tracks'>; status?: UploadStatus },
   profile: string,
 ): RenditionStatus | undefined {
   const found = status?.renditions?.find((rendition) => rendition.profile === profile);
   if (!found || !isPlayable(found)) return found;
   const content = { uid: metadata.uid, sha256: status?.media?.sha256 };
-  return isRenditionKey(found.key, content, spec.track, profile) ? found : undefined;
+  const form = { type: spec.track, profile, tracks: spec.tracks };
+  return isRenditionKey(found.key, content, form) ? found : undefined;
 }

@@ -2,10 +2,11 @@
 
 import { GraphQLFloat, GraphQLID } from 'graphql';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
-import { type Upload as UploadRecord, Upload as UploadSchema } from '../../domain/uploads/record.ts';
+import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
 import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 import type { Services } from '../services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
+import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
@@ -30,6 +31,11 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     sizeBytes: GraphQLFloat,
     video: inUpload('UploadVideo', 'video'),
     audio: inUpload('UploadAudio', 'audio'),
+    tracks: inUpload('UploadTracks', 'tracks'),
+    declaredTracks: inUpload('UploadTrack', 'declaredTracks', {
+      types: { kind: UploadType },
+      describe: { index: true, playable: true, automatic: true },
+    }),
     preview: enumType(
       'UploadPreview',
       PREVIEW_STATES,
@@ -43,6 +49,9 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   },
   describe: {
     progress: true,
+    tracks: 'The chosen tracks. Null if none is chosen.',
+    declaredTracks: 'Video and audio tracks of the file. Empty until it has been imported.',
+    moreTracks: true,
     warnings: 'Changes made to the file so that it plays. Empty if there were none.',
     waiting: 'Retries of the import while the link’s server is unavailable.',
   },
@@ -65,7 +74,7 @@ const where = whereInput<UploadRecord>('UploadWhereInput', {
 
 const types: NounTypes = {
   outputs: { Upload },
-  inputs: { type: UploadType },
+  inputs: { type: UploadType, tracks: inputType('UploadTracksInput', UploadTracks) },
   lists: { Upload: { where } },
 };
 

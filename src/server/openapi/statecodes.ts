@@ -34,6 +34,8 @@ const OF_UPLOADS: Record<UploadErrorCode, string> = {
   media_unreadable:
     'Play the file to its end. If it breaks off or shows nothing, export it again, e.g. as MP4 with H.264.',
   media_format_unsupported: 'Export the file in a common format, e.g. MP4, MP3, JPEG or PNG, and import that.',
+  media_track_not_found:
+    'Choose one of the tracks that `declaredTracks` of the upload lists (`PATCH /v1/uploads/{id}` or `spec.tracks`), or remove the choice.',
   media_encrypted: 'Import a copy without copy protection.',
   media_colors_unsupported:
     'Export the file in SDR, HDR10 or HLG (video) or in sRGB (pictures), e.g. as MP4 with H.264 or as PNG, and import that.',

@@ -12,7 +12,7 @@ import { RenditionOutput } from '../../../src/media/prepare/transcode/rendition-
 import { TAG_HEADER_BYTES, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
 import { ChunkEntry, chunkKey, entryKey, indexKey, RenditionIndex } from '../../../src/media/rendition/index.ts';
 import { DIMENSIONS, parseProfile } from '../../../src/resources/stream/profile.ts';
-import { PREVIEW_PROFILE } from '../../../src/resources/upload/spec.ts';
+import { PREVIEW_PROFILE, type TrackChoice } from '../../../src/resources/upload/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
 const AAC_FRAME_MS = 1024 / 48;
@@ -41,11 +41,11 @@ export async function rendition(
   path: string,
   type: MediaType = 'video',
   profile = '720p30',
-  more: { limits?: typeof DEFAULT_LIMITS; ownRates?: boolean } = {},
+  { tracks, ...more }: { limits?: typeof DEFAULT_LIMITS; ownRates?: boolean; tracks?: TrackChoice } = {},
 ) {
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
-  const task = taskFor(type, profile);
+  const task = { ...taskFor(type, profile), ...(tracks && { tracks }) };
   const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), ...more });
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
   if (!Value.Check(RenditionIndex, index)) throw new Error('not an index');

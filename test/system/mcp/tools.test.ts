@@ -75,6 +75,8 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const second = await done('list_uploads', { limit: 1, cursor: first.page.nextCursor });
     expect(second.data).toHaveLength(1);
     expect(second.data[0].objectID).not.toBe(id);
+    expect(await done('update_upload', { id, tracks: { audio: 1 } })).toMatchObject({ tracks: { audio: 1 } });
+    expectProblem(await call('update_upload', { id, tracks: { audio: -1 } }), 'validation_failed', '/tracks/audio');
     expectProblem(await call('retry_upload', { id }), 'upload_not_failed');
     const error = { code: 'link_unreachable', message: 'The server is away.' } as const;
     const status: UploadStatus = { phase: 'failed', observedGeneration: 1, error };

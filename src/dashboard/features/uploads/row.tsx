@@ -24,6 +24,7 @@ import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
 import { canRetry, describeWait, getStateLook, getUploadFix, listFacts } from './text.ts';
+import { Tracks } from './tracks.tsx';
 import classes from './uploads.module.css';
 
 const ICONS: Record<string, TablerIcon> = {
@@ -134,6 +135,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       {doing && <Doing name={name} progress={progress} what={doing} />}
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {waiting && <Waits waiting={waiting} />}
+      <Tracks upload={upload} />
       {error && <Failed code={error.code} message={error.message} retry={retry} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asking && (

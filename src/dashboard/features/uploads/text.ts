@@ -38,6 +38,7 @@ const FIXES: Record<UploadErrorCode, string> = {
   media_unfinished: 'Finish or repair it with the recorder or program that made it, and add the result.',
   media_unreadable: 'Play the whole file on your computer. If that works, export it as MP4 and add it again.',
   media_format_unsupported: 'Export it in a common format, such as MP4, MP3, JPEG or PNG, and add that.',
+  media_track_not_found: 'Choose another track, or Automatic.',
   media_encrypted: 'Add a copy without copy protection.',
   media_colors_unsupported: 'Export a video in SDR, HDR10 or HLG, or a picture in sRGB, and add that.',
   media_has_no_video: 'Add it again as audio, or choose a file with video.',
@@ -67,16 +68,16 @@ const CODECS: Record<string, string> = {
   flac: 'FLAC',
   ac3: 'AC-3',
 };
-const codecName = (codec: string): string => CODECS[codec] ?? codec;
+export const nameCodec = (codec: string): string => CODECS[codec] ?? codec;
 const CHANNELS: Record<number, string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 
 /** `1920×1080, 30 fps, H.264`. */
 const formatPicture = ({ width, height, framerate, codec }: NonNullable<Upload['video']>): string =>
-  [`${width}×${height}`, `${formatFps(framerate)} fps`, codecName(codec)].join(', ');
+  [`${width}×${height}`, `${formatFps(framerate)} fps`, nameCodec(codec)].join(', ');
 
 /** `AAC stereo`. */
-const formatSound = ({ codec, channels }: NonNullable<Upload['audio']>): string =>
-  [codecName(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
+export const formatSound = ({ codec, channels }: Pick<NonNullable<Upload['audio']>, 'codec' | 'channels'>): string =>
+  [nameCodec(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
 
 /** All that is known of it, in the order one looks for it: length, size, picture, sound. */
 export function listFacts({ durationSeconds, sizeBytes, video, audio }: Upload): string[] {

@@ -17,11 +17,13 @@ import { probe, probeFirstFrame } from './probe.ts';
 import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
 import { checkType, type MediaType, type Source } from './source.ts';
 import { hasAlpha } from './stills.ts';
+import type { ChosenTracks } from './tracks.ts';
 
 interface OpenOptions {
   tools: MediaTools;
   signal: AbortSignal;
   limits: MediaLimits;
+  chosen?: ChosenTracks | undefined;
 }
 
 /**
@@ -29,10 +31,10 @@ interface OpenOptions {
  * media_has_no_video, media_has_no_audio or one of the limits, or with the signal's reason.
  */
 export async function openSource(path: string, type: MediaType, options: OpenOptions): Promise<Source> {
-  const { tools, signal, limits } = options;
+  const { tools, signal, limits, chosen } = options;
   let source: Source;
   try {
-    source = await probe(path, tools, signal);
+    source = await probe(path, tools, signal, chosen);
     checkPlayable(source);
     checkType(source, type);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Packet } from './packet.ts';
 import { openMovie } from './read-movie.ts';
 import { listUnformatted, parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 import { Tally } from './tally.ts';
-import { SPECIAL_FLAGS } from './tracks.ts';
+import { type ChosenTracks, listTracks, SPECIAL_FLAGS } from './tracks.ts';
 
 const HEADER_TIMEOUT_MS = 120_000;
 /** The answer about 256 tracks takes a quarter of this. */
@@ -38,7 +38,12 @@ const HEADER_ENTRIES = [
 ].join(':');
 
 /** Reads the header. Rejects with PrepareError media_unreadable when this is no media, or the signal's reason. */
-export async function probe(path: string, tools: MediaTools, signal: AbortSignal): Promise<Source> {
+export async function probe(
+  path: string,
+  tools: MediaTools,
+  signal: AbortSignal,
+  chosen?: ChosenTracks,
+): Promise<Source> {
   const lines: string[] = [];
   let chars = 0;
   const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
@@ -53,7 +58,7 @@ export async function probe(path: string, tools: MediaTools, signal: AbortSignal
     lines.push(kept);
   });
   const json: unknown = JSON.parse(lines.join('\n'));
-  return parseSource(json, { undecodable: await findUndecodable(listUnformatted(json), tools, signal) });
+  return parseSource(json, { undecodable: await findUndecodable(listUnformatted(json), tools, signal), chosen });
 }
 
 /** Returns those of these codecs for which ffmpeg has no decoder. */
@@ -236,7 +241,7 @@ const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }:
 /** Describes a source for the Upload's status. */
 export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha256' | 'sizeBytes'> {
   const round = (value: number) => Math.round(value * 1000) / 1000;
-  const { video, audio } = source;
+  const { video, audio, declared = [] } = source;
   return {
     durationSeconds: round(computeExtent(scan).seconds),
     ...(video && {
@@ -248,5 +253,6 @@ export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha2
       },
     }),
     ...(audio && { audio: { codec: audio.codec, sampleRate: audio.sampleRate, channels: audio.channels } }),
+    ...listTracks(declared),
   };
 }

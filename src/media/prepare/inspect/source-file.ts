@@ -4,12 +4,15 @@ import { type Examined, examine } from './examine.ts';
 import type { MediaTools } from './ffprobe.ts';
 import { openSource } from './open-source.ts';
 import type { MediaType, Source } from './source.ts';
+import type { ChosenTracks } from './tracks.ts';
 
 interface SourceFileOptions {
   type: MediaType;
   tools: MediaTools;
   signal: AbortSignal;
   limits: MediaLimits;
+  /** The owner's choice of tracks. A track that cannot be played is not chosen (requireChosen). */
+  chosen?: ChosenTracks | undefined;
   /** Returns the frame rate of the rendition that is wanted of it; decides StreamScan.regular. */
   findFramerate?: ((source: Source) => number) | undefined;
   /** Only the tables of its header are there, and its first packets (fast-start.ts). */

@@ -1,9 +1,17 @@
 /** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
-import type { UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
+import { MAX_TRACK_TITLE_CHARS, type UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
+import { findChoiceProblem } from '../../../resources/upload/track-choice.ts';
 import { PrepareError } from '../failure.ts';
 import { readPlacement } from './display-matrix.ts';
 import type { Shift } from './join-clocks.ts';
-import { type Candidate, type ChosenTracks, chooseTracks, type DeclaredTrack, isSpecialSound } from './tracks.ts';
+import {
+  type Candidate,
+  type Choice,
+  type ChosenTracks,
+  chooseTracks,
+  type DeclaredTrack,
+  isSpecialSound,
+} from './tracks.ts';
 
 export type MediaType = (typeof UPLOAD_TYPES)[number];
 
@@ -248,15 +256,12 @@ export interface TrackFacts {
   chosen?: ChosenTracks | undefined;
 }
 
-/** The longest title that is reported. */
-const MAX_TITLE_CHARS = 60;
-
 function readCandidate(stream: Json, programs: readonly Json[], { undecodable, unopened }: TrackFacts): Candidate {
   const index = number(stream.index) ?? 0;
   const flags = object(stream.disposition);
   const kind = stream.codec_type === 'video' ? 'video' : 'audio';
   const { language: written, title: called } = object(stream.tags);
-  const title = text(called).trim().slice(0, MAX_TITLE_CHARS).toWellFormed();
+  const title = text(called).trim().slice(0, MAX_TRACK_TITLE_CHARS).toWellFormed();
   const language = /^[a-z]{2,3}(?:-[A-Za-z0-9]+)*$/.test(text(written)) && written !== 'und' ? text(written) : '';
   const codec = text(stream.codec_name);
   const isKnown = codec !== '' && codec !== 'unknown' && codec !== 'none';
@@ -316,8 +321,16 @@ export function parseSource(json: unknown, facts: TrackFacts = {}): Source {
     video,
     audio: audio && choice.right !== undefined ? { ...audio, rightIndex: choice.right } : audio,
     others: { video: otherVideos, audio: otherAudios },
-    declared: candidates.map(describeTrack),
+    declared: describeTracks(candidates, facts.chosen ? chooseTracks(candidates) : choice),
   };
+}
+
+function describeTracks(candidates: readonly Candidate[], { video, audio, right }: Choice): DeclaredTrack[] {
+  const automatic = new Set([video[0], audio[0], right]);
+  return candidates.map((track) => ({
+    ...describeTrack(track),
+    ...(automatic.has(track.index) && { isAutomatic: true }),
+  }));
 }
 
 const describeTrack = ({ index, kind, codec, language, title, channels, isUnplayable }: Candidate): DeclaredTrack => ({
@@ -350,6 +363,38 @@ export function checkType(source: Source, type: MediaType): void {
   }
   if (type === 'video' && !source.video) throw new PrepareError('media_has_no_video');
   if (type === 'audio' && !source.audio) throw new PrepareError('media_has_no_audio');
+}
+
+/** Returns the declared tracks of a source whose owner has chosen none, as those play that are left of it. */
+export function markPlayed({ declared = [], video, audio }: Source): DeclaredTrack[] {
+  const played = new Set([video?.index, audio?.index, audio?.rightIndex]);
+  return declared.map(({ isAutomatic: _, ...track }) => ({
+    ...track,
+    ...(played.has(track.index) && { isAutomatic: true }),
+  }));
+}
+
+/** Throws PrepareError media_track_not_found where another track than a chosen one plays: it does not exist, or cannot be played. */
+export function requireChosen(
+  { video, audio, declared = [] }: Source,
+  { type, tracks = {} }: { type: MediaType; tracks?: ChosenTracks | undefined },
+): void {
+  const listed = declared.map(({ isUnplayable, ...track }) => ({
+    ...track,
+    ...(isUnplayable && { unplayable: true }),
+  }));
+  const problem = findChoiceProblem(type, tracks, listed);
+  if (problem !== undefined) throw new PrepareError('media_track_not_found', problem);
+  const played = { video: video?.index, audio: audio?.index };
+  for (const kind of type === 'video' ? (['video', 'audio'] as const) : (['audio'] as const)) {
+    const index = tracks[kind];
+    if (index === undefined || played[kind] === index) continue;
+    throw new PrepareError('media_track_not_found', `Its ${kind} track ${index} is empty. Choose another track.`);
+  }
+  if (tracks.audioRight === undefined || audio?.rightIndex === tracks.audioRight) return;
+  const pair = `${tracks.audio} and ${tracks.audioRight}`;
+  const detail = `Its audio tracks ${pair} are not the sides of one recording: their lengths differ. Choose one of them.`;
+  throw new PrepareError('media_track_not_found', detail);
 }
 
 /**

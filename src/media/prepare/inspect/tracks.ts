@@ -2,6 +2,12 @@
  * Chooses the tracks of a source that play, as ffmpeg's av_find_best_stream() does and further: sound of the program of the picture, and
  * ordinary sound before that for the blind, comments and dubs. Pure: no I/O, no clock.
  */
+import {
+  MAX_LISTED_TRACKS,
+  type MediaInfo,
+  type MediaTrack,
+  type TrackChoice,
+} from '../../../resources/upload/spec.ts';
 
 /** A declared track of pictures or sound, whether it plays or not. */
 export interface DeclaredTrack {
@@ -17,6 +23,8 @@ export interface DeclaredTrack {
   channels?: number;
   /** Set for a track that cannot be decoded. */
   isUnplayable?: boolean;
+  /** Set for a track that plays where the owner chooses none. */
+  isAutomatic?: boolean;
 }
 
 /** A track with the facts that decide a choice. */
@@ -42,10 +50,7 @@ export interface Choice {
 }
 
 /** Tracks by their indexes that the owner has chosen. */
-export interface ChosenTracks {
-  video?: number | undefined;
-  audio?: number | undefined;
-}
+export type ChosenTracks = TrackChoice;
 
 /** Words of titles, where the container has no flags for them, or its writer has set none. */
 const SPECIAL_TITLE =
@@ -91,9 +96,56 @@ export function chooseTracks(all: readonly Candidate[], chosen: ChosenTracks = {
     isLargest(({ bitrate }) => bitrate, COMPARABLE_RATE),
   ]);
   const declared = all.filter((track) => track.kind === 'audio' && (programs.length === 0 || isBeside(track)));
-  const right = chosen.audio === undefined ? findRight(declared) : undefined;
   const indexes = (tracks: readonly Candidate[]) => tracks.map(({ index }) => index);
+  if (chosen.audio !== undefined) {
+    const [first] = audio;
+    const right = audio.find(({ index }) => index === chosen.audioRight && index !== first?.index);
+    return { video: indexes(video), audio: indexes(audio), right: right?.index };
+  }
+  const right = findRight(declared);
   return { video: indexes(video), audio: right ? indexes(declared) : indexes(audio), right: right?.index };
+}
+
+/** Describes the declared tracks for an Upload's status: those that play by themselves are always among them. */
+export function listTracks(declared: readonly DeclaredTrack[]): Pick<MediaInfo, 'tracks' | 'moreTracks'> {
+  const kept = keepTracks(declared, MAX_LISTED_TRACKS, ({ isAutomatic }) => isAutomatic === true);
+  const more = declared.length - kept.length;
+  const tracks = kept.map(
+    ({ isUnplayable, isAutomatic, ...track }): MediaTrack => ({
+      ...track,
+      codec: track.codec.slice(0, MAX_CODEC_CHARS),
+      ...(isUnplayable && { unplayable: true }),
+      ...(isAutomatic && { automatic: true }),
+    }),
+  );
+  return { tracks, ...(more > 0 && { moreTracks: more }) };
+}
+
+const MAX_CODEC_CHARS = 64;
+
+/** Keeps at most `count` tracks, in their order: those that must stay, and then the first ones. */
+function keepTracks<T>(tracks: readonly T[], count: number, mustStay: (track: T) => boolean): T[] {
+  let room = count - tracks.filter(mustStay).length;
+  return tracks.filter((track) => mustStay(track) || room-- > 0);
+}
+
+/** Bytes of JSON, as UTF-8. */
+const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** Shortens the list of tracks of a result until that has at most so many bytes: titles go first, then tracks. */
+export function fitTracks<T extends { media: MediaInfo }>(result: T, maxBytes: number): T {
+  const { tracks = [], moreTracks = 0 } = result.media;
+  const withTracks = (kept: readonly MediaTrack[]): T => {
+    const { moreTracks: _, ...media } = result.media;
+    const more = moreTracks + tracks.length - kept.length;
+    return { ...result, media: { ...media, tracks: [...kept], ...(more > 0 && { moreTracks: more }) } };
+  };
+  if (tracks.length === 0 || countBytes(result) <= maxBytes) return result;
+  const plain = tracks.map(({ title: _, ...track }) => track);
+  let fitted = withTracks(plain);
+  for (let count = plain.length - 1; count >= 0 && countBytes(fitted) > maxBytes; count--)
+    fitted = withTracks(keepTracks(plain, count, ({ automatic }) => automatic === true));
+  return fitted;
 }
 
 const shares = (some: readonly number[], others: readonly number[]): boolean =>

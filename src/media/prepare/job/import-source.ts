@@ -11,6 +11,7 @@ import { withScratchFile } from '../../storage/scratch.ts';
 import { PrepareError } from '../failure.ts';
 import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
+import { markPlayed } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto, type Sink } from '../link/fetch.ts';
@@ -67,12 +68,19 @@ class Aside {
   #isOver = false;
 
   constructor(task: ImportTask, arrival: Arrival, context: JobContext) {
-    const { type, renditions } = task;
+    const { type, renditions, tracks } = task;
     void context.asked?.then((profile) => {
       if (this.#isOver || !renditions || !parseProfile(profile)) return;
-      const key = renditionKey(renditions.content, type, profile, renditions.scope);
+      const key = renditionKey(renditions.content, type, profile, renditions.scope, tracks);
       // An earlier try may have fetched another file from the same link.
-      const target = { type, profile, renditionKey: key, keepsSameOnly: 'url' in task, isRead: true };
+      const target = {
+        type,
+        profile,
+        renditionKey: key,
+        ...(tracks && { tracks }),
+        keepsSameOnly: 'url' in task,
+        isRead: true,
+      };
       this.rendition = new ImportRendition(target, arrival, context);
       context.onBegun?.(profile);
     });
@@ -99,8 +107,8 @@ async function bringIn(
   const storing = isThere ? undefined : await SourceStore.begin(task.sourceKey, arrival, context);
   try {
     const fetched = await bring(task, arrival, context, limits);
-    const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, ...context });
-    const { warnings, ...tracks } = await describe(task.type, file, context);
+    const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, chosen: task.tracks, ...context });
+    const { warnings, ...tracks } = await describe(task, file, context);
     await storing?.commit();
     const media = { ...fetched, ...tracks };
     await context.keepRecord?.({ media, warnings });
@@ -113,18 +121,20 @@ async function bringIn(
 }
 
 /** Reads the file to its end. Rejects with PrepareError or the signal's reason. */
-async function describe(type: ImportTask['type'], file: SourceFile, context: JobContext) {
+async function describe({ type, tracks }: ImportTask, file: SourceFile, context: JobContext) {
   const { path } = file;
   const { limits } = context;
   const header = await file.openHeader();
   const { source, scan } = await file.examine();
+  // A track that was empty has another one in its place.
+  const declared = tracks ? (source.declared ?? []) : markPlayed(source);
   // The description includes tracks that are not played.
   const pictures = type === 'audio' ? header.video : undefined;
   const decodedSeconds = type === 'audio' ? await decodeSound(path, source, scan, context, limits) : undefined;
   const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
   const transparency = type === 'video' ? await findTransparency(path, source, context) : [];
   return {
-    ...describeMedia({ ...source, video: source.video ?? pictures }, measured),
+    ...describeMedia({ ...source, video: source.video ?? pictures, declared }, measured),
     warnings: mergeWarnings(describeWarnings(source, measured, type), transparency),
   };
 }

@@ -23,7 +23,7 @@ import { PrepareError } from '../failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
 import { examine } from '../inspect/examine.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';
-import { keepsTime, type Source } from '../inspect/source.ts';
+import { keepsTime, requireChosen, type Source } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
@@ -53,7 +53,7 @@ type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 type RangeTask = Extract<PrepareTask, { action: 'range' }>;
 
 /** A rendition to make. */
-export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'renditionKey'> {
+export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'renditionKey' | 'tracks'> {
   /** True where chunks under its key may be of another content: only a chunk with the same bytes is kept. */
   keepsSameOnly?: boolean;
   /** True where the source is read to its end anyway, as by an import. */
@@ -186,13 +186,22 @@ export function openFile(target: Target, path: string, context: JobContext, isOu
   const { tools, signal, limits } = context;
   const { framerate } = readProfile(target);
   const findFramerate = (source: Source) => matchFramerate(source, framerate);
-  return new SourceFile(path, { type: target.type, tools, signal, limits, findFramerate, isOutline });
+  return new SourceFile(path, {
+    type: target.type,
+    chosen: target.tracks,
+    tools,
+    signal,
+    limits,
+    findFramerate,
+    isOutline,
+  });
 }
 
 /** Writes the chunks of a rendition. Rejects as makeRendition() does. */
 export async function make(target: Target, file: SourceFile, context: JobContext): Promise<RenditionIndex> {
   // The import has checked the source, but perhaps under other limits.
   const source = await file.openHeader();
+  requireChosen(source, target);
   if (target.profile === PREVIEW_PROFILE) return makePreview(source, file.path, target, context);
   const copied = await copyAtOnce(file, target, context);
   return copied ?? makeInTwoWays(await planInput(target, file, context), target, context);
@@ -232,6 +241,7 @@ async function planInput(target: Target, file: SourceFile, context: JobContext):
   const { tools, signal, limits } = context;
   const { path } = file;
   const examined = await file.examine();
+  requireChosen(examined.source, target);
   const canTonemap = await tonemaps(examined.source, tools, signal);
   const { type } = target;
   const about = { path, ...examined, type, ...readProfile(target), maxPixels: limits.pixels, canTonemap };
@@ -259,6 +269,7 @@ async function makePreview(header: Source, path: string, task: Target, context: 
   const { tools, signal, limits } = context;
   const seconds = PREVIEW_SECONDS;
   const examined = await examine(path, header, task.type, tools, signal, { limits, seconds });
+  requireChosen(examined.source, task);
   const canTonemap = await tonemaps(header, tools, signal);
   const only = { previewSeconds: seconds, maxPixels: limits.pixels, allowCopy: false };
   return makeBy({ path, ...examined, type: task.type, ...PREVIEW, canTonemap, ...only }, task, context);

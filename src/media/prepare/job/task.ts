@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import {
   MediaInfo,
   RenditionStatus,
+  TrackChoice,
   UPLOAD_ERRORS,
   UPLOAD_TYPES,
   type UploadErrorCode,
@@ -22,6 +23,9 @@ const Renditions = {
   profile: Type.Optional(Type.String()),
 };
 
+/** The owner's choice of tracks. */
+const Tracks = { tracks: Type.Optional(TrackChoice) };
+
 /** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
 
@@ -36,6 +40,7 @@ export const PrepareTask = Type.Union([
     /** Storage key for the source. */
     sourceKey: Type.String(),
     ...Renditions,
+    ...Tracks,
   }),
   Type.Object({
     action: Type.Literal('import'),
@@ -51,6 +56,7 @@ export const PrepareTask = Type.Union([
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
     ...Renditions,
+    ...Tracks,
   }),
   Type.Object({
     action: Type.Literal('rendition'),
@@ -61,6 +67,7 @@ export const PrepareTask = Type.Union([
     profile: Type.String(),
     /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
+    ...Tracks,
   }),
   /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
   Type.Object({

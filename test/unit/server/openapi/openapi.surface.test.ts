@@ -84,6 +84,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   },
   listUploads: { rest: 'GET /uploads', scope: 'read', query: PAGED, graphql: 'uploads' },
   getUpload: { rest: 'GET /uploads/{id}', scope: 'read', graphql: 'upload' },
+  updateUpload: { rest: 'PATCH /uploads/{id}', scope: 'write', body: ['tracks'], graphql: 'updateUpload' },
   retryUpload: { rest: 'POST /uploads/{id}/retry', scope: 'write', graphql: 'retryUpload' },
   deleteUpload: { rest: 'DELETE /uploads/{id}', scope: 'destructive', graphql: 'deleteUpload' },
   createResumableUpload: { rest: 'POST /uploads/resumable', scope: 'write', graphql: null },
