@@ -5,7 +5,15 @@
 import { monotonicFactory } from 'ulid';
 import { objectKey } from '../kube/paths.ts';
 import type { Reflector } from '../kube/reflector.ts';
-import { type Kube, KubeError, type KubeObject, type ObjectMeta, type Resource, type Stored } from '../kube/types.ts';
+import {
+  hasReason,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type ObjectMeta,
+  type Resource,
+  type Stored,
+} from '../kube/types.ts';
 import { currentIntent } from '../lib/context.ts';
 import { AppError, type ErrorCode } from '../lib/errors.ts';
 import {
@@ -76,6 +84,8 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
   /** Deletes an object: the next read does not find it, or finds it marked as deleted while a finalizer keeps it. */
   delete(object: T): Promise<void>;
+  /** Removes a finalizer of a deleted object, whose work is done. Where another write comes first, the operator removes it. */
+  release(object: T, finalizer: string): Promise<void>;
   /**
    * Resolves with true as soon as `holds` is true for the object (undefined: it is gone). Resolves with false after `ms`, or when
    * `signal` aborts.
@@ -286,6 +296,18 @@ export function createOwnedResources<T extends KubeObject>(
         else reflector.upsert(left);
       } catch (error) {
         throw translate(error, name);
+      }
+    },
+    async release({ metadata: { name, namespace = '' } }, finalizer) {
+      const deleted = reflector.get(namespace, name);
+      const { uid, resourceVersion, finalizers = [] } = deleted?.metadata ?? {};
+      if (!deleted?.metadata.deletionTimestamp || !finalizers.includes(finalizer)) return;
+      const left = finalizers.filter((one) => one !== finalizer);
+      try {
+        await kube.mergePatch(resource, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
+        if (left.length === 0) reflector.forget(deleted);
+      } catch (error) {
+        if (!hasReason(error, 'NotFound', 'Conflict')) throw translate(error, name);
       }
     },
   };

@@ -12,14 +12,14 @@ import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { tidyUrl } from '../../lib/pasted.ts';
 import {
   ACCOUNT_LABEL,
-  API_VERSION,
   MANAGED_BY,
   MANAGED_BY_LABEL,
   SECRET_CONTROL_KEY,
+  SECRET_FINALIZER,
   SECRET_VERSION_ANNOTATION,
 } from '../../resources/common/names.ts';
 import { hasHidden } from '../../resources/destination/ingest.ts';
-import { DESTINATIONS, type Destination as Resource } from '../../resources/destination/resource.ts';
+import type { Destination as Resource } from '../../resources/destination/resource.ts';
 import type { DestinationStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -63,7 +63,7 @@ export function createDestinationService({
   allowPrivate,
   clock,
 }: DestinationServiceDeps) {
-  /** Kubernetes' garbage collector deletes the Secret with its Destination, by the owner reference. */
+  /** The Secret names no owner (SECRET_FINALIZER). */
   const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
     const { namespace = '' } = owner.metadata;
     const secret: Omit<Secret, 'spec'> = {
@@ -73,9 +73,6 @@ export function createDestinationService({
         name: owner.spec.secretName,
         namespace,
         labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY },
-        ownerReferences: [
-          { apiVersion: API_VERSION, kind: DESTINATIONS.kind, name: owner.metadata.name, uid: owner.metadata.uid },
-        ],
       },
       type: 'Opaque',
       // Kubernetes turns `stringData` into `data`, in a merge patch too.
@@ -94,13 +91,14 @@ export function createDestinationService({
     destinations.patch(destination, { status }, { subresource: 'status' });
 
   /**
-   * A key must not outlive its destination, so the Secret is deleted first. The garbage collector is for destinations that others
+   * A key must not outlive its destination, so the Secret is deleted first. The operator deletes those of destinations that others
    * delete. This service leaves a Secret that it did not create.
    */
   const remove = async (destination: Resource) => {
     const { name, namespace = '' } = destination.metadata;
     if (destination.spec.secretName === name) await kube.delete(SECRETS, namespace, name);
     await destinations.delete(destination);
+    await destinations.release(destination, SECRET_FINALIZER);
   };
 
   const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
@@ -110,7 +108,9 @@ export function createDestinationService({
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
       const { changes, status } = readChanges(input, allowPrivate);
       const destination = await quotas.make(accountId, 'destinations', input, () =>
-        destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id })),
+        destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id }), {
+          finalizers: [SECRET_FINALIZER],
+        }),
       );
       try {
         await createSecret(accountId, destination, changes);

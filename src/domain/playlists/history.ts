@@ -1,6 +1,7 @@
 /**
  * Keeps old versions of a playlist as immutable ControllerRevisions (apps/v1), as StatefulSets and DaemonSets do. Kubernetes
- * rejects changes of one, and deletes them with the playlist.
+ * rejects changes of one. They belong to the playlist by a label, and name no owner: a restored playlist has another UID, and the garbage
+ * collector would delete the versions of the one before. A finalizer of the playlist deletes them (VERSIONS_FINALIZER).
  */
 
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.ts';
@@ -23,15 +24,15 @@ export type History = ReturnType<typeof createHistory>;
 
 export function createHistory(kube: Kube) {
   const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
-  /** A revision is owned, or of an earlier UID of the playlist: backup tools drop owners, and keep labels. */
+  const listUids = (playlist: Playlist) => [playlist.metadata.uid, ...listEarlierUids(playlist)];
+  /** A revision has the label of the playlist, or of an earlier UID that it had: backup tools keep labels. */
   const owns = (playlist: Playlist, { metadata, revision }: ControllerRevision) =>
-    metadata.ownerReferences?.some(({ uid }) => uid === playlist.metadata.uid) ||
-    (metadata.name === buildName(playlist, revision) &&
-      listEarlierUids(playlist).includes(metadata.labels?.[PLAYLIST_LABEL] ?? ''));
+    metadata.name === buildName(playlist, revision) &&
+    listUids(playlist).includes(metadata.labels?.[PLAYLIST_LABEL] ?? '');
   /** Revisions with the label of one of the playlist's UIDs. */
   const listLabelled = async (playlist: Playlist, more = ''): Promise<ControllerRevision[]> => {
-    const { namespace = '', uid } = playlist.metadata;
-    const lists = [uid, ...listEarlierUids(playlist)].map((one) =>
+    const { namespace = '' } = playlist.metadata;
+    const lists = listUids(playlist).map((one) =>
       kube.list(CONTROLLER_REVISIONS, { namespace, labelSelector: `${PLAYLIST_LABEL}=${one}${more}` }),
     );
     return (await Promise.all(lists)).flat();
@@ -70,7 +71,7 @@ export function createHistory(kube: Kube) {
     /** Stores the current version, unless it is stored; the oldest one is deleted. */
     async keep(playlist: Playlist): Promise<void> {
       const version = readVersion(playlist);
-      const { name, namespace = '', uid, annotations = {} } = playlist.metadata;
+      const { namespace = '', uid, annotations = {} } = playlist.metadata;
       const intent = annotations[INTENT_ANNOTATION];
       const revision: Omit<ControllerRevision, 'spec'> = {
         apiVersion: formatApiVersion(CONTROLLER_REVISIONS),
@@ -79,9 +80,6 @@ export function createHistory(kube: Kube) {
           name: buildName(playlist, version),
           // The request's intent identifies a retry after others have written.
           labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
-          ownerReferences: [
-            { apiVersion: formatApiVersion(PLAYLISTS), kind: PLAYLISTS.kind, name, uid, controller: true },
-          ],
         },
         revision: version,
         data: formatCopy('Playlist', playlist.spec),
@@ -90,6 +88,22 @@ export function createHistory(kube: Kube) {
       // Deletes one for each new one. A number that kubectl skipped leaves an old revision, which goes with the playlist.
       if (version > HISTORY_LIMIT)
         await kube.delete(CONTROLLER_REVISIONS, namespace, buildName(playlist, version - HISTORY_LIMIT));
+    },
+
+    /** Deletes all kept versions. */
+    async clear(playlist: Playlist): Promise<void> {
+      for (const { metadata } of (await listLabelled(playlist)).filter((revision) => owns(playlist, revision)))
+        await kube.delete(CONTROLLER_REVISIONS, metadata.namespace ?? '', metadata.name, { uid: metadata.uid ?? '' });
+    },
+
+    /** Takes the owner off versions that an older release has kept. */
+    async disown(playlist: Playlist): Promise<void> {
+      for (const { metadata } of await listLabelled(playlist)) {
+        const left = metadata.ownerReferences?.filter(({ kind }) => kind !== PLAYLISTS.kind) ?? [];
+        if (left.length === (metadata.ownerReferences?.length ?? 0)) continue;
+        const patch = { metadata: { resourceVersion: metadata.resourceVersion, ownerReferences: left } };
+        await kube.mergePatch(CONTROLLER_REVISIONS, metadata.namespace ?? '', metadata.name, patch);
+      }
     },
 
     /** Newest first, including the current version. */

@@ -4,7 +4,7 @@ import { currentIntent } from '../../lib/context.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
-import { INTENT_ANNOTATION } from '../../resources/common/names.ts';
+import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../resources/common/names.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
 import { annotatePublished, type PlaylistSpec, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
 import { annotateNextVersion, annotateSameVersion, readVersion } from '../../resources/playlist/version.ts';
@@ -192,7 +192,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
       const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
-        playlists.create(accountId, () => spec, { annotations }),
+        playlists.create(accountId, () => spec, { annotations, finalizers: [VERSIONS_FINALIZER] }),
       );
       await keepLater(made);
       await attaching.attach(accountId, streamID, made);
@@ -283,6 +283,8 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
         throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });
       }
       await playlists.delete(playlist);
+      await history.clear(playlist);
+      await playlists.release(playlist, VERSIONS_FINALIZER);
     },
   };
 }

@@ -156,6 +156,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
     }),
     playlists: createCache(PLAYLISTS, {
       keep: (one) => believePlaylist(keepOwnMetadata(one)),
+      readEnding: readByPatch,
       indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
     }),
     uploads: createCache(UPLOADS, {
@@ -166,7 +167,10 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
-    destinations: createCache(DESTINATIONS, { keep: (one) => believeDestination(keepOwnMetadata(one)) }),
+    destinations: createCache(DESTINATIONS, {
+      keep: (one) => believeDestination(keepOwnMetadata(one)),
+      readEnding: readByPatch,
+    }),
     pods: createCache(PODS, {
       ...made,
       keep: stripPod,

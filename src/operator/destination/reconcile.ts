@@ -4,8 +4,8 @@
  * server marks it when it writes the Secret), and from time to time (pace.ts).
  */
 
-import { SECRETS } from '../../kube/core.ts';
-import { hasReason } from '../../kube/types.ts';
+import { SECRETS, type Secret } from '../../kube/core.ts';
+import { hasReason, type Stored } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { findStallTime } from '../../resources/common/health.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
@@ -22,12 +22,13 @@ import {
   writeStatus,
 } from '../runtime/controller.ts';
 import { buildDestinationEvents } from './events.ts';
+import { holdSecret, letDestinationGo } from './held-secret.ts';
 import type { DestinationUse, Pace } from './pace.ts';
 import { buildDestinationStatus, type FoundSecret, findSecretVersion } from './status.ts';
 import { Tester } from './tester.ts';
 
 const REQUEUE_MS = { notReady: 60_000, soonest: 500 };
-/** A Secret is made after the Destination that owns it, whose UID its owner reference needs; so for a moment it is missing. */
+/** The API server makes a Secret after its Destination, so for a moment it is missing. */
 const SECRET_GRACE_MS = 5_000;
 
 export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcile {
@@ -35,12 +36,13 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
   /** Versions of the Secrets with which destinations, as the cache has them, were judged ready. The same version again says the same. */
   const judgedReady = new WeakMap<Destination, string>();
   return async (key) => {
-    const destination = deps.caches.destinations.get(...splitKey(key));
-    if (!destination || destination.metadata.deletionTimestamp) {
+    const found = deps.caches.destinations.get(...splitKey(key));
+    if (!found || found.metadata.deletionTimestamp) {
       tester.leave(key);
+      if (found) await letDestinationGo(deps, found);
       return undefined;
     }
-    const secret = await readSecret(deps, destination);
+    const { destination, secret } = await readHeldSecret(deps, found);
     const now = deps.clock.now();
     const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
     if (!secret && ageMs < SECRET_GRACE_MS) return { requeueAfterMs: REQUEUE_MS.soonest };
@@ -73,7 +75,15 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
 
 const wasReady = ({ status }: Destination): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';
 
-async function readSecret({ kube }: ControllerDeps, { metadata, spec }: Destination): Promise<FoundSecret> {
+async function readHeldSecret(deps: ControllerDeps, destination: Destination) {
+  const secret = await readSecret(deps, destination);
+  return typeof secret === 'object' ? holdSecret(deps, destination, secret) : { destination, secret };
+}
+
+async function readSecret(
+  { kube }: ControllerDeps,
+  { metadata, spec }: Destination,
+): Promise<Stored<Secret> | Exclude<FoundSecret, Secret>> {
   try {
     return await kube.get(SECRETS, metadata.namespace ?? '', spec.secretName);
   } catch (error) {

@@ -5,14 +5,14 @@ import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { removeFinalizers } from './remove.ts';
 
-const HELP = `loopstream remove-finalizers: removes the finalizers of streams, their pods and uploads after their operator is gone
+const HELP = `loopstream remove-finalizers: removes the finalizers of objects and pods after their operator is gone
 
 Usage: loopstream remove-finalizers <namespace>...
        loopstream remove-finalizers --all
 
-The operator keeps finalizers on streams and pods until they are off air, and on uploads until their deletion is written down.
-Without an operator, a deleted object or namespace stays forever. The command takes no stream off air, and a new operator adds
-the finalizers again.
+The operator keeps finalizers on streams and pods until they are off air, and on other objects until what belongs to
+them is deleted. Without an operator, a deleted object or namespace stays forever. After the command, its Secrets, versions and
+sources stay. The command takes no stream off air, and a new operator adds the finalizers again.
 
 With --all, the command looks into each namespace of the cluster.
 

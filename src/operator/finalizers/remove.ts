@@ -1,5 +1,5 @@
 /**
- * Removes the finalizers of streams, their pods and uploads where no operator is left to do so: otherwise the objects and their
+ * Removes the finalizers of our objects and of streams’ pods where no operator is left to do so: otherwise the objects and their
  * namespace could not be deleted. A stream on air stays on air, and the next operator adds the finalizers again.
  */
 
@@ -13,13 +13,32 @@ import {
   COUNT_FINALIZER,
   FINALIZER,
   POD_FINALIZER,
+  SECRET_FINALIZER,
   UPLOAD_FINALIZER,
+  VERSIONS_FINALIZER,
 } from '../../resources/common/names.ts';
+import { DESTINATIONS } from '../../resources/destination/resource.ts';
+import { PLAYLISTS } from '../../resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
 import type { OperatorConfig } from '../runtime/settings.ts';
 
-const OURS: ReadonlySet<string> = new Set([FINALIZER, COUNT_FINALIZER, POD_FINALIZER, UPLOAD_FINALIZER]);
+const OURS: ReadonlySet<string> = new Set([
+  FINALIZER,
+  COUNT_FINALIZER,
+  POD_FINALIZER,
+  SECRET_FINALIZER,
+  UPLOAD_FINALIZER,
+  VERSIONS_FINALIZER,
+]);
+/** Kinds of objects that have them, and the labels of those among others. */
+const HELD: readonly [resource: Resource, labelSelector?: string][] = [
+  [LOOPSTREAMS],
+  [PODS, `${COMPONENT_LABEL}=streamer`],
+  [UPLOADS],
+  [PLAYLISTS],
+  [DESTINATIONS],
+];
 /** Patches at the same time. */
 const AT_ONCE = 16;
 /** A process that is stopping may put one on again: it is over when two looks, this far apart, find none. */
@@ -43,11 +62,10 @@ export async function removeFinalizers(
 ): Promise<number> {
   let removed = 0;
   for (let clean = 0; ; await sleep(againMs, signal)) {
-    const streams = await removeFrom(kube, LOOPSTREAMS, namespace);
-    const pods = await removeFrom(kube, PODS, namespace, `${COMPONENT_LABEL}=streamer`);
-    const uploads = await removeFrom(kube, UPLOADS, namespace);
-    removed += streams + pods + uploads;
-    clean = streams + pods + uploads === 0 ? clean + 1 : 0;
+    let found = 0;
+    for (const [resource, labelSelector] of HELD) found += await removeFrom(kube, resource, namespace, labelSelector);
+    removed += found;
+    clean = found === 0 ? clean + 1 : 0;
     if (clean === 2) return removed;
   }
 }

@@ -7,6 +7,7 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, findNextStall, type Health, judgeProblem, readSince } from '../../resources/common/health.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
+import { readVersion } from '../../resources/playlist/version.ts';
 import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem, type ItemProblem } from '../media/item-problem.ts';
@@ -88,6 +89,7 @@ export function buildPlaylistStatus(
     status: {
       observedUID: playlist.metadata.uid,
       ...(generation !== undefined && { observedGeneration: generation }),
+      version: readVersion(playlist),
       conditions: buildConditions(verdicts, playlist.status?.conditions, generation, now),
     },
     requeueAt: problem && findNextStall([problem], now),

@@ -92,6 +92,13 @@ export const POD_FINALIZER = `${GROUP}/time-on-air`;
 
 /** Holds an Upload until its deletion is written down: only then its source may be deleted. */
 export const UPLOAD_FINALIZER = `${GROUP}/source`;
+/**
+ * Holds a Destination until the Secret that the API server made for it is deleted. The Secret names no owner: with one, a restored Secret,
+ * whose owner has another UID by then, would be deleted with the only copy of the stream key.
+ */
+export const SECRET_FINALIZER = `${GROUP}/stream-key`;
+/** Holds a Playlist until its kept versions are deleted, which name no owner for the same reason. */
+export const VERSIONS_FINALIZER = `${GROUP}/versions`;
 /** Name of the ConfigMap with the deleted Uploads that no sweep has written down yet, by UID. */
 export const DELETED_UPLOADS = 'loopstream-deleted-uploads';
 

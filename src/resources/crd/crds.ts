@@ -147,7 +147,7 @@ const playlist: KindDefinition = {
   kind: 'Playlist',
   resource: PLAYLISTS,
   shortNames: ['plist'],
-  description: 'An ordered list of uploads for streams to play. Its version is metadata.generation.',
+  description: 'An ordered list of uploads for streams to play.',
   specDescription: 'Desired items and their order.',
   spec: PlaylistSpec,
   status: PlaylistStatus,
@@ -158,7 +158,7 @@ const playlist: KindDefinition = {
     {
       name: 'Version',
       type: 'integer',
-      jsonPath: '.metadata.generation',
+      jsonPath: '.status.version',
       description: 'Version. Each change of the spec raises it by one.',
     },
     showReady('True if at least one item can be played.'),

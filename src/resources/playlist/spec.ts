@@ -39,6 +39,12 @@ export const PlaylistStatus = Type.Object({
   observedGeneration: Type.Optional(
     Type.Integer({ minimum: 0, description: 'Generation of the spec that this status describes.' }),
   ),
+  version: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      description: 'Version of the playlist. It rises by one for each change of the spec, and stays through a restore.',
+    }),
+  ),
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 16,

@@ -56,6 +56,13 @@ function annotate(playlist: Meta, more: number): Record<string, string> {
 /** The annotation for a write that changes the spec of exactly this version of the object. */
 export const annotateNextVersion = (playlist: Meta): Record<string, string> => annotate(playlist, 1);
 
-/** The annotation for a write that leaves the spec as it is; none where this UID has one. */
-export const annotateSameVersion = (playlist: Meta): Record<string, string> =>
-  readRecord(playlist)?.uid === playlist.metadata.uid ? {} : annotate(playlist, 0);
+/**
+ * The annotation for a write that leaves the spec as it is; none where the version is recorded. The first version of a playlist that was
+ * never restored needs no record, since a restore begins with 1 as well.
+ */
+export function annotateSameVersion(playlist: Meta): Record<string, string> {
+  const { uid, generation = 1 } = playlist.metadata;
+  const record = readRecord(playlist);
+  const isRecorded = record ? record.uid === uid && record.generation === generation : readVersion(playlist) === 1;
+  return isRecorded ? {} : annotate(playlist, 0);
+}

@@ -121,6 +121,7 @@ function createOwned(
       prefix: 'dst',
       noun: 'destination',
       notFound: 'destination_not_found',
+      hidesDeleted: true,
     }),
     uploads: own(uploads, {
       resource: UPLOADS,
@@ -130,7 +131,13 @@ function createOwned(
       readName: findUploadName,
       hidesDeleted: true,
     }),
-    playlists: own(playlists, { resource: PLAYLISTS, prefix: 'pls', noun: 'playlist', notFound: 'playlist_not_found' }),
+    playlists: own(playlists, {
+      resource: PLAYLISTS,
+      prefix: 'pls',
+      noun: 'playlist',
+      notFound: 'playlist_not_found',
+      hidesDeleted: true,
+    }),
     streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
   };
   const byNoun = {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
 import { SECRETS } from '../../../src/kube/core.ts';
-import { SECRET_VERSION_ANNOTATION } from '../../../src/resources/common/names.ts';
+import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
@@ -54,7 +54,9 @@ describe('destinations', () => {
     const resource = await api.kube.get(DESTINATIONS, NAMESPACE, made.id);
     const secret = await api.kube.get(SECRETS, NAMESPACE, made.id);
     expect(decode(secret.data?.rtmpKey)).toBe(KEY);
-    expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'Destination', uid: resource.metadata.uid }]);
+    // Restored under another UID, its owner would take it along.
+    expect(secret.metadata.ownerReferences).toBeUndefined();
+    expect(resource.metadata.finalizers).toEqual([SECRET_FINALIZER]);
     const list = await ada.call('GET', '/v1/destinations');
     for (const shown of [made, resource, list.body]) expect(JSON.stringify(shown)).not.toContain(KEY);
   });

@@ -179,7 +179,10 @@ describe('permissions', () => {
    * Permissions beyond the namespace: reading nodes and namespaces, and removing finalizers. More exist only while a release is
    * uninstalled.
    */
-  const HELD = { apiGroups: ['loopstream.dev'], resources: ['loopstreams', 'uploads'] };
+  const HELD = {
+    apiGroups: ['loopstream.dev'],
+    resources: ['loopstreams', 'playlists', 'uploads', 'destinations'],
+  };
   const BEYOND = [
     [inCluster('', 'nodes', 'list', 'watch')],
     [{ ...HELD, verbs: ['patch'] }, inCluster('', 'namespaces', 'get')],

@@ -173,7 +173,10 @@ describe('history', () => {
     expect((await read(id)).publication).toMatchObject({ version: 1, itemsTotal: 1 });
     const labelSelector = `loopstream.dev/playlist=${(await api.kube.get(PLAYLISTS, NAMESPACE, id)).metadata.uid}`;
     const listRevisions = () => api.kube.list(CONTROLLER_REVISIONS, { namespace: NAMESPACE, labelSelector });
-    expect((await listRevisions())[0]?.metadata.ownerReferences).toMatchObject([{ kind: 'Playlist', name: id }]);
+    expect((await listRevisions())[0]?.metadata.ownerReferences).toBeUndefined();
+    expect((await ada.call('DELETE', `/v1/playlists/${id}`)).status).toBe(204);
+    expect(await listRevisions()).toEqual([]);
+    await expect(api.kube.get(PLAYLISTS, NAMESPACE, id)).rejects.toMatchObject({ status: 404 });
   });
 });
 

@@ -41,6 +41,15 @@ describe('the version of a playlist', () => {
     expect(annotateSameVersion(published)).toEqual({});
   });
 
+  it('is recorded after an edit by kubectl and an upgrade; a first version that was never restored needs no record', () => {
+    expect(annotateSameVersion(build('a', 1))).toEqual({});
+    expect(readVersion(build('b', 1, annotateSameVersion(build('a', 17))))).toBe(17);
+    const edited = build('a', 18, annotateSameVersion(build('a', 17)));
+    expect(readVersion(build('b', 1, annotateSameVersion(edited)))).toBe(18);
+    const recorded = build('a', 18, annotateSameVersion(edited));
+    expect([readVersion(recorded), annotateSameVersion(recorded)]).toEqual([18, {}]);
+  });
+
   it('is beyond what was published, where an older release made the backup', () => {
     expect(readVersion(build('b', 1, annotatePublished(17, { mode: 'sequential', items: [] })))).toBeGreaterThan(17);
   });
