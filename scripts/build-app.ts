@@ -19,7 +19,8 @@ export const ESM_BANNER = {
 export async function buildApp(): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['src/main.ts'],
+    // A thread has a file of its own.
+    entryPoints: { main: 'src/main.ts', 'watchdog-worker': 'src/lib/watchdog-worker.ts' },
     outdir: OUT,
     bundle: true,
     splitting: true,

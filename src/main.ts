@@ -117,7 +117,7 @@ const ROLES: Record<string, Role> = {
   prepare: server(
     'prepare',
     async () => (await import('./media/settings.ts')).prepareConfig,
-    async () => (await import('./media/prepare/main.ts')).runPrepare,
+    async () => (await import('./media/prepare/main.ts')).runPrepareJob,
   ),
   decoder: server(
     'decoder',

@@ -117,6 +117,8 @@ export const prepareConfig = (env: Env) => {
     decoderSocket: optional('DECODER_SOCKET'),
     /** Where files are put that it reads. */
     inputDir: optional('INPUT_DIR'),
+    /** Processor time of one step, after which the process ends itself. */
+    stepSeconds: integer('STEP_SECONDS'),
     /** Whether pictures may be copied at a frame rate of their own. */
     ownRates: flag('OWN_RATES'),
     /** The number of this pod in an indexed Job, which Kubernetes states itself. */

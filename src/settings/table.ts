@@ -1250,6 +1250,14 @@ export const SETTINGS = {
     type: 'text',
     description: 'The directory of the files that the decoder reads.',
   },
+  STEP_SECONDS: {
+    section: 'pods',
+    roles: ['prepare'],
+    type: 'integer',
+    default: 60,
+    min: 1,
+    description: 'The processor time of one step of reading a file, in seconds, after which a Job ends itself.',
+  },
   OWN_RATES: {
     section: 'pods',
     roles: ['prepare'],

@@ -7,6 +7,7 @@ import { Value } from 'typebox/value';
 import { systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
+import { startWatchdog } from '../../lib/watchdog.ts';
 import { ConfigError } from '../../settings/settings.ts';
 import { RecordsTask } from '../records/record.ts';
 import type { PrepareConfig } from '../settings.ts';
@@ -25,10 +26,24 @@ import { ToolError } from './tools/tool.ts';
 
 const DONE = 0;
 const TRY_AGAIN = 1;
+/** The watchdog has ended the process (EX_SOFTWARE of sysexits.h). */
+const ENDLESS = 70;
 /** The CRD takes no longer message, and the result stays far below the 4096 bytes at which Kubernetes cuts. */
 const MAX_MESSAGE_CHARS = 512;
 /** Kubernetes cuts at 4096, and the result has the name of its action beside. */
 const MAX_RESULT_BYTES = 4000;
+
+/**
+ * As `runPrepare`, watched: a step that computes without an end ends the process with status 70, and a result that says so. Kubelet asks
+ * no Job whether it is alive.
+ */
+export async function runPrepareJob(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
+  const { message, code } = new PrepareError('media_too_complex', 'One step of reading it never came to an end.');
+  const result: PrepareResult = { action: 'failed', error: { code, message }, isEndless: true };
+  const lastWords = { file: config.resultFile, text: JSON.stringify(result) };
+  lifecycle.defer('watchdog', startWatchdog({ seconds: config.stepSeconds, exitCode: ENDLESS, lastWords }, log));
+  return await runPrepare(config, lifecycle, log);
+}
 
 /**
  * Does the task and writes PrepareResult to `config.resultFile`. Resolves with the exit code: 0 when the task is done

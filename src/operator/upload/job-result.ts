@@ -8,9 +8,13 @@ import { listTerminations } from '../pods/status.ts';
 
 export type Outcome =
   | { kind: 'running'; requeueAt?: Date }
-  | { kind: 'done'; result: PrepareResult }
+  /** `givenUp`: the Job would try again, to no end. */
+  | { kind: 'done'; result: PrepareResult; givenUp?: true }
   /** It finished, and what it said can no longer be had: it has to be done again. */
   | { kind: 'lost' };
+
+/** Pods of one Job that a watchdog ended: the first may have met a node or a program that was ill. */
+const ENDLESS_TRIES = 2;
 
 /** A Job may be seen as finished before its pod is: how long the pod's status may lag behind, in milliseconds. */
 const LAG_MS = 15_000;
@@ -23,12 +27,14 @@ const failed = (code: UploadErrorCode, message: string): Outcome => ({
 const finished = (job: Job, type: 'Complete' | 'Failed') =>
   job.status?.conditions?.find((condition) => condition.type === type && condition.status === 'True');
 
-/** The last failed pod's own words, when it got as far as to say them. */
-function lastError(pods: readonly Pod[]): PrepareResult | undefined {
+/** Lists the words of the failed pods, in the order of their ends; undefined for one that did not get as far. */
+function listErrors(pods: readonly Pod[]) {
   const ended = pods.flatMap(listTerminations).filter(({ exitCode }) => exitCode !== 0);
   ended.sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
-  const result = parseAs(PrepareResult, ended.at(-1)?.message);
-  return result?.action === 'failed' ? result : undefined;
+  return ended.map(({ message }) => {
+    const result = parseAs(PrepareResult, message);
+    return result?.action === 'failed' ? result : undefined;
+  });
 }
 
 /** A pod that ended well decides, even before the Job controller has counted it; then the Job's own end does. */
@@ -43,13 +49,18 @@ export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome 
           'Preparing the file failed: the Job returned an unreadable result. Import the file again.',
         );
   }
+  const errors = listErrors(pods);
+  const endless = errors.filter((error) => error?.isEndless === true);
   const failure = finished(job, 'Failed');
+  const lastEndless = endless.at(-1);
+  if (lastEndless && endless.length >= ENDLESS_TRIES)
+    return { kind: 'done', result: lastEndless, ...(!failure && { givenUp: true }) };
   if (failure) {
     // It never had a pod, which a policy or a quota may have refused: nothing is known of the file.
     if (failure.reason === 'DeadlineExceeded' && pods.length === 0 && !job.status?.failed) return { kind: 'lost' };
     if (failure.reason === 'DeadlineExceeded')
       return failed('prepare_timeout', `${UPLOAD_ERRORS.prepare_timeout} Import a shorter file.`);
-    const result = lastError(pods);
+    const result = errors.at(-1);
     return result
       ? { kind: 'done', result }
       : failed('prepare_failed', `${UPLOAD_ERRORS.prepare_failed} Import the file again.`);

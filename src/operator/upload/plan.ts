@@ -307,10 +307,16 @@ export class Plan {
       this.remove.push(job);
       return undefined;
     }
+    // While the client still sends, nobody takes the result: a Job that went would be made anew.
+    if (outcome.kind === 'done' && outcome.givenUp && !isEarlyImport(wantedJob)) this.remove.push(job);
     if ('warnings' in result) this.warnings.push(...(result.warnings ?? []));
     return result;
   }
 }
+
+/** Whether a Job imports what a client still sends. */
+const isEarlyImport = ({ task }: WantedJob): boolean =>
+  task.action === 'import' && 'sent' in task && task.sent.isArriving === true;
 
 /** A rendition that a Job has made, under the key that it was given. */
 export const complete = (

@@ -126,6 +126,8 @@ export const PrepareResult = Type.Union([
     error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
     /** Seconds that the link's server asks to be left alone, when it may be back later; 0 where it names no time. */
     retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
+    /** The watchdog ended the process in a step without an end. Another try may tell whether the file was the cause. */
+    isEndless: Type.Optional(Type.Boolean()),
   }),
 ]);
 export type PrepareResult = Static<typeof PrepareResult>;

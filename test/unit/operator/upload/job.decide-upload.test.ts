@@ -353,6 +353,21 @@ describe('the renditions of an upload', () => {
     expect(later.status).toEqual(status);
   });
 
+  it('fail once two pods have met a step without an end, and their Job goes', () => {
+    const endless = {
+      action: 'failed',
+      error: { code: 'media_too_complex', message: 'No end.' },
+      isEndless: true,
+    } as const;
+    const jobs = [makeJob(buildImported(), wish('720p30'))];
+    const seeWith = (pods: Pod[]) => see(buildImported(), { profiles: ['720p30'], jobs, pods });
+    const once = seeWith([endedPod(endless, 70), endedPod('', 1)]);
+    expect([once.status.phase, once.remove]).toEqual(['preparing', []]);
+    const twice = seeWith([endedPod(endless, 70), endedPod(endless, 137)]);
+    expect(twice.status).toMatchObject({ phase: 'failed', error: { code: 'media_too_complex' } });
+    expect(twice.remove).toEqual(jobs);
+  });
+
   it('fail for good, and say why', () => {
     const jobs = [makeJob(buildImported(), wish('720p30'), failed('BackoffLimitExceeded'))];
     const { status } = see(buildImported(), { profiles: ['720p30'], jobs });
