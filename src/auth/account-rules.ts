@@ -3,7 +3,9 @@
  * or a sign-in. The pages check the same while the user types; this check holds for every request.
  */
 import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/api';
+import { systemClock } from '../lib/clock.ts';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
+import { isFresh, needsFreshSession } from './freshness.ts';
 import { isCredential } from './passkeys.ts';
 import { findWeakness } from './password.ts';
 
@@ -138,6 +140,12 @@ export interface RulesDeps {
 const clientIn = ({ oauth_query: query }: RequestFields): string =>
   typeof query === 'string' ? (new URLSearchParams(query).get('client_id') ?? '') : '';
 
+/** The scopes that the user is about to allow. */
+function scopesIn({ scope, oauth_query: query }: RequestFields): string[] {
+  const asked = typeof query === 'string' ? new URLSearchParams(query).get('scope') : null;
+  return (typeof scope === 'string' ? scope : (asked ?? '')).split(' ').filter((one) => one !== '');
+}
+
 export const rules = (publicUrl: string, deps: RulesDeps) => {
   /** For requests in progress: the scopes that the user had granted the client before. */
   const allowedBefore = new WeakMap<object, readonly string[]>();
@@ -154,7 +162,19 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       if (path === '/change-password') fields.revokeOtherSessions = true;
       if (path === '/oauth2/consent' && fields.accept === true && request) {
         const session = await getSessionFromCtx(context);
-        if (session) allowedBefore.set(request, await deps.listScopes(session.user.id, clientIn(fields)));
+        if (session) {
+          const before = await deps.listScopes(session.user.id, clientIn(fields));
+          // A cookie that was stolen once must not become access that outlives it.
+          if (
+            !isFresh(new Date(session.session.createdAt), systemClock.now()) &&
+            needsFreshSession(scopesIn(fields), before)
+          )
+            throw new APIError('FORBIDDEN', {
+              code: 'SESSION_NOT_FRESH',
+              message: 'To give a program this access, sign in again.',
+            });
+          allowedBefore.set(request, before);
+        }
       }
     }),
     after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {

@@ -15,6 +15,7 @@ import { type RulesDeps, rules } from './account-rules.ts';
 import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessionCookieName } from './addresses.ts';
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
+import { FRESH_SECONDS } from './freshness.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
 import { oidcSignIn } from './oidc.ts';
 import type { OidcProvider } from './oidc-claims.ts';
@@ -41,8 +42,6 @@ const REUSE_SECONDS = 10;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
-/** A user who adds a permanent credential must have signed in at most this long ago. */
-const FRESH_SECONDS = 3600;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
 /** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;

@@ -76,9 +76,9 @@ export interface Operations {
   signInOptions: (call?: CallOptions) => Promise<SignInOptions>;
   apiKeys: {
     /**
-     * Create an API key. The response shows the key once. Only a user who is signed in can create one. The request
-     * takes no Idempotency-Key, because its response is not stored. It may reject with
-     * `problems.ApiKeyQuotaExceeded` or `problems.Conflict`.
+     * Create an API key. The response shows the key once. Only a user who has signed in within the last hour can
+     * create one. The request takes no Idempotency-Key, because its response is not stored. It may reject with
+     * `problems.ApiKeyQuotaExceeded`, `problems.Conflict` or `problems.NotConfirmed`.
      */
     create: (body: ApiKeyCreate, call?: CallOptions) => Promise<CreatedApiKey>;
     /** List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets. */

@@ -29,11 +29,11 @@ export const accessOperations = [
     http: 'POST /api-keys',
     summary: 'Create an API key',
     description:
-      'The response shows the key once. Only a user who is signed in can create one. The request takes no ' +
+      'The response shows the key once. Only a user who has signed in within the last hour can create one. The request takes no ' +
       'Idempotency-Key, because its response is not stored.',
     input: ApiKeyCreate,
     output: created(CreatedApiKey),
-    errors: ['api_key_quota_exceeded', 'conflict'],
+    errors: ['api_key_quota_exceeded', 'conflict', 'not_confirmed'],
     examples: {
       input: { name: 'Playout server', expiresInDays: 90 },
       output: { ...exampleApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },

@@ -1,8 +1,9 @@
 /** Lists and revokes the credentials of an account: API keys, sessions, connected apps. */
 
+import { isFresh } from '../../auth/freshness.ts';
 import type { AuthService } from '../../auth/service.ts';
 import type { Db } from '../../db/pool.ts';
-import { kubeTime } from '../../lib/clock.ts';
+import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
 import { type Connection, connect, inOrder, type PageArgs } from '../../lib/paging/connection.ts';
@@ -23,7 +24,7 @@ import {
   endOtherSessions,
   endSession,
   findKey,
-  hasSession,
+  findSession,
   type KeyRow,
   listApps,
   listKeys,
@@ -109,9 +110,20 @@ export interface AccessDeps {
   quotas: Pick<Quotas, 'makeCounted'>;
   /** Notifies the owner of a new or removed credential. */
   sendNotice?: (userId: string, notice: Notice) => Promise<void>;
+  clock?: Clock;
 }
 
-export function createAccessService({ db, auth, quotas, sendNotice }: AccessDeps) {
+export function createAccessService({ db, auth, quotas, sendNotice, clock = systemClock }: AccessDeps) {
+  /** A key outlives the session, and a cookie that was stolen once must not become access without an end. Throws `not_confirmed`. */
+  async function requireFresh(userId: string, sessionId: string): Promise<void> {
+    const session = await findSession(db, userId, sessionId);
+    if (!session || isFresh(session.createdAt, clock.now())) return;
+    throw new AppError(
+      'not_confirmed',
+      'A new API key needs a sign-in within the last hour. Sign out, sign in again, and come back.',
+    );
+  }
+
   return {
     async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
       return newestFirst('key', await listKeys(db, accountId), args, showKey);
@@ -122,12 +134,13 @@ export function createAccessService({ db, auth, quotas, sendNotice }: AccessDeps
       { accountId, userId, sessionId }: Principal,
       { name, expiresInDays }: ApiKeyCreate,
     ): Promise<CreatedApiKey> {
+      if (sessionId !== undefined) await requireFresh(userId, sessionId);
       const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
       const count = async () => (await listKeys(db, accountId)).length;
       const make = () => auth.createApiKey(userId, name, seconds);
       const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
       // A key must not outlive a session that ends, with all keys, at this moment.
-      if (sessionId !== undefined && !(await hasSession(db, userId, sessionId))) {
+      if (sessionId !== undefined && !(await findSession(db, userId, sessionId))) {
         await auth.revokeApiKey(id);
         throw new AppError('unauthenticated', 'The session has ended. Sign in again.');
       }

@@ -48,15 +48,13 @@ export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
     .where('expiresAt', '>', sql<Date>`now()`)
     .execute();
 
-export async function hasSession(db: Db, userId: string, id: string): Promise<boolean> {
-  const row = await db
+export const findSession = (db: Db, userId: string, id: string): Promise<{ createdAt: Date } | undefined> =>
+  db
     .selectFrom('auth.session')
-    .select('id')
+    .select('createdAt')
     .where('userId', '=', userId)
     .where(sql<string>`id::text`, '=', id)
     .executeTakeFirst();
-  return row !== undefined;
-}
 
 /** Returns false if the user has no such session. */
 export async function endSession(db: Db, userId: string, id: string): Promise<boolean> {
