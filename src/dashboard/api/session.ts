@@ -19,6 +19,12 @@ export function keyFromFragment(hash: string): { key: string | undefined; rest: 
   return { key, rest: rest && `#${rest}` };
 }
 
+/** Set while somebody is signed in, in any tab. */
+const PERSON_KEY = 'loopstream.person';
+const FOREIGN_KEY =
+  'The link has an API key in it. If you go on, this tab works in the account of that key, which may be another one than ' +
+  'yours: its owner sees what you upload, enter and pay there. Go on only if the key is your own.';
+
 /** A person who has signed in. */
 export interface Person {
   id: string;
@@ -35,6 +41,12 @@ export interface SessionHost {
   /** Puts another fragment into the address bar, without an entry in the history. */
   replaceHash: (hash: string) => void;
   storage: TabStorage;
+  /** Kept for all tabs of the browser. */
+  shared: TabStorage;
+  /** Whether the page comes from this machine, as that of `make run` does. */
+  isLocal: boolean;
+  /** Asks the user a question, and returns whether they agree. */
+  confirm: (question: string) => boolean;
 }
 
 /** One value, so that all parts of the page see the same. */
@@ -49,11 +61,13 @@ export interface Who {
 }
 
 export class PageSession {
+  readonly #host: SessionHost;
   readonly #storage: SessionHost['storage'];
   readonly #listeners = new Set<SessionListener>();
   #who: Who;
 
   constructor(host: SessionHost) {
+    this.#host = host;
     this.#storage = host.storage;
     const key = host.storage.getItem(STORAGE_KEY) ?? undefined;
     this.#who = { key, person: undefined, isOver: false, notice: undefined };
@@ -73,11 +87,18 @@ export class PageSession {
     return this.#who.notice;
   }
 
-  /** Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. */
+  /**
+   * Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. Any page may link here
+   * with a key of its maker, in whose account the user would go on. So the user is asked first, but for the page of this machine where nobody
+   * has signed in.
+   */
   adopt(host: Pick<SessionHost, 'hash' | 'replaceHash'>): boolean {
     const { key, rest } = keyFromFragment(host.hash);
     if (key === undefined) return false;
     host.replaceHash(rest);
+    const { isLocal, shared, confirm } = this.#host;
+    const isHarmless = key === this.key || (isLocal && shared.getItem(PERSON_KEY) === null);
+    if (!isHarmless && !confirm(FOREIGN_KEY)) return false;
     this.signIn(key);
     return true;
   }
@@ -114,6 +135,8 @@ export class PageSession {
   };
 
   #set(change: Partial<Who>): void {
+    if (change.person) this.#host.shared.setItem(PERSON_KEY, 'true');
+    else if (change.person === null) this.#host.shared.removeItem(PERSON_KEY);
     this.#who = { ...this.#who, ...change };
     for (const listener of this.#listeners) listener();
   }

@@ -9,7 +9,7 @@ import { LoopstreamError } from '../../client/index.ts';
 import { SessionProvider } from '../api/context.tsx';
 import { PageSession } from '../api/session.ts';
 import { guardDom } from '../lib/foreignDom.ts';
-import { tabStorage } from '../lib/tabStorage.ts';
+import { sharedStorage, tabStorage } from '../lib/tabStorage.ts';
 import { createAppRouter } from './router.tsx';
 import { theme } from './theme.ts';
 
@@ -17,7 +17,14 @@ const replaceHash = (hash: string): void =>
   history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
 
 // The key leaves the address bar before anything else runs, the router included.
-const session = new PageSession({ hash: location.hash, replaceHash, storage: tabStorage });
+const session = new PageSession({
+  hash: location.hash,
+  replaceHash,
+  storage: tabStorage,
+  shared: sharedStorage,
+  isLocal: /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname),
+  confirm: (question) => window.confirm(question),
+});
 window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
 
 const queryClient = new QueryClient({

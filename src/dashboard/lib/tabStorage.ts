@@ -1,10 +1,10 @@
-/** Storage of this tab, or of this page alone where the browser forbids storage. */
 export type TabStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
-function find(): TabStorage {
+function find(open: () => Storage): TabStorage {
   try {
-    sessionStorage.getItem('loopstream.key');
-    return sessionStorage;
+    const storage = open();
+    storage.getItem('loopstream.key');
+    return storage;
   } catch {
     const values = new Map<string, string>();
     return {
@@ -15,4 +15,8 @@ function find(): TabStorage {
   }
 }
 
-export const tabStorage: TabStorage = find();
+/** Storage of this tab, or of this page alone where the browser forbids storage. */
+export const tabStorage: TabStorage = find(() => sessionStorage);
+
+/** Storage of all tabs of the browser, or of this page alone. */
+export const sharedStorage: TabStorage = find(() => localStorage);

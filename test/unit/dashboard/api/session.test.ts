@@ -1,19 +1,29 @@
 import { describe, expect, test } from 'vitest';
 import { keyFromFragment, PageSession as Session } from '../../../../src/dashboard/api/session.ts';
 
-function host(hash: string, stored?: string) {
+const storage = (kept: Map<string, string>) => ({
+  getItem: (key: string) => kept.get(key) ?? null,
+  setItem: (key: string, value: string) => void kept.set(key, value),
+  removeItem: (key: string) => void kept.delete(key),
+});
+
+function host(hash: string, stored?: string, more: { isLocal?: boolean; answer?: boolean } = {}) {
   const kept = new Map<string, string>(stored ? [['loopstream.key', stored]] : []);
   const seen: string[] = [];
+  const asked: string[] = [];
   return {
+    asked,
+    shared: storage(new Map()),
+    isLocal: more.isLocal ?? true,
+    confirm: (question: string) => {
+      asked.push(question);
+      return more.answer ?? false;
+    },
     seen,
     kept,
     hash,
     replaceHash: (rest: string) => void seen.push(rest),
-    storage: {
-      getItem: (key: string) => kept.get(key) ?? null,
-      setItem: (key: string, value: string) => void kept.set(key, value),
-      removeItem: (key: string) => void kept.delete(key),
-    },
+    storage: storage(kept),
   };
 }
 
@@ -32,6 +42,34 @@ describe('the API key of a tab', () => {
     expect(session.key).toBe('lsk_new');
     expect(it.seen).toEqual(['']);
     expect([...it.kept.values()]).toEqual(['lsk_new']);
+  });
+
+  test('of a link is taken without a question from this machine alone, where nobody has signed in', () => {
+    const local = host('#key=lsk_new');
+    expect([new Session(local).key, local.asked]).toEqual(['lsk_new', []]);
+    for (const answer of [false, true]) {
+      const remote = host('#key=lsk_foreign', 'lsk_own', { isLocal: false, answer });
+      expect(new Session(remote).key).toBe(answer ? 'lsk_foreign' : 'lsk_own');
+      expect([remote.asked.length, remote.seen]).toEqual([1, ['']]);
+    }
+  });
+
+  test('of a link does not replace a person who has signed in, in any tab, without a question', () => {
+    const first = host('');
+    const session = new Session(first);
+    session.knowPerson({ id: 'p', email: 'ada@example.com', firstName: 'Ada', lastName: null });
+    const other = { ...host('#key=lsk_foreign'), shared: first.shared };
+    expect([new Session(other).key, other.asked.length]).toEqual([undefined, 1]);
+    // Also in the tab where they are.
+    expect(session.adopt({ hash: '#key=lsk_foreign', replaceHash: first.replaceHash })).toBe(false);
+    session.signOut();
+    const later = { ...host('#key=lsk_new'), shared: first.shared };
+    expect([new Session(later).key, later.asked]).toEqual(['lsk_new', []]);
+  });
+
+  test('that the tab has already is no reason to ask', () => {
+    const again = host('#key=lsk_own', 'lsk_own', { isLocal: false });
+    expect([new Session(again).key, again.asked]).toEqual(['lsk_own', []]);
   });
 
   test('that is refused keeps the typed input; a sign-out clears it', () => {
