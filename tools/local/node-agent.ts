@@ -1,9 +1,11 @@
 /** Starts the node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
 import { createHash } from 'node:crypto';
 import { createKube } from '../../src/kube/client.ts';
-import { IMAGE_PROGRAM } from '../../src/operator/stream/command-line.ts';
+import { IMAGE_ENV, IMAGE_PROGRAM } from '../../src/operator/stream/command-line.ts';
 import type { ControlPlane } from '../control-plane/controlplane.ts';
 import { runNode } from '../node-agent/run.ts';
+import type { LocalEnvironment } from '../process/environment.ts';
+import { findSender } from '../process/sender.ts';
 import { type Context, MAIN } from './context.ts';
 
 const NODE_NAME = 'local';
@@ -17,9 +19,15 @@ function podCidr(stateDir: string): string {
   return `127.${16 + (byte % 224)}.0.0/16`;
 }
 
+/** Returns the variables that the image has. Its small ffmpeg sends here too, from the next start of a container on, once it is built. */
+function imageEnvironment({ settings, cacheDir }: LocalEnvironment): Record<string, string> {
+  const sender = settings.LOOPSTREAM_SENDER ?? findSender(cacheDir);
+  return { ...IMAGE_ENV, ...(sender !== undefined && { LOOPSTREAM_SENDER: sender }) };
+}
+
 /** Starts it with a node's own rights (system:node, Node authorization) and resolves when the Node is Ready. */
 export async function startNode(
-  { options, state, lifecycle, log }: Context,
+  { env, options, state, lifecycle, log }: Context,
   controlPlane: ControlPlane,
   images: Record<string, string[]>,
 ): Promise<void> {
@@ -35,6 +43,7 @@ export async function startNode(
       stateDir: state.path('node'),
       images,
       imageFiles: { [IMAGE_PROGRAM]: MAIN },
+      imageEnvironment: () => imageEnvironment(env),
       podCidr: podCidr(state.dir),
       equalShares: options.equalShares,
       tls: { ...serving, clientCa: certificates.ca },

@@ -5,7 +5,6 @@ import type { ControlPlane } from '../control-plane/controlplane.ts';
 import { claimPort } from '../process/ports.ts';
 import { untilOk } from '../process/ready.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
-import { findSender } from '../process/sender.ts';
 import type { Part } from '../process/supervise.ts';
 import { ensureAccount } from './account.ts';
 import { chainSettings } from './chain.ts';
@@ -23,26 +22,14 @@ export const SELLER = { name: 'loopstream on this machine', address: ['localhost
 export async function startServers(context: Context, infrastructure: Infrastructure): Promise<LocalFacts> {
   const { state, progress } = context;
   const { controlPlane, database } = infrastructure;
-  // A getter: a container that starts after the sender was built in the background has it.
-  const images = {
-    get [IMAGE]() {
-      return [...imageEnvironment(context), process.execPath, MAIN];
-    },
-  };
   const [account] = await Promise.all([
     database ? progress.step('account and database', () => ensureAccount(state, database.url)) : null,
-    progress.step('node agent', () => startNode(context, controlPlane, images)),
+    progress.step('node agent', () => startNode(context, controlPlane, { [IMAGE]: [process.execPath, MAIN] })),
     startOperator(context, controlPlane),
   ]);
   if (database)
     await Promise.all([startApi(context, controlPlane, database), startBilling(context, controlPlane, database)]);
   return describeSystem(context, { account, kubeconfig: controlPlane.kubeconfig, receiverHost: '127.0.0.1' });
-}
-
-/** Returns a command that sets what an image's own environment would: the ffmpeg that sends, once it is built. */
-function imageEnvironment({ env }: Context): string[] {
-  const sender = env.settings.LOOPSTREAM_SENDER ?? findSender(env.cacheDir);
-  return sender === undefined ? [] : ['/usr/bin/env', `LOOPSTREAM_SENDER=${sender}`];
 }
 
 /**

@@ -160,6 +160,7 @@ export class ContainerRunner {
       TMPDIR: tmp,
       LANG: 'C.UTF-8',
       HOSTNAME: getSpec(pod).hostname ?? pod.metadata.name,
+      ...this.#context.imageEnvironment(),
       ...Object.fromEntries(own),
     };
     const asked = spec.workingDir ? rewrite(spec.workingDir) : '';

@@ -17,6 +17,8 @@ export interface NodeContext {
   images: Readonly<Record<string, readonly string[]>>;
   /** Files of the images, which a pod's command names, and the real ones that stand for them. */
   imageFiles: readonly Mount[];
+  /** Variables of the images, read at each start of a container; the container's own go before them. */
+  imageEnvironment: () => Readonly<Record<string, string>>;
   /** PATH of every container. */
   path: string;
   /** All containers have the same share of the processors, whatever they request. */

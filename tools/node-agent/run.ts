@@ -45,6 +45,8 @@ export interface NodeOptions {
   images: Readonly<Record<string, readonly string[]>>;
   /** Path in an image, for pods that name it in their command → the file of this machine that stands for it. */
   imageFiles?: Readonly<Record<string, string>>;
+  /** Returns the variables of the images at each start of a container; none unless told. */
+  imageEnvironment?: () => Readonly<Record<string, string>>;
   /** The range of the pods' loopback addresses; 127.16.0.0/16 by default. */
   podCidr?: string;
   /** The serving certificate of the kubelet API and the CA of those who may call it, in PEM. */
@@ -93,6 +95,7 @@ export async function runNode(options: NodeOptions, lifecycle: Lifecycle): Promi
     clock,
     images,
     imageFiles: Object.entries(options.imageFiles ?? {}).map(([mountPath, realPath]) => ({ mountPath, realPath })),
+    imageEnvironment: options.imageEnvironment ?? (() => ({})),
     hostIP,
     podsDir,
     equalShares,

@@ -1,6 +1,6 @@
 /** Tests that `make run` outlives its parts: each killed part comes back, and a stream that does not depend on it has no gap. */
 import { once } from 'node:events';
-import { createReadStream, readdirSync, readFileSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -57,6 +57,17 @@ const records = () =>
   });
 const findPid = (name: string): number | undefined => records().find((record) => record.name === name)?.pid;
 const count = (line: string): number => system.output().split(line).length - 1;
+
+/** Returns the first word of the command line of each process of this machine. */
+const listCommands = () =>
+  readdirSync('/proc').flatMap((pid) => {
+    try {
+      return /^\d+$/.test(pid) ? [readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0]] : [];
+    } catch {
+      // It has ended in the meantime.
+      return [];
+    }
+  });
 
 async function kill(name: string): Promise<void> {
   const pid = await until(`${name} runs`, () => findPid(name));
@@ -193,6 +204,16 @@ describe('make run', () => {
     const response = await fetch(`${system.facts.playUrl}/demo.flv`);
     const { value } = (await response.body?.getReader().read()) ?? {};
     expect(Buffer.from(value ?? []).toString('latin1', 0, 3)).toBe('FLV');
+  });
+
+  test('each stream sends by the program that the run names', async () => {
+    await system.interrupt();
+    const sender = join(system.stateDir, 'sender');
+    const ffmpeg = (process.env.PATH ?? '').split(':').map((dir) => join(dir, 'ffmpeg'));
+    symlinkSync(ffmpeg.find((file) => existsSync(file)) ?? '', sender);
+    system = await startSystem([], system.stateDir, { LOOPSTREAM_SENDER: sender });
+    expect((await system.client.streams.get(system.facts.demoStreamId ?? '')).status).toBe('live');
+    expect(listCommands()).toContain(sender);
   });
 
   test('a part that ends five times in a minute ends it all, with its last words', async () => {
