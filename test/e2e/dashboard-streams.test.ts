@@ -220,6 +220,29 @@ test('an edit that would end a broadcast asks first, and keeps it on air where t
     await page.keyboard.press('Escape');
     expect((await client.streams.get(id)).destinationIDs).not.toContain(other);
 
+    await page.goto(new URL('/destinations', page.url()).href);
+    const change = page.getByRole('dialog', { name: 'Change destination' });
+    const interrupt = page.getByRole('dialog', { name: 'Change “Own” on air?' });
+    await page.getByRole('button', { name: 'Change Own' }).click();
+    await change.getByRole('textbox', { name: 'New stream key' }).fill('another-key');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await interrupt.getByText('“On air” is on air here.').waitFor();
+    await expectForEverybody(page);
+    await interrupt.getByRole('button', { name: 'Keep it as it is' }).click();
+    expect(await change.getByRole('textbox', { name: 'New stream key' }).inputValue()).toBe('another-key');
+    expect((await client.destinations.get(own.id)).rtmpKeyHint).toBe(own.rtmpKeyHint);
+    await change.getByRole('button', { name: 'Save' }).click();
+    await interrupt.getByRole('button', { name: 'Save' }).click();
+    await change.waitFor({ state: 'detached' });
+    expect((await client.destinations.get(own.id)).rtmpKeyHint).toBe('-key');
+    // A name is nothing that viewers notice.
+    await page.getByRole('button', { name: 'Change Own' }).click();
+    await change.getByLabel('Name').fill('Own server');
+    await change.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('article', { name: 'Own server' }).waitFor();
+    await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe('live');
+    await page.goto(new URL(`/streams/${id}`, page.url()).href);
+
     await page.getByRole('button', { name: 'Change the schedule' }).click();
     await schedule.getByRole('button', { name: 'Save schedule' }).click();
     await question.getByTestId('off-air-save').click();

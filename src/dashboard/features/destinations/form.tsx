@@ -9,11 +9,13 @@ import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { type DestinationValues, FIELDS, findChanges, mayLackKey } from './formValues.ts';
+import { findOnAir } from './findOnAir.ts';
+import { type DestinationValues, disturbsStreams, FIELDS, findChanges, mayLackKey } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
@@ -77,6 +79,60 @@ function usePreset(form: DestinationFormState, before: Destination | undefined) 
   return [presetById(id), choose] as const;
 }
 
+/** Asks before a change interrupts the streams that are on air to the destination. */
+function useQuestion(before: Destination | undefined, submit: (values: DestinationValues) => void) {
+  const api = useApi();
+  const [isLooking, setLooking] = useState(false);
+  const [question, setQuestion] = useState<{ values: DestinationValues; names: readonly string[] }>();
+  const save = async (values: DestinationValues) => {
+    if (isLooking) return;
+    if (!before || !disturbsStreams(findChanges(values, before))) return submit(values);
+    setLooking(true);
+    // Where nobody can say whether a stream is on air, one may be.
+    const names = await findOnAir(api, before.id).then(
+      (streams) => streams.map(({ name }) => name),
+      () => undefined,
+    );
+    setLooking(false);
+    if (names?.length === 0) submit(values);
+    else setQuestion({ values, names: names ?? [] });
+  };
+  const dialog = before && question && (
+    <InterruptQuestion
+      destination={before.name}
+      streams={question.names}
+      onYes={() => submit(question.values)}
+      onClose={() => setQuestion(undefined)}
+    />
+  );
+  return { save, isLooking, dialog };
+}
+
+interface InterruptQuestionProps {
+  destination: string;
+  /** The names of those that are known. */
+  streams: readonly string[];
+  onYes: () => void;
+  onClose: () => void;
+}
+
+const MOST_NAMES = 3;
+
+function InterruptQuestion({ destination, streams, onYes, onClose }: InterruptQuestionProps) {
+  const named = streams.slice(0, MOST_NAMES).map((name) => `“${name}”`);
+  const all = streams.length > MOST_NAMES ? [...named, 'others'] : named;
+  const who = all.length === 0 ? 'Streams may be' : `${listNames(all)} ${all.length === 1 ? 'is' : 'are'}`;
+  return (
+    <Confirm title={`Change “${destination}” on air?`} yes="Save" no="Keep it as it is" onYes={onYes} onClose={onClose}>
+      {who} on air here. Saving ends the broadcast at the old address and key, and connects to the new ones. If these do
+      not work, viewers see nothing until they do.
+    </Confirm>
+  );
+}
+
+const listNames = (names: readonly string[]): string =>
+  new Intl.ListFormat('en', { type: 'conjunction' }).format(names);
+
 const GONE = 'This destination was deleted elsewhere. To get it back, add a new one: your input is still here to copy.';
 
 interface DestinationFormProps {
@@ -125,37 +181,42 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       return onDone(destination);
     },
   });
+  const { save, isLooking, dialog: question } = useQuestion(before, submit);
+  const isBusy = busy || isLooking;
   const cancel = () => {
     forget();
     onClose();
   };
   const moved = before && tidyUrl(form.values.rtmpUrl) !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
   return (
-    <Dialog title={before ? 'Change destination' : 'New destination'} onClose={cancel} busy={busy}>
-      <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
-        <Choices legend="Platform" name="platform" choices={CHOICES} value={preset.id} onChange={choose} />
-        {preset.note && <p className={forms.help}>{preset.note}</p>}
-        <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
-        <TextInput
-          label="Address (RTMP, RTMPS or SRT)"
-          placeholder="rtmp://host/app"
-          autoComplete="off"
-          spellCheck={false}
-          inputMode="url"
-          {...form.getInputProps('rtmpUrl')}
-        />
-        <KeyField form={form} preset={preset} before={before} />
-        <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
-        {moved && (
-          <p className={forms.help} role="status">
-            The address has changed. If its key has changed too, enter the new key as well.
-          </p>
-        )}
-        <ChangedElsewhere fields={elsewhere} labels={LABELS} />
-        <FormEnd problem={isGone ? GONE : problem} busy={busy} onCancel={cancel}>
-          {before ? 'Save' : 'Add destination'}
-        </FormEnd>
-      </form>
-    </Dialog>
+    <>
+      <Dialog title={before ? 'Change destination' : 'New destination'} onClose={cancel} busy={isBusy}>
+        <form className={forms.form} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
+          <Choices legend="Platform" name="platform" choices={CHOICES} value={preset.id} onChange={choose} />
+          {preset.note && <p className={forms.help}>{preset.note}</p>}
+          <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
+          <TextInput
+            label="Address (RTMP, RTMPS or SRT)"
+            placeholder="rtmp://host/app"
+            autoComplete="off"
+            spellCheck={false}
+            inputMode="url"
+            {...form.getInputProps('rtmpUrl')}
+          />
+          <KeyField form={form} preset={preset} before={before} />
+          <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
+          {moved && (
+            <p className={forms.help} role="status">
+              The address has changed. If its key has changed too, enter the new key as well.
+            </p>
+          )}
+          <ChangedElsewhere fields={elsewhere} labels={LABELS} />
+          <FormEnd problem={isGone ? GONE : problem} busy={isBusy} onCancel={cancel}>
+            {before ? 'Save' : 'Add destination'}
+          </FormEnd>
+        </form>
+      </Dialog>
+      {question}
+    </>
   );
 }
