@@ -280,7 +280,7 @@ function ofParameters(
       return IDS.map((value) =>
         getContext(value, {
           path: filled(path, {}).replace('none', value),
-          ...(!path.includes('resumable') && value !== '%2e%2e' && { status: 404 }),
+          ...(!path.includes('resumable') && value !== '%2e%2e' && { status: value === '%00' ? 422 : 404 }),
         }),
       );
     if (place === 'path')

@@ -51,9 +51,12 @@ def mend_sources(body, creating):
 
 
 def mend_schedule(body):
-    for field, minutes in (("scheduleStartAt", 60), ("scheduleEndAt", 120)):
+    for field, minutes in (("scheduleStartAt", 60), ("scheduleOnAirUntil", 90), ("scheduleEndAt", 120)):
         if field in body:
             body[field] = in_minutes(minutes)
+    # It lasts until a start.
+    if "scheduleOnAirUntil" in body and "recurrence" not in body:
+        body.setdefault("scheduleStartAt", in_minutes(60))
     if "recurrence" in body:
         recurrence = body["recurrence"] = dict(body["recurrence"])
         recurrence["cron"] = choose(CRONS, recurrence["cron"])
