@@ -41,6 +41,7 @@ export const theme: MantineThemeOverride = createTheme({
   components: {
     Button: { defaultProps: { variant: 'filled' } },
     ActionIcon: { defaultProps: { variant: 'subtle', size: 36 } },
+    Checkbox: { defaultProps: { color: 'var(--ls-accent)', iconColor: 'var(--ls-on-accent)' } },
     Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close this message' } } },
     Tooltip: { defaultProps: { withArrow: true, openDelay: 300, events: { hover: true, focus: true, touch: false } } },
   },
