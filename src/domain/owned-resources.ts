@@ -31,6 +31,7 @@ import { currentTraceparent } from '../lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 import { annotateTrace } from '../resources/common/trace.ts';
 import type { Cells } from './cells/cells.ts';
+import type { WriteLimit } from './limits/writes.ts';
 
 /** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;
@@ -41,6 +42,7 @@ export interface OwnedResourcesOptions<T extends KubeObject> {
   /** Of all namespaces of accounts. Needs the indexes of `referring`. */
   reflector: Reflector<T>;
   cells: Pick<Cells, 'getNamespace' | 'getReadable' | 'isReadable'>;
+  writes: WriteLimit;
   prefix: string;
   /** Word for messages, e.g. `stream`. */
   noun: string;
@@ -51,6 +53,14 @@ export interface OwnedResourcesOptions<T extends KubeObject> {
   hidesDeleted?: boolean;
   /** Ends all waiting: a server that stops gets no more events. */
   stopping?: AbortSignal;
+}
+
+export interface PatchOptions {
+  subresource?: 'status';
+  /** It belongs to a request that was admitted, so it is counted and never refused. A status always does. */
+  completes?: boolean;
+  /** It takes something off air, which stays possible longer. */
+  takesAway?: boolean;
 }
 
 /** Names an object to read again; its new state is in the cache. */
@@ -72,7 +82,12 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   referring(accountId: string, index: string, value: string): T[];
   /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
-  /** Creates an object under a new id; a retried request finds the object that it already created. */
+  /** Rejects with `too_many_writes`, for a request that writes something else before its object. */
+  admit(accountId: string): Promise<void>;
+  /**
+   * Creates an object under a new id; a retried request finds the object that it already created. Rejects with
+   * `too_many_writes`, as `patch` does.
+   */
   create(
     accountId: string,
     spec: (id: string) => T['spec'],
@@ -81,8 +96,11 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Returns the object that an earlier try of this request created, if `create` is the next call. */
   earlier(accountId: string): T | undefined;
   /** Applies a JSON merge patch to the object or its status. */
-  patch(object: T, patch: unknown, options?: { subresource?: 'status' }): Promise<T>;
-  /** Deletes an object: the next read does not find it, or finds it marked as deleted while a finalizer keeps it. */
+  patch(object: T, patch: unknown, options?: PatchOptions): Promise<T>;
+  /**
+   * Deletes an object, however much was written: the next read does not find it, or finds it marked as deleted while a finalizer
+   * keeps it.
+   */
   delete(object: T): Promise<void>;
   /** Removes a finalizer of a deleted object, whose work is done. Where another write comes first, the operator removes it. */
   release(object: T, finalizer: string): Promise<void>;
@@ -130,7 +148,7 @@ export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase
 export function createOwnedResources<T extends KubeObject>(
   options: OwnedResourcesOptions<T>,
 ): OwnedResources<Stored<T>> {
-  const { kube, resource, reflector, cells, prefix, noun, notFound, stopping } = options;
+  const { kube, resource, reflector, cells, writes, prefix, noun, notFound, stopping } = options;
 
   const { readName = readDisplayName, hidesDeleted = false } = options;
   const seen = (object: Stored<T> | undefined) =>
@@ -247,7 +265,9 @@ export function createOwnedResources<T extends KubeObject>(
       const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
       return connect(prefix, items, args, place, show);
     },
+    admit: (accountId) => writes.admit(accountId),
     async create(accountId, spec, metadata) {
+      await writes.admit(accountId);
       const intent = currentIntent();
       const name = intent?.newId(prefix) ?? newId(prefix);
       const namespace = cells.getNamespace(accountId);
@@ -265,6 +285,7 @@ export function createOwnedResources<T extends KubeObject>(
       try {
         const traced = annotateTrace(object, currentTraceparent());
         const created = await kube.create(resource, namespace, traced as unknown as T);
+        writes.count(accountId, created);
         reflector.upsert(created);
         return created;
       } catch (error) {
@@ -276,12 +297,16 @@ export function createOwnedResources<T extends KubeObject>(
         return made;
       }
     },
-    async patch(object, patch, patchOptions) {
-      const { name, namespace = '' } = object.metadata;
+    async patch(object, patch, { subresource, completes = subresource !== undefined, takesAway = false } = {}) {
+      const { name, namespace = '', resourceVersion } = object.metadata;
+      const accountId = readAccount(object) ?? '';
+      if (!completes) await writes.admit(accountId, { takesAway });
       // A patch of the status changes nothing else.
-      const traced = patchOptions?.subresource ? patch : annotateTrace(patch as object, currentTraceparent());
+      const traced = subresource ? patch : annotateTrace(patch as object, currentTraceparent());
       try {
-        const patched = await kube.mergePatch(resource, namespace, name, traced, patchOptions);
+        const patched = await kube.mergePatch(resource, namespace, name, traced, subresource && { subresource });
+        // Kubernetes writes nothing where nothing changes.
+        if (patched.metadata.resourceVersion !== resourceVersion) writes.count(accountId, patched);
         reflector.upsert(patched);
         return patched;
       } catch (error) {

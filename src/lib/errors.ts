@@ -290,6 +290,13 @@ export const ERRORS = {
     meaning: 'The rate limit is used up.',
     fix: 'Wait for `Retry-After` seconds. `RateLimit-Remaining` shows beforehand how many requests are left.',
   },
+  too_many_writes: {
+    status: 429,
+    title: 'Too many writes',
+    meaning:
+      'The account has changed its streams, destinations, uploads and playlists as much as it may in a minute, counted in bytes that Kubernetes stores.',
+    fix: 'Wait for `Retry-After` seconds; `retryAfterSeconds` is the same number. Put all changes of a playlist into one request. Deletions are always possible.',
+  },
   too_many_feeds: {
     status: 429,
     title: 'Too many feeds',

@@ -1,4 +1,6 @@
 /** Runs the API server: opens its parts from the bottom up. The lifecycle closes them in reverse. */
+import { createAccountClasses } from '../billing/ledger/account-class.ts';
+import { createWriteLimit } from '../domain/limits/writes.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { createHttpMetrics } from './http/metrics.ts';
@@ -31,12 +33,14 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const kube = openKube(context);
   const auth = openAuthParts(context);
-  const resources = openResources(context, { kube, db: auth.db });
-  const limits = openQuotas({ config, db: auth.db, resources });
+  const findClass = createAccountClasses({ db: auth.db, enabled: config.billing });
+  const writes = createWriteLimit({ limits: config.limits, findClass });
+  const resources = openResources(context, { kube, db: auth.db, writes });
+  const limits = openQuotas({ config, db: auth.db, findClass, resources });
   const { quotas } = limits;
 
   const billing = await openBillingServices(context, { auth, resources });
-  const { stats, ...domain } = await openDomainServices(context, { kube, auth, resources, limits });
+  const { stats, ...domain } = await openDomainServices(context, { kube, auth, resources, limits, writes });
   const services = { ...billing, ...domain, stats };
   const changes = openChanges(context, resources);
   const accountOwner = openAccountServices(context, { kube, auth, resources, services, quotas });

@@ -64,6 +64,15 @@ export const LIMIT_ROWS = {
     words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
     free: 'Delete playlists that are no longer needed, which also deletes their versions.',
   },
+  writtenBytes: {
+    title: 'Records written in a minute',
+    unit: 'bytes',
+    trial: 4 * MEBI,
+    full: 20 * MEBI,
+    words: 'of records written in a minute',
+    code: 'too_many_writes',
+    free: 'Put all changes of a playlist into one request.',
+  },
   uploads: {
     title: 'Uploads',
     unit: 'count',

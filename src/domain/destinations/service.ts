@@ -134,6 +134,7 @@ export function createDestinationService({
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
       const input: DestinationUpdate = isAsShown ? others : given;
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
+      await destinations.admit(accountId);
       const changesSecret = Object.keys(changes).length > 0;
       if (changesSecret) {
         const { secretName } = destination.spec;
@@ -158,10 +159,11 @@ export function createDestinationService({
           await createSecret(accountId, destination, changes);
         }
       }
-      const patched = await destinations.patch(destination, {
+      const patch = {
         ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
         ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
-      });
+      };
+      const patched = await destinations.patch(destination, patch, { completes: true });
       return show(changesSecret ? await writeStatus(patched, status) : patched);
     },
 

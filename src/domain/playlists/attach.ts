@@ -50,7 +50,7 @@ export function createAttacher(streams: OwnedResources<LoopStream>, playlists: O
       try {
         // A patch replaces the whole list: its resourceVersion keeps concurrent additions from being lost.
         const spec = buildSpec(track, [...names, metadata.name]);
-        await streams.patch(stream, { metadata: { resourceVersion }, spec });
+        await streams.patch(stream, { metadata: { resourceVersion }, spec }, { completes: true });
         return;
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

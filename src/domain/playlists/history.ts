@@ -7,12 +7,13 @@
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
-import { INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
+import { ACCOUNT_LABEL, INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import { listEarlierUids, readVersion } from '../../resources/playlist/version.ts';
 import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
 import { formatCopy, readCopy } from '../../resources/versions/copies.ts';
+import type { WriteLimit } from '../limits/writes.ts';
 
 export interface KeptVersion {
   version: number;
@@ -22,7 +23,8 @@ export interface KeptVersion {
 
 export type History = ReturnType<typeof createHistory>;
 
-export function createHistory(kube: Kube) {
+/** `writes` counts what is stored for an account; the operator has no such limit. */
+export function createHistory(kube: Kube, writes?: Pick<WriteLimit, 'count'>) {
   const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
   const listUids = (playlist: Playlist) => [playlist.metadata.uid, ...listEarlierUids(playlist)];
   /** A revision has the label of the playlist, or of an earlier UID that it had: backup tools keep labels. */
@@ -39,10 +41,11 @@ export function createHistory(kube: Kube) {
   };
   /** Creates a revision. One of its name is left by another playlist of this name, unless it is ours. Returns false if it was there. */
   const store = async (playlist: Playlist, revision: ControllerRevision): Promise<boolean> => {
-    const { namespace = '' } = playlist.metadata;
+    const { namespace = '', labels } = playlist.metadata;
     const create = async (): Promise<boolean> => {
       try {
-        await kube.create(CONTROLLER_REVISIONS, namespace, revision);
+        const stored = await kube.create(CONTROLLER_REVISIONS, namespace, revision);
+        writes?.count(labels?.[ACCOUNT_LABEL] ?? '', stored);
         return true;
       } catch (error) {
         if (error instanceof KubeError && error.reason === 'AlreadyExists') return false;

@@ -33,6 +33,9 @@ export const Problem = Type.Object(
     used: Type.Optional(Type.Number({ description: 'With `limit`: what the account has of it.' })),
     allowed: Type.Optional(Type.Number({ description: 'With `limit`: what it may have.' })),
     class: Type.Optional(Type.Enum(ACCOUNT_CLASSES, { description: 'With `limit`: the class of the account.' })),
+    retryAfterSeconds: Type.Optional(
+      Type.Integer({ description: 'With too_many_writes: when to try again, as `Retry-After` says too.' }),
+    ),
     currentVersion: Type.Optional(
       Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),
     ),

@@ -266,7 +266,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     async stop(accountId: string, id: string, waitSeconds?: number, watch?: Watch): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
-      if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } });
+      if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } }, { takesAway: true });
       else await tryAgain(stream);
       return settle(accountId, id, ['idle', 'stopped', 'ended'], waitSeconds, watch);
     },
@@ -303,7 +303,8 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       if (!stream.spec.schedule) return show(stream);
       const waiting = computePhase(stream, clock.now()) === 'scheduled';
-      return show(await streams.patch(stream, { spec: { schedule: null, ...(waiting ? { replicas: 0 } : {}) } }));
+      const spec = { schedule: null, ...(waiting ? { replicas: 0 } : {}) };
+      return show(await streams.patch(stream, { spec }, { takesAway: true }));
     },
 
     /** Lists the events that Kubernetes keeps (about an hour), newest first unless `args` says otherwise. */

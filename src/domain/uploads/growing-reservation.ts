@@ -24,7 +24,7 @@ export function createGrowingReservation(
   let room = computeCountedBytes(upload);
   const take = async (wanted: number): Promise<void> => {
     const patch = { spec: { source: { sent: { roomBytes: wanted } } } };
-    await quota.grow(accountId, { bytes: room, wanted }, () => uploads.patch(upload, patch));
+    await quota.grow(accountId, { bytes: room, wanted }, () => uploads.patch(upload, patch, { completes: true }));
     room = wanted;
   };
   return {

@@ -90,7 +90,7 @@ export function createIncoming(deps: IncomingDeps) {
     return { upload, sent, storage: findStorage(upload), key: incomingKey(upload.metadata.uid) };
   };
   const recordProgress = (upload: Resource, receivedBytes: number) =>
-    uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } });
+    uploads.patch(upload, { spec: { source: { sent: { receivedBytes } } } }, { completes: true });
 
   /** An import that began while the client was sending may have joined and deleted the pieces before the last progress is recorded. */
   async function countReceived(upload: Resource): Promise<number> {
@@ -216,7 +216,9 @@ export function createIncoming(deps: IncomingDeps) {
       const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
       const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };
       const bytes = computeCountedBytes(upload);
-      await quota.grow(accountId, { bytes, wanted: sizeBytes }, () => uploads.patch(upload, patch));
+      await quota.grow(accountId, { bytes, wanted: sizeBytes }, () =>
+        uploads.patch(upload, patch, { completes: true }),
+      );
     },
 
     /**

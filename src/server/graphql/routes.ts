@@ -6,7 +6,7 @@ import type { Db } from '../../db/pool.ts';
 import { currentSpan } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
-import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
+import { type IdempotencyDeps, mayPass } from '../http/idempotency-keys.ts';
 import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { Services } from '../services.ts';
@@ -37,7 +37,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
   /** Executed operations by request. */
   const carriedOut = new WeakMap<FastifyRequest, Parameters<Observe>[0]>();
   const failed = new WeakSet<FastifyRequest>();
-  /** Requests that failed on our side without an effect. */
+  /** Requests without an effect that may be tried again. */
   const mayRetry = new WeakSet<FastifyRequest>();
   idempotency(app, { ...options, mayRetry: (request) => mayRetry.has(request) });
   const handler = createHandler<FastifyRequest, unknown, GraphContext>({
@@ -54,7 +54,7 @@ export function graphqlRoutes(app: FastifyInstance, options: GraphqlOptions): vo
       carriedOut.set(raw, getOperationAST(document, operationName)?.operation === 'mutation' ? 'mutation' : 'query');
       if (errors.length > 0) failed.add(raw);
       const nothingDone = Object.values(data ?? {}).every((value) => value === null);
-      if (nothingDone && errors.some(({ originalError }) => originalError && toAppError(originalError).status >= 500))
+      if (nothingDone && errors.some(({ originalError }) => originalError && mayPass(toAppError(originalError).status)))
         mayRetry.add(raw);
     },
     formatError: (error) => toGraphQLError(error, app.log),

@@ -32,7 +32,8 @@ export function answerError(
   logProblem(request.log, known, {}, 'a request failed');
   if (known.status >= 500 && known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   // The rate limit has set its exact time already.
-  if (known.status === 429 && !reply.hasHeader('retry-after')) void reply.header('retry-after', RETRY_SECONDS);
+  if (known.status === 429 && !reply.hasHeader('retry-after'))
+    void reply.header('retry-after', Number(known.extras.retryAfterSeconds ?? RETRY_SECONDS));
   // RFC 9110, section 12.5.3: names the accepted encodings of a body.
   if (known.status === 415) void reply.header('accept-encoding', 'identity');
   const challenge = buildChallenge(known, {

@@ -32,6 +32,9 @@ const MAX_POLL_MS = 500;
 /** Longest wait for another request with the key; waiting for a stream takes a minute at most. */
 const WAIT_MS = 65_000;
 
+/** Returns whether the same request may succeed later, with the same key: a failure on our side, or a limit of a minute. */
+export const mayPass = (status: number): boolean => status >= 500 || status === 429;
+
 /** A key that is held while its request runs. */
 export interface ClaimedKey {
   readonly intent: Intent;

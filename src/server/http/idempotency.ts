@@ -8,6 +8,7 @@ import {
   type IdempotencyDeps,
   isClaimed,
   type KeptResponse,
+  mayPass,
 } from './idempotency-keys.ts';
 
 declare module 'fastify' {
@@ -21,7 +22,7 @@ declare module 'fastify' {
 const KEPT_HEADERS = ['content-type', 'location', 'upload-expires', 'upload-offset'];
 
 interface IdempotencyOptions extends IdempotencyDeps {
-  /** Returns whether a request failed on our side without an effect, if its status does not tell. */
+  /** Returns whether a request may be tried again, if its status does not tell. */
   mayRetry?: (request: FastifyRequest) => boolean;
 }
 
@@ -59,8 +60,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     if (held === null) return;
     request.held = null;
     try {
-      // A failure on our side may be retried with the same key.
-      const failed = reply.statusCode >= 500 || mayRetry?.(request);
+      const failed = mayPass(reply.statusCode) || mayRetry?.(request);
       await held.end(failed ? undefined : buildAnswer(reply, payload));
     } catch (error) {
       // The work is done and its response stands; a retry continues with its intent.

@@ -51,6 +51,8 @@ const NEXT: Partial<Record<ErrorCode, string>> = {
   quota_exceeded:
     'Free some of it, as `detail` says. If `class` is `trial`, tell the user that buying credit once raises the limit; `create_top_up` creates a payment link.',
   upload_quota_exceeded: 'Delete uploads that are no longer needed with `delete_upload`; `list_uploads` shows them.',
+  too_many_writes:
+    'Wait for `retryAfterSeconds`, and call the tool again, with the same `idempotencyKey` if you gave one. Put all changes of a playlist into one `change_playlist`.',
   internal: AGAIN,
   upstream_unavailable: AGAIN,
   shutting_down: AGAIN,

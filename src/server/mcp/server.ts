@@ -13,7 +13,7 @@ import { currentSpan, within } from '../../lib/context.ts';
 import type { AppError } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { Principal } from '../../lib/scopes.ts';
-import { type IdempotencyKeys, isClaimed } from '../http/idempotency-keys.ts';
+import { type IdempotencyKeys, isClaimed, mayPass } from '../http/idempotency-keys.ts';
 import type { ToolOutcome } from '../http/metrics.ts';
 import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';
@@ -91,9 +91,9 @@ export function createAgentServers(deps: AgentDeps) {
     const begun = await idempotencyKeys.begin({ accountId, key, request, path: '/idempotencyKey' });
     if (!isClaimed(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
     const done = await within({ intent: begun.intent }, work).catch((error) => failed(tool, error));
-    // A failure on our side may be retried with the same key, and so may a call that the client left.
+    // A passing failure may be retried with the same key, and so may a call that the client left.
     const answer = { status: done.status, headers: {}, body: JSON.stringify(done.result) };
-    const isOver = done.status < 500 && !signal.aborted;
+    const isOver = !mayPass(done.status) && !signal.aborted;
     await begun
       .end(isOver ? answer : undefined)
       .catch((err) => log.warn({ err }, 'a result could not be stored for its idempotency key'));

@@ -27,7 +27,7 @@ export interface Shape {
 
 /** Lists each code once; a path with a malformed parameter may match no route. */
 export function listCodes(operation: AnyOperation, { method, path, hasBody, hasParameters }: Shape): ErrorCode[] {
-  const { id, scope, errors = [], object } = operation;
+  const { id, scope, errors = [], object, run } = operation;
   const open = scope === null;
   const notFound = path.includes('{') ? object?.notFound : undefined;
   return [
@@ -36,6 +36,7 @@ export function listCodes(operation: AnyOperation, { method, path, hasBody, hasP
       ...(open || isOpenWhileSuspended(id) ? [] : (['account_suspended'] as const)),
       ...(open ? [] : [scope === PERSON ? ('person_required' as const) : ('insufficient_scope' as const)]),
       ...(open || method === 'get' || method === 'head' ? [] : (['cross_site_request'] as const)),
+      ...(scope === 'write' && (run || method === 'post') ? (['too_many_writes'] as const) : []),
       ...(notFound ? [notFound] : []),
       ...(path.includes('{') ? (['route_not_found'] as const) : []),
       ...errors,

@@ -20,6 +20,7 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   quota_exceeded: { limit: 'streams', used: 5, allowed: 5, class: 'trial' },
   upload_quota_exceeded: { limit: 'uploads', used: 50, allowed: 50, class: 'trial' },
   api_key_quota_exceeded: { limit: 'apiKeys', used: 10, allowed: 10, class: 'trial' },
+  too_many_writes: { limit: 'writtenBytes', allowed: 4_194_304, class: 'trial', retryAfterSeconds: 12 },
   playlist_version_conflict: { currentVersion: 4 },
 };
 

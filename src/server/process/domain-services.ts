@@ -2,6 +2,7 @@
 import { createAccountService } from '../../domain/accounts/service.ts';
 import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
+import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { createHistory } from '../../domain/playlists/history.ts';
 import { createPlaylistService } from '../../domain/playlists/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
@@ -25,11 +26,12 @@ interface DomainServicesDeps {
   auth: AuthParts;
   resources: Resources;
   limits: ReturnType<typeof openQuotas>;
+  writes: WriteLimit;
 }
 
 export async function openDomainServices(context: ProcessContext, deps: DomainServicesDeps): Promise<DomainServices> {
   const { config, lifecycle } = context;
-  const { kube, auth, resources, limits } = deps;
+  const { kube, auth, resources, limits, writes } = deps;
   const { pods, destinations, uploads, playlists, streams } = resources;
   const { leases, quotas, usage, readLimits } = limits;
   const findStorage = await openStorages(config, resources.cells.namespaces);
@@ -48,7 +50,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     previewPlaces,
   });
   lifecycle.defer('stats', () => stats.close());
-  const history = createHistory(kube);
+  const history = createHistory(kube, writes);
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),

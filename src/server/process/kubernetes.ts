@@ -2,6 +2,7 @@
 
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
+import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
@@ -38,6 +39,7 @@ export function openKube({ config, lifecycle, metrics }: ProcessContext): Kube {
 interface ResourcesDeps {
   kube: Kube;
   db: Db;
+  writes: WriteLimit;
 }
 
 export type Resources = ReturnType<typeof openResources>;
@@ -46,7 +48,10 @@ export type Resources = ReturnType<typeof openResources>;
  * Reads the resources from now on. `isSynced` returns whether all have been read once, and `ready` resolves when they have. A
  * namespace whose Role is missing holds up none of the others.
  */
-export function openResources({ config, lifecycle, metrics, log }: ProcessContext, { kube, db }: ResourcesDeps) {
+export function openResources(
+  { config, lifecycle, metrics, log }: ProcessContext,
+  { kube, db, writes }: ResourcesDeps,
+) {
   const namespaces = listNamespaces(config);
   const watch = watchNamespaces(kube, namespaces, log);
   metrics.showNamespaces(watch.states);
@@ -68,7 +73,7 @@ export function openResources({ config, lifecycle, metrics, log }: ProcessContex
     byName,
     pods: byName.pods,
     cells,
-    ...createOwned(byName, { kube, cells, stopping: lifecycle.signal }),
+    ...createOwned(byName, { kube, cells, writes, stopping: lifecycle.signal }),
     ready,
     isSynced: () => isSynced,
     /** Returns the age of the caches of an account's namespace. */
@@ -109,7 +114,7 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
 
 function createOwned(
   { destinations, uploads, playlists, streams }: ReturnType<typeof createCaches>,
-  common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'stopping'>,
+  common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'writes' | 'stopping'>,
 ) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,

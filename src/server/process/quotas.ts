@@ -1,6 +1,5 @@
 /** Opens the limits of accounts for the role `api`. */
 
-import { createAccountClasses } from '../../billing/ledger/account-class.ts';
 import { createLeases } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
 import { createLimitsReader } from '../../domain/accounts/limits.ts';
@@ -10,14 +9,14 @@ import type { Limits } from '../../settings/limits.ts';
 
 interface Given {
   db: Db;
-  config: { limits: Limits; billing: boolean };
+  config: { limits: Limits };
+  findClass: QuotasDeps['findClass'];
   resources: UsageDeps & { loaders: QuotasDeps['kinds'] };
 }
 
-export function openQuotas({ db, config, resources }: Given) {
+export function openQuotas({ db, config, findClass, resources }: Given) {
   const leases = createLeases(db);
   const usage = createUsage(resources);
-  const findClass = createAccountClasses({ db, enabled: config.billing });
   const quotas = createQuotas({ limits: config.limits, leases, usage, kinds: resources.loaders, findClass });
   return { leases, usage, quotas, readLimits: createLimitsReader({ db, quotas, usage }) };
 }

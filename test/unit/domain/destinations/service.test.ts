@@ -27,6 +27,7 @@ function place() {
   };
   let nextId = 0;
   const destinations = {
+    admit: async () => undefined,
     create: async (_: string, spec: (id: string) => Destination['spec']) => {
       const name = `dst-${nextId++}`;
       const made = stored.get(name) ?? { metadata: meta(name), spec: spec(name) };
