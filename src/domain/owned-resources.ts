@@ -31,6 +31,7 @@ import { currentTraceparent } from '../lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../resources/common/names.ts';
 import { annotateTrace } from '../resources/common/trace.ts';
 import type { Cells } from './cells/cells.ts';
+import type { LoadLimit } from './limits/loads.ts';
 import type { WriteLimit } from './limits/writes.ts';
 
 /** Time for the watch to deliver an object that another server created. */
@@ -43,6 +44,7 @@ export interface OwnedResourcesOptions<T extends KubeObject> {
   reflector: Reflector<T>;
   cells: Pick<Cells, 'getNamespace' | 'getReadable' | 'isReadable'>;
   writes: WriteLimit;
+  loads: LoadLimit;
   prefix: string;
   /** Word for messages, e.g. `stream`. */
   noun: string;
@@ -122,11 +124,14 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
    * an empty cache proves nothing.
    */
   isKnown(accountId: string, id: string): boolean;
-  /** Reads an object from Kubernetes that another server may have created a moment ago. */
+  /** Reads an object from Kubernetes that another server may have created a moment ago, unless too many led to nothing. */
   load(accountId: string, id: string): Promise<void>;
   /** Reports each change of an account's objects from now on. Returns a function that ends it. */
   follow(accountId: string, onChange: (change: OwnedChange) => void): () => void;
 }
+
+/** Names in Kubernetes (RFC 1123); another text would be a part of a selector. */
+const OBJECT_NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
 
 const readAccount = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
 
@@ -148,7 +153,7 @@ export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase
 export function createOwnedResources<T extends KubeObject>(
   options: OwnedResourcesOptions<T>,
 ): OwnedResources<Stored<T>> {
-  const { kube, resource, reflector, cells, writes, prefix, noun, notFound, stopping } = options;
+  const { kube, resource, reflector, cells, writes, loads, prefix, noun, notFound, stopping } = options;
 
   const { readName = readDisplayName, hidesDeleted = false } = options;
   const seen = (object: Stored<T> | undefined) =>
@@ -238,10 +243,14 @@ export function createOwnedResources<T extends KubeObject>(
       return reflector.get(cells.getNamespace(accountId), id) !== undefined;
     },
     async load(accountId, id) {
-      const namespace = cells.getNamespace(accountId);
-      // Uses a list: a reflector has the right to list.
-      const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
-      if (found) reflector.upsert(found);
+      if (!OBJECT_NAME.test(id)) return;
+      await loads.load(accountId, id, async () => {
+        const namespace = cells.getNamespace(accountId);
+        // Uses a list: a reflector has the right to list.
+        const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
+        if (found) reflector.upsert(found);
+        return found !== undefined;
+      });
     },
     follow: (accountId, onChange) => followers.follow(objectKey(cells.getNamespace(accountId), accountId), onChange),
     earlier(accountId) {

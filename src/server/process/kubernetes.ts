@@ -2,6 +2,7 @@
 
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
+import { createLoadLimit } from '../../domain/limits/loads.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
@@ -73,7 +74,7 @@ export function openResources(
     byName,
     pods: byName.pods,
     cells,
-    ...createOwned(byName, { kube, cells, writes, stopping: lifecycle.signal }),
+    ...createOwned(byName, { kube, cells, writes, loads: createLoadLimit(), stopping: lifecycle.signal }),
     ready,
     isSynced: () => isSynced,
     /** Returns the age of the caches of an account's namespace. */
@@ -114,7 +115,7 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
 
 function createOwned(
   { destinations, uploads, playlists, streams }: ReturnType<typeof createCaches>,
-  common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'writes' | 'stopping'>,
+  common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'writes' | 'loads' | 'stopping'>,
 ) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
