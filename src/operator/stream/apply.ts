@@ -137,6 +137,11 @@ async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): 
     case 'patch':
     case 'skip':
       return done(main, withoutProgram(decision, refusal));
+    case 'publish': {
+      // The status names the pod that has the publisher lock. One that it named without would never get the lock.
+      const isNamed = observed.stream.status?.podUID === main?.metadata.uid;
+      return done(isNamed ? main : undefined, withoutWrite(decision, refusal));
+    }
     default:
       return done(main, withoutWrite(decision, refusal));
   }

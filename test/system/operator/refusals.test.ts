@@ -3,6 +3,7 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { JOBS, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
+import { streamSecretName } from '../../../src/resources/common/names.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import {
@@ -119,7 +120,8 @@ it.each<Refusing>([
   await until('it can start', async () => (await getStream()).status?.canStart);
   await refuse?.();
   await setSpec({ replicas: 1 });
-  const { generation } = (await getStream()).metadata;
+  const refusing = await getStream();
+  const { generation } = refusing.metadata;
   const refused = await until('it says why', async () => {
     const { status } = await getStream();
     return findCondition(status?.conditions, 'Progressing')?.message.includes(words) && status;
@@ -136,6 +138,9 @@ it.each<Refusing>([
   await mend();
   await waitForPod();
   await kubelet.bind('bunny-onair');
+  // Kubelet waits for the Secret.
+  const secretName = streamSecretName(refusing.metadata.uid ?? '');
+  await until('the Secret of the pod', () => kube.get(SECRETS, NS, secretName).catch(() => undefined));
   await kubelet.run('bunny-onair', true);
   const live = await waitForPhase('live');
   expect(live.metadata.generation).toBe(generation);
