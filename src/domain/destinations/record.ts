@@ -17,7 +17,7 @@ const RtmpUrl = Type.String({
 });
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
-  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Blanks and quotes around it are taken off. Empty if the URL ends with it, or if SRT needs none.`,
+  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Blanks and quotes around it are taken off. Empty if the URL ends with it, or if the server needs none.`,
 });
 const RtmpUser = Type.String({
   maxLength: MAX_USER_BYTES,
@@ -32,7 +32,7 @@ const RtmpPassword = Type.String({
 const login = { rtmpUser: Type.Optional(RtmpUser), rtmpPassword: Type.Optional(RtmpPassword) };
 
 export const DestinationCreate = Type.Object(
-  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: RtmpKey, ...login },
+  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: Type.Optional(RtmpKey), ...login },
   { title: 'DestinationCreate', additionalProperties: false },
 );
 export type DestinationCreate = Static<typeof DestinationCreate>;

@@ -9,6 +9,7 @@ import { tidyKey, tidyText, tidyUrl } from '../../lib/pasted.ts';
 import { trimEndOf } from '../../lib/trim.ts';
 import { hasHidden, ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
 import { splitLogin } from '../../resources/destination/login.ts';
+import { isWhole } from '../../resources/destination/platforms.ts';
 import { type DestinationField, FIELDS, mergeLogins, readDestination } from '../../resources/destination/read.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
 import type { DestinationUpdate } from './record.ts';
@@ -56,14 +57,16 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
     const errors = [{ path: '/rtmpUrl', message: forbidden }];
     throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
   }
-  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '') {
-    throw refuse('rtmpKey', 'is missing: the URL does not end with a stream key');
+  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '' && !isWhole(read.ingest)) {
+    throw refuse('rtmpKey', 'is missing: give the stream key that the server shows, here or at the end of the URL');
   }
   const isMoved = given.rtmpUrl !== undefined;
   const changes: SecretChanges = {
     ...(isMoved && { rtmpUrl: read.rtmpUrl }),
     // An address with hidden values takes the key unchanged.
     ...(given.rtmpKey !== undefined && { rtmpKey: isMoved ? read.rtmpKey : tidyKey(given.rtmpKey) }),
+    // The Secret of a new destination has both.
+    ...(!known && { rtmpKey: read.rtmpKey }),
     ...(known || login.rtmpUser !== '' ? login : {}),
   };
   return { changes, status: showChanges(changes, known) };

@@ -20,6 +20,7 @@ import { computeSteps, readPackets, writeAtomically } from '../../kit/make/strea
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { until } from '../../kit/wait.ts';
+import { startLoginServer } from '../streamer/rtmp-clients.ts';
 
 const KEY = 'verysecret-probe-4711';
 
@@ -119,6 +120,30 @@ describe('a destination that takes media', () => {
     await until('it listens', async () => (await readFile('/proc/net/udp', 'latin1')).includes(local));
     expect(await attempt(`srt://127.0.0.1:${port}`)).toMatchObject({ ok: true, stage: 'publish' });
     await until('something came', async () => (await stat(file)).size > 10_000);
+  });
+});
+
+describe('an address as people write it reaches its server', () => {
+  const at = (path: string) => `rtmp://127.0.0.1:${rtmp.port}${path}`;
+  test.each<[what: string, write: () => [rtmpUrl: string, rtmpKey: string], name: string]>([
+    ['with a slash at its end', () => [at('/live/'), 'slash'], 'slash'],
+    ['with the key at its end', () => [at('/live/pasted'), ''], 'pasted'],
+    ['with the key at its end, and beside it', () => [at('/live/twice/'), 'twice'], 'twice'],
+    ['with a query behind the key', () => [at('/live'), 'query?a=b&c=d'], 'query'],
+    ['with a user name and password', () => [at('/live').replace('://', '://ada:p%40ss@'), 'login'], 'login'],
+    ['in quotes, its key too', () => [`"${at('/live')}"`, '“quoted”'], 'quoted'],
+  ])('%s', async (_what, write, name) => {
+    expect(await attempt(...write())).toMatchObject({ ok: true, stage: 'publish' });
+    expect(await rtmp.recordings(name)).toHaveLength(1);
+  });
+
+  test('where all of the path is the name, as MediaMTX takes it', async () => {
+    const login = { user: 'myuser', password: 'pw-0815-4711' };
+    const server = await startLoginServer(login);
+    cleanups.push(() => server.close());
+    const rtmpUrl = `${server.url}/mystream`.replace('://', `://${login.user}:${login.password}@`);
+    expect(await attempt(rtmpUrl, '')).toMatchObject({ ok: true, stage: 'publish' });
+    expect(server.urls()).toEqual([`${server.url}/mystream`]);
   });
 });
 

@@ -75,6 +75,8 @@ def mend_destination(body):
     # The address may not end with the key, which has no blanks, quotes or placeholders.
     if "rtmpKey" in body:
         body["rtmpKey"] = body["rtmpKey"] if KEY.fullmatch(body["rtmpKey"]) else "k-123456"
+    if "name" in body and "rtmpUrl" in body:
+        body.setdefault("rtmpKey", "k-123456")
     if not body:
         body["name"] = "Home"
 

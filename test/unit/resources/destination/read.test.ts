@@ -131,6 +131,25 @@ describe('a login', () => {
   });
 });
 
+test.each([
+  ['rtmp://h.example/mystream', {}, { rtmpUrl: 'rtmp://h.example/mystream', rtmpKey: '' }],
+  ['rtmp://h.example/mystream/', { rtmpKey: '' }, { rtmpUrl: 'rtmp://h.example/mystream/', rtmpKey: '' }],
+  ['rtmps://h.example:8443/live/abcd-7x2q', {}, { rtmpUrl: 'rtmps://h.example:8443/live', rtmpKey: 'abcd-7x2q' }],
+])('%s is complete without a key beside it', (rtmpUrl, key, changes) => {
+  expect(readChanges({ name: 'x', rtmpUrl, ...key }, true).changes).toEqual(changes);
+});
+
+test.each(['rtmp://a.rtmp.youtube.com/live2', 'rtmp://live.twitch.tv/app/', 'rtmp://h.example', 'rtmp://h.example/'])(
+  '%s without a key is refused with the next step',
+  (rtmpUrl) => {
+    expect(() => readChanges({ name: 'x', rtmpUrl }, true)).toThrow(
+      expect.objectContaining({
+        extras: { errors: [{ path: '/rtmpKey', message: expect.stringMatching(/give the stream key/) }] },
+      }),
+    );
+  },
+);
+
 test('a change of the address alone shows no key that it may end with', () => {
   const { status } = readChanges({ rtmpUrl: 'rtmp://h.example/live/abcd-7x2q' }, true, { rtmpKeyHint: '7x2q' });
   expect(status.rtmpUrl).toBe('rtmp://h.example/live/…');
