@@ -24,18 +24,25 @@ export interface AddressGuardOptions {
   allowPrivate: boolean;
   lookup?: AddressLookup | undefined;
   connectTimeoutMs?: number | undefined;
-  /** Makes the error of a connection that is not allowed; `detail` is a whole sentence. */
+  /** Makes the error of a host whose text, or of a connection whose end, is not allowed; `detail` is a whole sentence. */
   forbid: (detail: string) => Error;
 }
 
+/**
+ * As a name without an answer fails: else strangers could try out which names our own networks have. The message is for the log alone, and
+ * the code for what people read.
+ */
+const asUnknown = (detail: string) => Object.assign(new Error(detail), { code: 'ENOTFOUND' });
+
 /** One forbidden answer among good ones refuses the name: it is an attack or a mistake, and luck must not decide. */
 const guardedLookup =
-  ({ allowPrivate, lookup = dnsLookup, forbid }: AddressGuardOptions): LookupFunction =>
+  ({ allowPrivate, lookup = dnsLookup }: AddressGuardOptions): LookupFunction =>
   (hostname, options, callback) => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, []);
       const bad = addresses.find(({ address }) => !isAllowedAddress(address, allowPrivate));
-      if (bad) return callback(forbid(`${hostname} resolves to the address ${bad.address}, which is not public.`), []);
+      if (bad)
+        return callback(asUnknown(`${hostname} resolves to the address ${bad.address}, which is not public.`), []);
       const first = addresses[0];
       if (options.all) return callback(null, addresses);
       return first

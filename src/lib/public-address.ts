@@ -25,17 +25,6 @@ export function isAllowedAddress(address: string, allowPrivate: boolean): boolea
 
 const isLiteral = (host: string): boolean => host.includes(':') || ipaddr.IPv4.isValidFourPartDecimal(host);
 
-/** RFC 6761 6.3: these names are this machine, whatever DNS returns. */
-const LOCALHOST = /(^|\.)localhost\.?$/;
-
-/** Why nothing may be imported from a host, with or without brackets; undefined when it may, or when only DNS can tell. */
-export function hostRefusal(hostname: string, allowPrivate: boolean): string | undefined {
-  const host = hostname.replace(/^\[|\]$/g, '');
-  const literal = isLiteral(host);
-  const allowed = literal ? isAllowedAddress(host, allowPrivate) : allowPrivate || !LOCALHOST.test(host);
-  return allowed ? undefined : `${literal ? 'Address' : 'Host'} ${host} is not public.`;
-}
-
 /**
  * Names that the public DNS does not have, and networks of their own do: those of Kubernetes, of RFC 6761, 6762 and 8375, and what
  * ICANN keeps free for them.
@@ -50,4 +39,11 @@ export function isInternalHost(host: string, allowPrivate: boolean): boolean {
   if (isLiteral(host)) return !isAllowedAddress(host, allowPrivate);
   const name = host.toLowerCase().replace(/\.$/, '');
   return !allowPrivate && (!name.includes('.') || INTERNAL_NAME.test(name));
+}
+
+/** Why nothing may be imported from a host, with or without brackets; undefined when it may, or when only DNS can tell. */
+export function hostRefusal(hostname: string, allowPrivate: boolean): string | undefined {
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (!isInternalHost(host, allowPrivate)) return undefined;
+  return `${isLiteral(host) ? 'Address' : 'Host'} ${host} is not public.`;
 }

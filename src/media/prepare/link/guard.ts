@@ -15,7 +15,10 @@ export function checkLink(link: string | URL, allowPrivate: boolean): URL {
   return url;
 }
 
-/** Creates an agent for links that checks every connection (PrepareError link_forbidden). Close it after use. */
+/**
+ * Creates an agent for links that checks every connection. A forbidden host fails with PrepareError link_forbidden, and a name with a private
+ * address as one that does not exist. Close it after use.
+ */
 export const linkAgent = (allowPrivate: boolean, lookup?: AddressLookup): Agent =>
   guardedAgent({ allowPrivate, lookup, forbid: forbidden });
 

@@ -105,7 +105,7 @@ export function explainError(error: unknown): PrepareError | PassingError | Brok
   if (error instanceof PrepareError || error instanceof PassingError || error instanceof BrokenOffError) return error;
   const code = findCode(error);
   const final = (detail: string) => new PrepareError('link_unreachable', detail, { cause: error });
-  if (code === 'ENOTFOUND') return final('The host name does not exist.');
+  if (code === 'ENOTFOUND') return final('The host name does not exist, or has no public address.');
   if (CERTIFICATE.test(code))
     return final(`The certificate of the server is not valid: ${CERTIFICATE_REASONS[code] ?? UNKNOWN_ISSUER}.`);
   const reason = OUTAGE_REASONS[code];
