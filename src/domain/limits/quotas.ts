@@ -6,7 +6,15 @@
 import type { Leases } from '../../db/leases.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
-import { type AccountClass, type Claim, type LimitName, type Limits, limitExceeded } from '../../settings/limits.ts';
+import {
+  type AccountClass,
+  type Claim,
+  formatLimit,
+  LIMIT_ROWS,
+  type LimitName,
+  type Limits,
+  limitExceeded,
+} from '../../settings/limits.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import type { Noun, Usage } from './usage.ts';
 
@@ -35,6 +43,8 @@ export interface QuotasDeps {
   findClass: (accountId: string) => Promise<AccountClass>;
   leases: Leases;
   usage: Usage;
+  /** Returns the bytes that this server has room for in the records of all accounts; by default without end. */
+  getRoom?: () => number;
   /** Services by prefix of their ids; they wait for the writes of other servers. */
   kinds: Readonly<Record<string, Pick<OwnedResources<Stored<KubeObject>>, 'caughtUp'>>>;
 }
@@ -85,7 +95,8 @@ const describeWrite = (made: unknown): string | undefined => {
   return metadata?.resourceVersion && `${metadata.name} ${metadata.resourceVersion}`;
 };
 
-export function createQuotas({ limits, findClass, leases, usage, kinds }: QuotasDeps) {
+export function createQuotas({ limits, findClass, leases, usage, kinds, ...deps }: QuotasDeps) {
+  const { getRoom = () => Number.POSITIVE_INFINITY } = deps;
   const inTurn = createQueues();
   const pending = createPending();
 
@@ -95,6 +106,17 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
       throw limitExceeded({ name, used, wanted, allowed, class: column, full: limits.full[name] });
   };
 
+  /** Every account has room for what a trial may have, so that a few large ones keep nobody else out. */
+  const refuseWithoutRoom = (column: AccountClass, { name, used, wanted }: Claim): void => {
+    if (name !== 'recordBytes' || used + wanted <= limits.trial.recordBytes || wanted <= getRoom()) return;
+    const words = `${formatLimit(name, wanted)} more records, as this server has no room for more of them`;
+    throw new AppError(
+      'quota_exceeded',
+      `The account has ${formatLimit(name, used)} of records, and cannot have ${words}. ${LIMIT_ROWS[name].free}`,
+      { extras: { limit: name, used, allowed: used, class: column } },
+    );
+  };
+
   /** Returns the rest of each limit after all claims. Throws the error of the first limit that is exceeded. */
   const computeLeft = (column: AccountClass, { accountId, claims }: LimitedRequest) => {
     const now = claims();
@@ -102,7 +124,10 @@ export function createQuotas({ limits, findClass, leases, usage, kinds }: Quotas
     for (const { name, used: counted, wanted } of now) {
       const used = counted + pending.getSum(accountId, name);
       // A change that takes nothing is always possible, even after the account's limits shrank.
-      if (wanted > 0) refuseBeyond(column, { name, used, wanted });
+      if (wanted > 0) {
+        refuseBeyond(column, { name, used, wanted });
+        refuseWithoutRoom(column, { name, used, wanted });
+      }
       left.set(name, limits[column][name] - used);
     }
     const isNear = now.some(

@@ -3,6 +3,7 @@
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
 import { createLoadLimit } from '../../domain/limits/loads.ts';
+import { countCachedBytes } from '../../domain/limits/record-room.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
@@ -73,6 +74,7 @@ export function openResources(
   return {
     byName,
     pods: byName.pods,
+    countCachedBytes: countCachedBytes(reflectors),
     cells,
     ...createOwned(byName, { kube, cells, writes, loads: createLoadLimit(), stopping: lifecycle.signal }),
     ready,

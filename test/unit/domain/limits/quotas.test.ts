@@ -77,3 +77,24 @@ test('a change that takes no more room is possible beyond a limit, and one that 
   await expect(quotas.grow('ada', 10, async () => 'done')).resolves.toBe('done');
   await expect(quotas.grow('ada', -3, async () => 'done')).resolves.toBe('done');
 });
+
+test('accounts beyond a trial’s share grow only while the server has room for the records of all', async () => {
+  let room = 100;
+  const quotas = createQuotas({
+    limits: withOverrides({ trial: { recordBytes: 1000 }, full: { recordBytes: 5000 } }),
+    leases: { take: () => Promise.reject(new Error('far from the limit')) },
+    usage: { recordBytes: (accountId: string) => (accountId === 'large' ? 2000 : 100) } as unknown as Usage,
+    kinds: {},
+    findClass: async () => 'full',
+    getRoom: () => room,
+  });
+  const grow = (accountId: string, bytes: number) => quotas.grow(accountId, bytes, async () => 'grown');
+  expect(await grow('large', 50)).toBe('grown');
+  room = 40;
+  await expect(grow('large', 50)).rejects.toMatchObject({
+    code: 'quota_exceeded',
+    extras: { limit: 'recordBytes', used: 2000, allowed: 2000 },
+  });
+  expect(await grow('large', -50)).toBe('grown');
+  expect(await grow('small', 15)).toBe('grown');
+});
