@@ -17,7 +17,7 @@ IDS = json.loads(os.environ["SCHEMATHESIS_IDS"])
 # Hosts must be public, so the internet routes this address (it does not route 2001:db8::/32). Nothing connects to it.
 URLS = ["rtmp://live.example.com/app", "rtmps://live.example.com:443/a/b?c=d", "srt://[2606:2800::1]:9000?mode=caller"]
 LINKS = ["https://example.com/a.mp4", "http://example.com:8080/%20?x=%C3%BC#y", "HTTPS://EXAMPLE.COM"]
-KEY = re.compile(r"[\w.~-]{1,99}", re.ASCII)
+STREAM_KEY = re.compile(r"[\w.~-]{1,99}", re.ASCII)
 CRONS = ["0 18 * * 5", "*/5 0-6 1,15 jan-mar *", "30 2 L * *"]
 ZONES = ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia"]
 
@@ -74,7 +74,7 @@ def mend_destination(body):
             body[name] = value if 0 < len(value.encode()) <= 255 else "ada"
     # The address may not end with the key, which has no blanks, quotes or placeholders.
     if "rtmpKey" in body:
-        body["rtmpKey"] = body["rtmpKey"] if KEY.fullmatch(body["rtmpKey"]) else "k-123456"
+        body["rtmpKey"] = body["rtmpKey"] if STREAM_KEY.fullmatch(body["rtmpKey"]) else "k-123456"
     if "name" in body and "rtmpUrl" in body:
         body.setdefault("rtmpKey", "k-123456")
     if not body:
@@ -94,6 +94,9 @@ def mend(operation, body):
         body["rtmpUrl"] = choose(URLS, body["rtmpUrl"])
     if operation in ("createDestination", "updateDestination"):
         mend_destination(body)
+    # Left and right are two tracks.
+    if (body.get("tracks") or {}).get("audioRight") is not None:
+        body["tracks"] = {**body["tracks"], "audio": 1, "audioRight": 2}
     if operation == "createUploadFromLink":
         body["url"] = choose(LINKS, body["url"])
     if operation == "createPlaylist":
