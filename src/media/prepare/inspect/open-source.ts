@@ -18,6 +18,7 @@ import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
 import { checkType, type MediaType, type Source } from './source.ts';
 import { hasAlpha } from './stills.ts';
 import type { ChosenTracks } from './tracks.ts';
+import { refuseUnopened } from './unopened.ts';
 
 interface OpenOptions {
   tools: MediaTools;
@@ -40,7 +41,8 @@ export async function openSource(path: string, type: MediaType, options: OpenOpt
   } catch (error) {
     const refused =
       error instanceof PrepareError && /^media_(?:unreadable|format_unsupported|has_no_)/.test(error.code);
-    throw (refused && (await nameRefusal(path, error, type, limits))) || error;
+    const named = refused && (await nameRefusal(path, error, type, limits));
+    throw named || (refused && (await refuseUnopened(path, tools, signal, error))) || error;
   }
   checkHeader(source, type, limits);
   if (type === 'video' && source.video && isPictureFile(source)) return turnUpright(path, source, options);

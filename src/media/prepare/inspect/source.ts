@@ -250,13 +250,11 @@ export function listUnformatted(json: unknown): string[] {
 export interface TrackFacts {
   /** Codecs for which ffmpeg has no decoder. */
   undecodable?: ReadonlySet<string>;
-  /** Names of the codecs of tracks that no decoder could open, by their indexes. */
-  unopened?: ReadonlyMap<number, string>;
   /** The owner's choice. */
   chosen?: ChosenTracks | undefined;
 }
 
-function readCandidate(stream: Json, programs: readonly Json[], { undecodable, unopened }: TrackFacts): Candidate {
+function readCandidate(stream: Json, programs: readonly Json[], { undecodable }: TrackFacts): Candidate {
   const index = number(stream.index) ?? 0;
   const flags = object(stream.disposition);
   const kind = stream.codec_type === 'video' ? 'video' : 'audio';
@@ -267,11 +265,11 @@ function readCandidate(stream: Json, programs: readonly Json[], { undecodable, u
   const isKnown = codec !== '' && codec !== 'unknown' && codec !== 'none';
   const [width = 0, height = 0, channels = 0] = [stream.width, stream.height, stream.channels].map(number);
   const isMeasured = kind === 'video' ? width > 0 && height > 0 : channels > 0;
-  const unplayable = !isKnown || unopened?.has(index) === true || undecodable?.has(codec) === true || !isMeasured;
+  const unplayable = !isKnown || undecodable?.has(codec) === true || !isMeasured;
   return {
     index,
     kind,
-    codec: unopened?.get(index) ?? (isKnown ? codec : readTag(stream)),
+    codec: isKnown ? codec : readTag(stream),
     ...(language !== '' && { language }),
     ...(title !== '' && { title }),
     ...(channels > 0 && { channels }),
