@@ -74,6 +74,7 @@ export const LOG_KEYS = {
   span_id: 'The id of the span that the line belongs to ([traces](tracing.md)).',
   stage: 'How far the test of a destination came.',
   state: 'The state of an election.',
+  sqlState: 'The SQLSTATE of an error of PostgreSQL.',
   status: 'The status of a response.',
   stderr: 'The last lines of a tool’s output.',
   sources: 'Sources of uploads that are kept although no upload has them.',

@@ -108,6 +108,6 @@ function toGraphQLError(error: Readonly<GraphQLError | Error>, log: ProblemLog):
 
 function toReportedError(error: Error, log: ProblemLog): AppError {
   const known = toAppError(error);
-  logProblem(log, known, {}, 'a GraphQL field failed');
+  logProblem(log, known, 'a GraphQL field failed');
   return known;
 }

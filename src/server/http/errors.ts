@@ -29,7 +29,7 @@ export function answerError(
   { type, extend }: ErrorForm = PROBLEMS,
 ): FastifyReply {
   const known = toAppError(error);
-  logProblem(request.log, known, {}, 'a request failed');
+  logProblem(request.log, known, 'a request failed');
   if (known.status >= 500 && known.code !== 'internal') void reply.header('retry-after', RETRY_SECONDS);
   // The rate limit has set its exact time already.
   if (known.status === 429 && !reply.hasHeader('retry-after'))

@@ -62,13 +62,14 @@ export type ProblemLog = Pick<Logger, 'error' | 'info' | 'debug'>;
 /**
  * Logs an error that an operator of the service should look at. A value that the database refuses is the caller's mistake, which a
  * check of ours should have found: it is logged at level info, without the value.
+ * `tool`: the tool of agents that failed.
  */
-export function logProblem(log: ProblemLog, error: AppError, fields: object, message: string): void {
+export function logProblem(log: ProblemLog, error: AppError, message: string, tool?: string): void {
   const { cause, code, status } = error;
-  if (isOurFault(error)) log.error({ err: cause ?? error, code, ...fields }, message);
-  else if (status >= 500) log.debug({ err: cause ?? error, code, ...fields }, message);
+  if (isOurFault(error)) log.error({ err: cause ?? error, code, tool }, message);
+  else if (status >= 500) log.debug({ err: cause ?? error, code, tool }, message);
   else if (isDataException(cause))
-    log.info({ code, sqlState: cause.code, ...fields }, 'the database refused a value of a request');
+    log.info({ code, sqlState: cause.code, tool }, 'the database refused a value of a request');
 }
 
 export const toProblem = ({ code, message, extras }: AppError): Problem => ({

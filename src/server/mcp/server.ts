@@ -102,7 +102,7 @@ export function createAgentServers(deps: AgentDeps) {
 
   const failed = (tool: Tool, error: unknown) => {
     const known: AppError = toAppError(error);
-    logProblem(log, known, { tool: tool.name }, 'a tool failed');
+    logProblem(log, known, 'a tool failed', tool.name);
     return { status: known.status, result: failure(known) };
   };
 
