@@ -29,6 +29,7 @@ import { lifecycleTests } from './lifecycle.ts';
 import { networkTests } from './network.ts';
 import { nodeCostTests } from './node-cost.ts';
 import { powerTests } from './power.ts';
+import { restoreTests } from './restore.ts';
 import { rightsTests, usageTests } from './rights.ts';
 import { toolsTests } from './tools.ts';
 
@@ -324,4 +325,5 @@ powerTests(those);
 // A right to call pods failed is used when a node loses its power.
 rightsTests(those);
 cellTests(those);
+restoreTests(those);
 lifecycleTests(those);

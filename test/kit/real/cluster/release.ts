@@ -143,6 +143,7 @@ export async function installRelease(cluster: Cluster, outside: Outside, options
     },
     /** A new installation's Service has another address. */
     findService,
+    apiKey,
     call,
     inside,
     service,
