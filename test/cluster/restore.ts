@@ -85,7 +85,7 @@ export function restoreTests(getContext: () => { scene: Scene; stream: WatchedSt
         if (metadata.finalizers?.length)
           await inside('patch', `${kind}/${metadata.name}`, '--type=merge', '-p', '{"metadata":{"finalizers":[]}}');
       const names = saved.map(({ kind, metadata }) => `${kind.toLowerCase()}/${metadata.name}`);
-      await inside('delete', ...names, '--timeout=60s');
+      await inside('delete', ...names, '--ignore-not-found', '--timeout=60s');
       await inside('delete', 'jobs', '--all', '--timeout=60s');
       await inside('delete', 'pods', '--all', '--grace-period=0', '--force', '--timeout=60s');
     }
