@@ -20,11 +20,10 @@ interface UnopenedTrack {
 
 /** Finds the track in what ffprobe has written to stderr. */
 export function parseUnopened(stderr: string): UnopenedTrack | undefined {
-  // linear-time: startTool() keeps the last 4096 characters.
   const found = /(?:^\[([\w.-]{1,32}) @ 0x[0-9a-f]+\] [^\n]*\n)?^Could not open codec for input stream (\d{1,5})$/m;
   const [, decoder, index] = found.exec(stderr) ?? [];
   if (index === undefined) return undefined;
-  // linear-time: the same.
+  // linear-time: startTool() keeps the last 4096 characters.
   const [, kind, codec] =
     new RegExp(`parameters for stream ${index} \\((Video|Audio): ([\\w.-]{1,32})`).exec(stderr) ?? [];
   // Other tracks may have such a message, too.
