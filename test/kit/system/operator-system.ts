@@ -114,9 +114,9 @@ export function aroundEachTest({ metered = false, pushes = false } = {}): void {
     }
     await until('nothing is left', async () => {
       for (const { metadata } of await kube.list(PODS, { namespace: NS })) await kubelet.remove(metadata.name);
-      const left = await Promise.all(
-        [LOOPSTREAMS, PODS].map((resource) => kube.list(resource as Resource, { namespace: NS })),
-      );
+      // The operator holds these until it has done what their end needs.
+      const held = [LOOPSTREAMS, UPLOADS, PLAYLISTS, DESTINATIONS, PODS] as Resource[];
+      const left = await Promise.all(held.map((resource) => kube.list(resource, { namespace: NS })));
       return left.flat().length === 0;
     });
     await operator.lifecycle.stop();

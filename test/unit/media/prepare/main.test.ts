@@ -82,6 +82,10 @@ describe('an import', () => {
           durationSeconds: 2,
           video: { codec: 'h264', width: 320, height: 180, framerate: 25 },
           audio: { codec: 'aac', sampleRate: 44100, channels: 1 },
+          tracks: [
+            { index: 0, kind: 'video', codec: 'h264', automatic: true },
+            { index: 1, kind: 'audio', codec: 'aac', automatic: true, channels: 1 },
+          ],
         },
         warnings: [],
       },
