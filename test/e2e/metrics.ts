@@ -297,8 +297,8 @@ export function metricsSuite(fresh: () => System): void {
   describe('a command of a runbook', () => {
     const commands = [...new Set(ALERTS.flatMap(({ looks }) => looks.map(([command]) => command)))];
     const isQuery = (command: string) => command.endsWith('# in Prometheus');
-    /** Requirements that this machine lacks: a metrics server, the Prometheus operator, pods with a shell, an election. */
-    const elsewhere = /^(kubectl (top|exec|get lease)|helm|psql)|monitor/;
+    /** Requirements that this machine lacks: a metrics server, the Prometheus operator, pods with a shell, an election, the image. */
+    const elsewhere = /^(kubectl (top|exec|get lease)|helm|psql|loopstream)|monitor/;
 
     test.each(commands.filter(isQuery))('%s', async (command) => {
       expect(Array.isArray(await prometheus.query(command.replace('# in Prometheus', '')))).toBe(true);

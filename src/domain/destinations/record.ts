@@ -17,7 +17,7 @@ const RtmpUrl = Type.String({
 });
 const RtmpKey = Type.String({
   maxLength: MAX_VALUE_BYTES,
-  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Blanks and quotes around it are taken off. Empty if the URL ends with it, or if the server needs none.`,
+  description: `Stream key, write-only. At most ${MAX_VALUE_BYTES} bytes in UTF-8. Blanks and quotes around it are taken off. May be left out if the URL ends with it. Empty if the server needs none.`,
 });
 const RtmpUser = Type.String({
   maxLength: MAX_USER_BYTES,

@@ -30,6 +30,9 @@ const KEPT_LOGIN = { rtmpUser: 'kept', rtmpPassword: 'kept' };
 const KEPT = { rtmpUrl: 'rtmp://kept.example/kept', rtmpKey: 'kept-key' };
 const NO_LOGIN = { rtmpUser: '', rtmpPassword: '' };
 
+const MISSING = 'is missing: give the stream key that the server shows, here or at the end of the URL';
+const MISSING_OR_NONE = `${MISSING}; if the URL is complete without one, give an empty key`;
+
 const refuse = (field: DestinationField, message: string) => validationFailed([{ path: `/${field}`, message }]);
 
 /** Throws `validation_failed` and `destination_forbidden`. `known` is the status of an existing destination; a new one has none. */
@@ -57,8 +60,10 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
     const errors = [{ path: '/rtmpUrl', message: forbidden }];
     throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
   }
-  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '' && !isWhole(read.ingest)) {
-    throw refuse('rtmpKey', 'is missing: give the stream key that the server shows, here or at the end of the URL');
+  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '') {
+    const isComplete = isWhole(read.ingest);
+    // A key that was forgotten would put a stream on air below another name.
+    if (!isComplete || asked.rtmpKey === undefined) throw refuse('rtmpKey', isComplete ? MISSING_OR_NONE : MISSING);
   }
   const isMoved = given.rtmpUrl !== undefined;
   const changes: SecretChanges = {

@@ -132,11 +132,18 @@ describe('a login', () => {
 });
 
 test.each([
-  ['rtmp://h.example/mystream', {}, { rtmpUrl: 'rtmp://h.example/mystream', rtmpKey: '' }],
+  ['rtmp://h.example/mystream', { rtmpKey: '' }, { rtmpUrl: 'rtmp://h.example/mystream', rtmpKey: '' }],
   ['rtmp://h.example/mystream/', { rtmpKey: '' }, { rtmpUrl: 'rtmp://h.example/mystream/', rtmpKey: '' }],
   ['rtmps://h.example:8443/live/abcd-7x2q', {}, { rtmpUrl: 'rtmps://h.example:8443/live', rtmpKey: 'abcd-7x2q' }],
-])('%s is complete without a key beside it', (rtmpUrl, key, changes) => {
+])('%s needs no other key beside it', (rtmpUrl, key, changes) => {
   expect(readChanges({ name: 'x', rtmpUrl, ...key }, true).changes).toEqual(changes);
+});
+
+test('an address that may be complete is taken with an empty key, and not where the key was forgotten', () => {
+  const message = expect.stringMatching(/if the URL is complete without one, give an empty key/);
+  expect(() => readChanges({ name: 'x', rtmpUrl: 'rtmp://h.example/app' }, true)).toThrow(
+    expect.objectContaining({ extras: { errors: [{ path: '/rtmpKey', message }] } }),
+  );
 });
 
 test.each(['rtmp://a.rtmp.youtube.com/live2', 'rtmp://live.twitch.tv/app/', 'rtmp://h.example', 'rtmp://h.example/'])(
