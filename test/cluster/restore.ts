@@ -7,7 +7,7 @@ import type { KubeObject } from '../../src/kube/types.ts';
 import { FINALIZER, MANAGED_BY, MANAGED_BY_LABEL } from '../../src/resources/common/names.ts';
 import { BYTES, buildChecksum, encodeMetadata, parseUploadId, tusWire } from '../kit/make/tus-wire.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
-import { PATIENCE_MS, type Scene, seconds } from '../kit/real/cluster/scene.ts';
+import { PATIENCE_MS, type Scene, seconds, waitUntilReady } from '../kit/real/cluster/scene.ts';
 import type { WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
@@ -144,9 +144,7 @@ export function restoreTests(getContext: () => { scene: Scene; stream: WatchedSt
         const made = await call<{ id: string }>('POST', '/streams', { ...wish, playlistIDs: [playlistID] });
         expect(made.status, JSON.stringify(made.body)).toBe(201);
         streamID = made.body.id;
-        const isReady = async () =>
-          (await call<{ ready: boolean }>('GET', `/streams/${streamID}/readiness`)).body.ready;
-        await until('nothing keeps the stream off air', isReady, PATIENCE_MS);
+        await waitUntilReady(scene, streamID);
         await goOnAir();
         await stopAndCharge();
         await goOnAir();
@@ -206,10 +204,12 @@ export function restoreTests(getContext: () => { scene: Scene; stream: WatchedSt
     test(
       'has its source: the upload is prepared in another quality',
       async () => {
-        const { call } = getContext().scene.release;
+        const { scene } = getContext();
+        const { call } = scene.release;
         await call('POST', `/streams/${streamID}/stop?wait=60`);
         const changed = await call('PATCH', `/streams/${streamID}`, { quality: 'q_1080p' });
         expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+        await waitUntilReady(scene, streamID);
         await goOnAir();
         await call('POST', `/streams/${streamID}/stop?wait=60`);
       },

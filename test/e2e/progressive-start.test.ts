@@ -70,5 +70,5 @@ test('a stream plays a film while the rest of it is prepared; one that is to wai
   const { live, reconnects, seam } = await streams.liveStats(soon);
   expect({ live, reconnects }).toEqual({ live: true, reconnects: 0 });
   expect(seam?.maxStepMs).toBeLessThanOrEqual(1000 / 30 + 1);
-  await until('nothing is wrong any more', async () => (await streams.get(soon)).degraded === null);
+  await expect.poll(async () => (await streams.get(soon)).degraded).toBeNull();
 }, 900_000);

@@ -51,6 +51,7 @@ describe('creating', () => {
       start: 'Progressive',
       scheduleStartAt: null,
       scheduleEndAt: null,
+      scheduleOnAirUntil: null,
       recurrence: null,
       nextStartAt: null,
       liveSince: null,
