@@ -5,8 +5,11 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildSchema, getNamedType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { encodeCursor } from '../../src/lib/paging/connection.ts';
 import { AUTH_PATHS } from '../../src/server/auth/paths.ts';
+import { schemaDocument } from '../../src/server/graphql/schema.ts';
 import type { OpenApi } from '../../src/server/openapi/document.ts';
 import { listBadRequests } from '../kit/make/bad-input.ts';
 import { ownPage } from '../kit/make/oauth.ts';
@@ -105,6 +108,38 @@ const HEADERS: Record<string, string>[] = [
   { ...JSON_TYPE, cookie: 'loopstream.session=%00; a' },
 ];
 
+/** Texts that are no id: odd characters, names of JavaScript, halves of surrogate pairs, and numbers that no type holds. */
+const TEXTS = [
+  '\u0000',
+  'a\u0000b',
+  '\ud83d',
+  '\udc00x',
+  '__proto__',
+  'constructor',
+  '..',
+  '*',
+  '%',
+  "' or 1=1--",
+  '\ufeff',
+].concat(['-1', '0x10', '1e999', 'NaN', 'n9223372036854775808', '9'.repeat(400), 'x'.repeat(5_000)]);
+const ODD_IDS = [
+  ...TEXTS.map((text) => encodeURIComponent(text.toWellFormed())),
+  ...['%00', '%ff', '%ed%a0%80', 'a%zz', '%', '%2e%2e%2f', '%0d%0a'],
+];
+/** Names of lists, with places that have the right form and a right checksum, but that no list holds. */
+const CURSORS = [
+  ...TEXTS.map((text) => text.toWellFormed()),
+  ...['!', '====', 'bnVsbA', 'e30', 'WzFd', btoa('{"key":1,"id":[]}'), 'a'.repeat(5_000), 'led', '_-_-'],
+  ...['led', 'str', 'dst', 'upl', 'pls', 'inv', 'dep', 'top', 'evt', 'ver', ''].flatMap((list) => [
+    ...['0000-00-00T00:00:00Z', '9999-99-99T99:99:99Z', '2026-02-30T24:61:61Z', 'soon'].flatMap((key) =>
+      ['none', 'n99999999999999999999'].map((id) => encodeCursor(list, { key, id })),
+    ),
+    ...['', '\u0000', 'a\u0000b', '9'.repeat(400)].flatMap((key) =>
+      ['none', 'n999999999999999999', 'n9223372036854775808'].map((id) => encodeCursor(list, { key, id }, 'name')),
+    ),
+  ]),
+];
+
 describe('a request that is wrong is answered as such, and leaves no error in the log:', () => {
   test('each wrong value of each parameter and field of REST', async () => {
     const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
@@ -123,6 +158,42 @@ describe('a request that is wrong is answered as such, and leaves no error in th
       ]),
     );
     expect(await findFailures(requests)).toEqual([]);
+    expect(errorLines()).toEqual([]);
+  });
+
+  test('cursors of each list and ids of each path that nobody made, at REST and GraphQL', async () => {
+    const doc = (await mallory.call<OpenApi>('GET', '/v1/openapi.json')).body;
+    const rest = Object.entries(doc.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([verb, { parameters = [] }]): Sent[] => {
+        const method = verb.toUpperCase();
+        const isList = parameters.some(({ name }) => name === 'cursor');
+        const placed = path.replace('{version}', '1');
+        const at = placed.replace('{id}', 'none');
+        return [
+          ...(isList ? CURSORS.map((cursor) => ({ method, path: `${at}?cursor=${encodeURIComponent(cursor)}` })) : []),
+          ...(path.includes('{id}') ? ODD_IDS.map((id) => ({ method, path: placed.replace('{id}', id) })) : []),
+        ];
+      }),
+    );
+    const fields = Object.values(buildSchema(schemaDocument()).getQueryType()?.getFields() ?? {});
+    const graphql = fields.flatMap(({ name, args, type }) => {
+      const selection = isObjectType(getNamedType(type)) ? '{__typename}' : '';
+      const ask = (given: Record<string, string>): Sent => {
+        const texts = Object.entries(given).map(([key, value]) => `${key}:${JSON.stringify(value)}`);
+        const query = `{${name}(${texts.join()})${selection}}`;
+        return { method: 'POST', path: '/graphql', headers: JSON_TYPE, body: JSON.stringify({ query }) };
+      };
+      const ids = args.filter((arg) => getNamedType(arg.type).name === 'ID').map((arg) => arg.name);
+      const withIds = (id: string) => Object.fromEntries(ids.map((key) => [key, id]));
+      const places = args.filter((arg) => getNamedType(arg.type).name === 'Cursor').map((arg) => arg.name);
+      return [
+        ...places.flatMap((place) => CURSORS.map((cursor) => ask({ ...withIds('none'), [place]: cursor }))),
+        ...(ids.length > 0 ? TEXTS.map((text) => ask(withIds(text))) : []),
+      ];
+    });
+    expect(rest.length).toBeGreaterThan(1_000);
+    expect(graphql.length).toBeGreaterThan(1_000);
+    expect(await findFailures([...rest, ...graphql])).toEqual([]);
     expect(errorLines()).toEqual([]);
   });
 
