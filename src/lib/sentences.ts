@@ -113,6 +113,7 @@ export const SENTENCES = {
   twice: 'must not contain duplicates',
   streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is named after it`,
   uploadNameTooLong: (limit: number) => `must have at most ${limit} characters, because its Jobs are named after it`,
+  templateTooLarge: (limit: number) => `must have at most ${limit} characters as JSON; remove long texts and terms`,
   positiveQuantity: 'must be quantities above 0, such as 500m or 2Gi; leave a limit out to have none',
   quantity: 'must be quantities of 0 or more, such as 50m or 96Mi',
   ownLabels: 'must not set keys that the operator sets: those of loopstream.dev and app.kubernetes.io',

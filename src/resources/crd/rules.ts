@@ -17,7 +17,9 @@ import {
   TIME_ZONE,
 } from '../../lib/sentences.ts';
 import { OWN_PREFIXES, podName } from '../common/names.ts';
-import type { Additions, CelRule } from './schema.ts';
+import { MAX_TEMPLATE_CHARACTERS, Template } from '../stream/template.ts';
+import { type Additions, type CelRule, toStructural } from './schema.ts';
+import { measureText } from './size-rule.ts';
 
 /** A pod's name becomes its host name and the value of labels, which may have 63 characters. */
 const MAX_STREAM_NAME = 63 - podName('').length;
@@ -120,6 +122,10 @@ export const LOOPSTREAM_RULES: Additions = {
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
   'spec.readinessGates': listMap('conditionType'),
   'spec.readinessGates[].conditionType': text(GATE),
+  'spec.template': rules({
+    rule: `${measureText(toStructural(Template), 'self')} <= ${MAX_TEMPLATE_CHARACTERS}`,
+    message: SENTENCES.templateTooLarge(MAX_TEMPLATE_CHARACTERS),
+  }),
   'spec.template.resources.limits': rules(positive),
   'spec.template.resources.requests': rules(notNegative),
   'spec.template.nodeSelector': rules(labelValues),

@@ -5,9 +5,8 @@
 import { keepOwnMetadata } from '../common/kept.ts';
 import { GROUP } from '../common/names.ts';
 import type { LoopStream } from './resource.ts';
+import { MAX_TEMPLATE_CHARACTERS } from './template.ts';
 
-/** A template of this many characters is 100 times an ordinary one. */
-const MAX_TEMPLATE_CHARACTERS = 64 * 1024;
 /** In place of a template that is too large: its size. Nobody else can write it, since its prefix is reserved. */
 const TOO_LARGE_ANNOTATION = `${GROUP}/template-too-large`;
 

@@ -9,6 +9,8 @@ import { Affinity } from './affinity.ts';
 /** A Kubernetes quantity, such as 500m or 2Gi; a bare number is one too. */
 type Quantity = string | number;
 const MAX_ENTRIES = 64;
+/** A template of this many characters of JSON is 100 times an ordinary one. */
+export const MAX_TEMPLATE_CHARACTERS = 64 * 1024;
 
 const quantities = (description: string) =>
   Type.Unsafe<Record<string, Quantity>>({
