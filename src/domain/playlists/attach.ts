@@ -28,7 +28,12 @@ const buildSpec = (track: PlaylistSpec['track'], names: string[]) =>
 const isRefusal = (error: unknown): boolean =>
   error instanceof AppError || (error instanceof KubeError && error.status >= 400 && error.status < 500);
 
-export function createAttacher(streams: OwnedResources<LoopStream>, playlists: OwnedResources<Playlist>) {
+/** `remove` deletes a playlist and all that belongs to it. */
+export function createAttacher(
+  streams: OwnedResources<LoopStream>,
+  playlists: OwnedResources<Playlist>,
+  remove: (playlist: Playlist) => Promise<void>,
+) {
   /** Lists validation errors. Throws `conflict` for a stream that is being deleted. */
   const problems = (accountId: string, streamID: string, track: PlaylistSpec['track'], mine?: string): FieldError[] => {
     const stream = streams.find(accountId, streamID);
@@ -75,7 +80,7 @@ export function createAttacher(streams: OwnedResources<LoopStream>, playlists: O
       try {
         await add(accountId, streamID, made);
       } catch (error) {
-        if (isRefusal(error)) await playlists.delete(made).catch(() => undefined);
+        if (isRefusal(error)) await remove(made).catch(() => undefined);
         throw error;
       }
     },

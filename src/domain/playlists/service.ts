@@ -63,7 +63,12 @@ const toNames = (items: readonly Item[]): PlaylistSpec['items'] =>
   items.map(({ uploadObjectID }) => ({ uploadName: uploadObjectID }));
 
 export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
-  const attaching = createAttacher(streams, playlists);
+  const remove = async (playlist: Resource): Promise<void> => {
+    await playlists.delete(playlist);
+    await history.clear(playlist);
+    await playlists.release(playlist, VERSIONS_FINALIZER);
+  };
+  const attaching = createAttacher(streams, playlists, remove);
   const findStreams = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
   const listIds = (found: LoopStream[]) => found.map(({ metadata }) => metadata.name).sort();
@@ -282,9 +287,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
         const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
         throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });
       }
-      await playlists.delete(playlist);
-      await history.clear(playlist);
-      await playlists.release(playlist, VERSIONS_FINALIZER);
+      await remove(playlist);
     },
   };
 }

@@ -95,7 +95,7 @@ describe('an address to pay to', () => {
     expect(new Set(made.map(({ address }) => address)).size).toBe(24);
     const [{ id }] = made;
     expect((await ask('GET', `/deposits/${id}`)).body).toMatchObject({ status: 404, code: 'crypto_deposit_not_found' });
-    expect((await ask('GET', '/deposits/%00')).status).toBe(404);
+    expect((await ask('GET', '/deposits/%00')).status).toBe(422);
   });
 
   test('is one of a few that wait to be paid', async () => {
