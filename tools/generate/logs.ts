@@ -54,6 +54,7 @@ export const LOG_KEYS = {
   outcome: 'The result of an event of the payment provider.',
   part: 'A part of the process that is released at its end.',
   patienceMs: 'How long the process goes on without an answer.',
+  playlist: 'The name of a Playlist.',
   pod: 'The name of a pod.',
   port: 'The port that the process listens on.',
   preparedFrames: 'Frames of an item that are prepared.',

@@ -26,6 +26,8 @@ const RULES: Record<string, (value: Fields) => boolean> = {
   },
   'LoopStream.spec.schedule': ({ startAt, endAt }) =>
     startAt === undefined || endAt === undefined || String(endAt) > String(startAt),
+  'Upload.spec.tracks': ({ audio, audioRight }) =>
+    audioRight === undefined || (audio !== undefined && audio !== audioRight),
   'Upload.spec.source': (source) => 'url' in source !== 'sent' in source,
   'Upload.spec.source.sent': ({ sizeBytes, receivedBytes = 0 }) =>
     sizeBytes === undefined || Number(receivedBytes) <= Number(sizeBytes),
@@ -70,10 +72,14 @@ function generateList(schema: Structural, items: Structural, path: string): fc.A
   return fc.uniqueArray(generateValue(items, `${path}[]`), { ...length, selector: identify });
 }
 
+/** Maps whose values are quantities above 0. */
+const QUANTITIES = /\.resources\.(limits|requests)$/;
+
 const WORD = fc.stringMatching(/^[a-z][a-z0-9]{0,8}$/);
 
 function generateRecord(schema: Structural, path: string): fc.Arbitrary<Fields> {
   // Maps, whose keys and values are texts; and what is kept as it is, where names of our fields mean nothing.
+  if (QUANTITIES.test(path)) return fc.dictionary(WORD, fc.constantFrom('500m', '2Gi', '1'), { maxKeys: 3 });
   if (schema.additionalProperties) return fc.dictionary(WORD, WORD, { maxKeys: 3 });
   if (!schema.properties) return fc.dictionary(fc.constantFrom('uploadRef', 'uploadName', 'start', 'other'), WORD);
   const fields = Object.entries(schema.properties).map(([name, field]) => [

@@ -144,11 +144,13 @@ describe('make run', () => {
     const { client } = system;
     expect((await client.streams.stop(elsewhere, { wait: 60 })).status).toBe('stopped');
     expect((await client.streams.start(elsewhere, { wait: 60 })).status).toBe('live');
+    // Its destination has ended twice by now. So the third connection has to last before it counts, at most for five minutes.
     await until(
       'the demo is live',
       async () => (await client.streams.get(system.facts.demoStreamId ?? '')).status === 'live',
+      110_000,
     );
-  });
+  }, 400_000);
 
   test('while it waits for a stream to go on air it says why, in the words of the API', async () => {
     const { facts, client } = system;
@@ -200,7 +202,10 @@ describe('make run', () => {
     const demo = await system.client.streams.get(system.facts.demoStreamId ?? '');
     expect(demo.status).toBe('live');
     expect((await system.client.destinations.get(demo.destinationID)).rtmpUrl).toBe(system.facts.rtmpUrl);
-    expect((await system.client.uploads.get(demo.videoUploadObjectID ?? '')).state).toBe('ready');
+    // It goes on air before the whole file is there.
+    await expect
+      .poll(async () => (await system.client.uploads.get(demo.videoUploadObjectID ?? '')).state)
+      .toBe('ready');
     const response = await fetch(`${system.facts.playUrl}/demo.flv`);
     const { value } = (await response.body?.getReader().read()) ?? {};
     expect(Buffer.from(value ?? []).toString('latin1', 0, 3)).toBe('FLV');

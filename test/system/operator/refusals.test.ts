@@ -26,12 +26,11 @@ import {
   kube,
   kubelet,
   NS,
-  operator,
   prepareUpload,
   setSpec,
-  startOperator,
   waitForPhase,
   waitForPod,
+  withoutOperator,
 } from '../../kit/system/operator-system.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -201,9 +200,7 @@ it('a stream that was refused under an operator before is tried again by the nex
     'it is refused',
     async () => findCondition((await getStream('second')).status?.conditions, 'Progressing')?.reason === 'PodRefused',
   );
-  await operator.lifecycle.stop();
-  await refusals.remove();
-  await startOperator();
+  await withoutOperator(() => refusals.remove());
   await waitForPod('second-onair');
 });
 

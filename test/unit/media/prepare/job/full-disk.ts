@@ -86,11 +86,11 @@ async function sweepFull(root: string): Promise<number | undefined> {
   const task = { action: 'sweep' as const, keep: '', shard: 0, shards: 1, graceSeconds: 24 * 3600 };
   const at = (hours: number) => new Date(Date.now() + hours * 3_600_000);
   await sweep(task, context, at(0));
-  for (let n = 0; n < 60; n++) await storage.write(`sources/${n}`, Buffer.alloc(BLOCK_BYTES));
+  for (let n = 0; n < 60; n++) await storage.write(`incoming/${n}`, Buffer.alloc(BLOCK_BYTES));
   await FILLERS.blocks(root, 0);
   for (let hours = 1; hours < 60; hours++) {
     await sweep(task, context, at(hours)).catch(() => undefined);
-    if (!(await storage.head('sources/0'))) return hours;
+    if (!(await storage.head('incoming/0'))) return hours;
   }
   return undefined;
 }

@@ -229,7 +229,7 @@ test('an import that is stopped ends all connections', async () => {
   const stop = new AbortController();
   await using server = await serveSlowly({
     answer: ({ number }) => {
-      if (number === 6) stop.abort(new Error('stopped'));
+      if (number === 3) stop.abort(new Error('stopped'));
       return false;
     },
   });
