@@ -21,6 +21,8 @@ const MAX_HEADER_CHARS = 2 ** 20;
 /** Tags are the file's own words, of any length; a longer line of one is left out. */
 const MAX_TAG_CHARS = 1000;
 const LONG_TAG = /^(\s*"(?:title|language|rotate|DURATION)": )".*"(,?)$/;
+/** One track may lie this much before the other in a file. */
+const APART_SECONDS = 2;
 /** Fields that source.ts reads. */
 const HEADER_ENTRIES = [
   'stream=index,codec_name,codec_type,codec_tag_string,profile,pix_fmt,width,height,sample_aspect_ratio,avg_frame_rate,r_frame_rate,' +
@@ -116,7 +118,7 @@ export interface ScanOptions {
   /** Frame rate of the wanted rendition; decides StreamScan.regular. */
   framerate?: number;
   limits?: MediaLimits;
-  /** Reads only this much of the beginning. */
+  /** Reads only this much of the beginning, on the line of time that joins a clock which jumps. */
   seconds?: number;
   /** The packets are described by tables, and their content is missing: nothing can be read in it. */
   isOutline?: boolean;
@@ -143,10 +145,17 @@ export async function scanPackets(
     movie.each((packet) => counter.add(packet));
     return counter.result();
   }
-  const beginning = seconds === undefined ? [] : ['-read_intervals', `%+${seconds}`];
+  // ffprobe would end its reading by the stored times, and so where a clock jumps.
+  const enough = new AbortController();
+  const within = { signal: AbortSignal.any([signal, enough.signal]), deadline };
   try {
-    await readPackets(path, tools, [...beginning, ...options], { signal, deadline }, (packet) => counter.add(packet));
+    await readPackets(path, tools, options, within, (packet) => {
+      if (enough.signal.aborted) return;
+      counter.add(packet);
+      if (seconds !== undefined && counter.seconds >= seconds + APART_SECONDS) enough.abort();
+    });
   } catch (error) {
+    if (enough.signal.aborted && !signal.aborted) return counter.result();
     if (!deadline.aborted || signal.aborted) throw error;
     const detail = `It could not be read to its end within ${limits.probeSeconds} s. Upload a shorter file.`;
     throw new PrepareError('prepare_timeout', detail, { cause: error });
@@ -208,6 +217,12 @@ class PacketCounter {
 
   #check(kind: 'video' | 'audio', seen: TrackCounts): void {
     checkTrack(seen, this.#about[kind], this.#limits);
+  }
+
+  /** Seconds of the longest track so far, without the time that its clock jumps over. */
+  get seconds(): number {
+    const { video, audio } = this.#tallies;
+    return Math.max(video?.seconds ?? 0, audio?.seconds ?? 0);
   }
 
   /** Throws as add() does. */
