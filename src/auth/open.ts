@@ -17,7 +17,7 @@ export interface OpenAuth<Mails extends AuthMails = AuthMails> {
   mails: Mails | undefined;
   /** The auth library, whose paths mount.ts serves. */
   library: () => Promise<Auth>;
-  /** Documents of clients, which are loaded before the library is asked. */
+  /** Documents of clients. Each is loaded before the library handles the request. */
   documents: ClientDocuments;
   db: Db;
   /** By their search path, for metrics. */

@@ -154,7 +154,7 @@ export async function adopt(
   for (const one of found) {
     if (!('upload' in one)) continue;
     const { name, uid } = one.upload.metadata;
-    // An import at work fails in a moment: what is asked now counts then.
+    // A running import fails in a moment. The annotation counts then.
     const annotations = { [RETRY_ANNOTATION]: `${kubeTime(now)} adopt-${one.key.uid}` };
     if (one.fate === 'adopted') await kube.mergePatch(UPLOADS, to, name, { metadata: { uid, annotations } });
     if (recordKey({ ...one.record, installation, namespace: to }) !== one.key.key) await storage.delete(one.key.key);

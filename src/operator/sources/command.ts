@@ -66,7 +66,7 @@ const ADOPT = {
 
 const UID = /^[A-Za-z0-9][A-Za-z0-9-]{0,62}$/;
 
-/** Undefined where the help is asked for. Throws ConfigError. */
+/** Returns undefined for `--help`. Throws ConfigError. */
 function parse<O extends NonNullable<ParseArgsConfig['options']>, T>(
   command: string,
   config: { args: string[]; options: O; allowPositionals: boolean },

@@ -200,7 +200,7 @@ export class Download {
         this.#takesRanges = false;
         if (chunk.length > ahead) yield chunk.subarray(ahead);
       }
-      // A part may end in front of the ranges; then the rest is asked for.
+      // A part may end in front of the ranges. Another request brings the rest.
       if (ranges && this.#received >= ranges.start) yield* ranges.bytes();
     } catch (error) {
       // One connection may succeed where a range has failed.
@@ -289,7 +289,7 @@ export class Download {
     });
   }
 
-  /** A server may send a part that nobody asked for, and parts that end before what was asked for. */
+  /** A server may send a part to a request for the whole file, and parts that are shorter than the request. */
   #isComplete(): boolean {
     return this.#total === undefined ? !this.#isPart : this.#received >= this.#total;
   }
@@ -425,7 +425,7 @@ export class Download {
     return this.#modified === undefined || modified === undefined ? undefined : modified === this.#modified;
   }
 
-  /** Whether a server that was asked for a part cannot read the condition: it begins the same content again. */
+  /** Whether a server cannot read the condition of a request for a part: it begins the same content again. */
   #isConditionLost({ statusCode, headers }: LinkResponse): boolean {
     if (CONDITION_REFUSED.has(statusCode)) return true;
     const length = first(headers['content-length']);
