@@ -3,12 +3,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import type { Resource } from '../../../src/kube/types.ts';
+import type { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { GATE } from '../../../src/lib/sentences.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
+import { API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
@@ -16,9 +14,9 @@ import { type LoopStreamSpec, READINESS_ISSUES } from '../../../src/resources/st
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
-import { silent } from '../../kit/real/kube.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { createOwned, startApiOperator } from '../../kit/system/api-operator.ts';
 import { until } from '../../kit/wait.ts';
 
 interface Issue {
@@ -31,15 +29,9 @@ interface Issue {
 
 let api: TestApi;
 let ada: Client;
-const operator = new Lifecycle();
+let operator: Lifecycle | undefined;
 
-const create = (resource: Resource, name: string, more: object) =>
-  api.kube.create(resource as Resource<KubeObject>, NAMESPACE, {
-    apiVersion: resource.group === '' ? resource.version : API_VERSION,
-    kind: resource.kind,
-    metadata: { name, labels: { [ACCOUNT_LABEL]: ada.accountId } },
-    ...more,
-  } as unknown as KubeObject);
+const create = (resource: Resource, name: string, more: object) => createOwned(api, ada, resource, name, more);
 
 async function createUpload(name: string, status?: object): Promise<void> {
   await create(UPLOADS, name, { spec: { source: { url: `https://media.example/${name}` } } });
@@ -51,7 +43,8 @@ async function createDestination(name: string, rtmpUrl?: string): Promise<void> 
   await create(DESTINATIONS, name, { spec: { secretName: `${name}-secret` } });
 }
 
-const LONG_NOTES = Object.fromEntries(Array.from({ length: 20 }, (_, i) => [`note-${i}`, 'x'.repeat(4000)]));
+/** The definition counts characters, and the operator those of JSON, in which each of these is two. */
+const LONG_NOTES = Object.fromEntries(Array.from({ length: 12 }, (_, i) => [`note-${i}`, '"'.repeat(4000)]));
 
 /** The streams by the code of their trouble. */
 const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
@@ -143,20 +136,10 @@ beforeAll(async () => {
       },
       { fieldManager: 'billing', subresource: 'status' },
     );
-  const config = operatorConfig({
-    LOOPSTREAM_IMAGE: SETTINGS.image,
-    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
-    LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
-    LOOPSTREAM_LEADER_ELECTION: 'false',
-    LOOPSTREAM_OPS_HOST: '127.0.0.1',
-    LOOPSTREAM_OPS_PORT: '0',
-    KUBECONFIG: api.kubernetes.kubeconfig,
-    LOOPSTREAM_NAMESPACE: NAMESPACE,
-  });
-  await runOperator(config, operator, silent);
+  operator = await startApiOperator(api);
 });
 afterAll(async () => {
-  await operator.stop();
+  await operator?.stop();
   await api?.stop();
 });
 

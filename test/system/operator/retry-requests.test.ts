@@ -1,22 +1,19 @@
 /** Tests that a start and a stop by REST name what Kubernetes refuses and when it is tried again, and that each tries it at once. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
+import type { Resource } from '../../../src/kube/types.ts';
+import type { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';
+import { MEDIA } from '../../kit/make/operator.ts';
 import { createRefusals, NEEDS_TEAM, type Refusals } from '../../kit/make/refusals.ts';
-import { silent } from '../../kit/real/kube.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { createOwned, startApiOperator } from '../../kit/system/api-operator.ts';
 import { createKubelet, type Kubelet } from '../../kit/system/kubelet.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -29,15 +26,9 @@ let api: TestApi;
 let ada: Client;
 let kubelet: Kubelet;
 let refusals: Refusals;
-const operator = new Lifecycle();
+let operator: Lifecycle | undefined;
 
-const create = (resource: Resource, name: string, more: object) =>
-  api.kube.create(resource as Resource<KubeObject>, NAMESPACE, {
-    apiVersion: resource.group === '' ? resource.version : API_VERSION,
-    kind: resource.kind,
-    metadata: { name, labels: { [ACCOUNT_LABEL]: ada.accountId } },
-    ...more,
-  } as unknown as KubeObject);
+const create = (resource: Resource, name: string, more: object) => createOwned(api, ada, resource, name, more);
 
 beforeAll(async () => {
   api = await startTestApi({}, { alone: true });
@@ -56,21 +47,11 @@ beforeAll(async () => {
     phase: 'ready',
     renditions,
   });
-  const config = operatorConfig({
-    LOOPSTREAM_IMAGE: SETTINGS.image,
-    LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
-    LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
-    LOOPSTREAM_LEADER_ELECTION: 'false',
-    LOOPSTREAM_OPS_HOST: '127.0.0.1',
-    LOOPSTREAM_OPS_PORT: '0',
-    KUBECONFIG: api.kubernetes.kubeconfig,
-    LOOPSTREAM_NAMESPACE: NAMESPACE,
-  });
-  await runOperator(config, operator, silent);
+  operator = await startApiOperator(api);
 });
 afterEach(() => refusals?.remove());
 afterAll(async () => {
-  await operator.stop();
+  await operator?.stop();
   await api?.stop();
 });
 
