@@ -20,7 +20,8 @@ help: ## list the targets
 node_modules/.installed: package-lock.json
 	@scripts/install-dependencies
 
-DASHBOARD := $(shell find src/dashboard -type f 2>/dev/null)
+# The page shares pure code with the servers.
+DASHBOARD := $(shell find src/dashboard src/client src/lib src/resources -type f 2>/dev/null)
 dist/dashboard/index.html: node_modules/.installed scripts/notices.ts $(DASHBOARD)
 	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
 

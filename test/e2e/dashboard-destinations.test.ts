@@ -75,6 +75,31 @@ test('an error stands at its field, the server’s too; a double click makes one
   await leave();
 });
 
+test('a key is asked for where one is needed; for an address that may be complete, a question precedes', async () => {
+  const page = await open();
+  await page.getByRole('button', { name: 'Add destination' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New destination' });
+  const add = dialog.getByRole('button', { name: 'Add destination' });
+  await add.click();
+  await dialog.getByText('Enter the stream key.').waitFor();
+  await dialog.getByRole('radio', { name: 'Custom' }).check();
+  await dialog.getByLabel('Name').fill('Takes its path as the name');
+  await dialog.getByLabel('Address').fill(system.facts.rtmpUrl);
+  await dialog.getByText('it may stay empty').waitFor();
+  await add.click();
+  const question = page.getByRole('dialog', { name: 'Add it without a stream key?' });
+  await expectForEverybody(page);
+  await question.getByRole('button', { name: 'Enter the key' }).click();
+  expect(await all()).not.toContainEqual(expect.objectContaining({ name: 'Takes its path as the name' }));
+  await add.click();
+  await question.getByRole('button', { name: 'Add without a key' }).click();
+  await page.getByRole('article', { name: 'Takes its path as the name' }).waitFor();
+  const made = (await all()).find(({ name }) => name === 'Takes its path as the name');
+  expect(made).toMatchObject({ rtmpUrl: system.facts.rtmpUrl });
+  await system.client.destinations.delete(made?.id ?? '');
+  await leave();
+});
+
 test('a test shows each passed step, or the failed one and the next step', async () => {
   const page = await open();
   const row = page.getByTestId('destination').first();

@@ -7,10 +7,16 @@
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { tidyKey, tidyText, tidyUrl } from '../../lib/pasted.ts';
 import { trimEndOf } from '../../lib/trim.ts';
-import { hasHidden, ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
+import { ingestForbidden } from '../../resources/destination/forbidden.ts';
+import { hasHidden, redactUrl } from '../../resources/destination/ingest.ts';
 import { splitLogin } from '../../resources/destination/login.ts';
-import { isWhole } from '../../resources/destination/platforms.ts';
-import { type DestinationField, FIELDS, mergeLogins, readDestination } from '../../resources/destination/read.ts';
+import {
+  type DestinationField,
+  FIELDS,
+  findKeyNeed,
+  mergeLogins,
+  readDestination,
+} from '../../resources/destination/read.ts';
 import { type DestinationStatus, keyHint } from '../../resources/destination/spec.ts';
 import type { DestinationUpdate } from './record.ts';
 
@@ -60,10 +66,11 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
     const errors = [{ path: '/rtmpUrl', message: forbidden }];
     throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
   }
-  if (!known && read.ingest.protocol !== 'srt' && read.streamName === '') {
-    const isComplete = isWhole(read.ingest);
+  if (!known) {
+    const need = findKeyNeed(read);
+    if (need === 'required') throw refuse('rtmpKey', MISSING);
     // A key that was forgotten would put a stream on air below another name.
-    if (!isComplete || asked.rtmpKey === undefined) throw refuse('rtmpKey', isComplete ? MISSING_OR_NONE : MISSING);
+    if (need === 'optional' && asked.rtmpKey === undefined) throw refuse('rtmpKey', MISSING_OR_NONE);
   }
   const isMoved = given.rtmpUrl !== undefined;
   const changes: SecretChanges = {

@@ -8,7 +8,7 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChangedFile } from '../../lib/changed-file.ts';
 import type { Logger } from '../../lib/log.ts';
-import { ingestForbidden } from '../../resources/destination/ingest.ts';
+import { ingestForbidden } from '../../resources/destination/forbidden.ts';
 import { FIELDS, readDestination } from '../../resources/destination/read.ts';
 import type { Program } from '../../resources/stream/program.ts';
 import type { Secrets } from './output/output.ts';

@@ -4,7 +4,8 @@ import type { Secret } from '../../kube/core.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, type Health, judgeProblem, type Outlook, readSince } from '../../resources/common/health.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
-import { ingestForbidden, redactUrl } from '../../resources/destination/ingest.ts';
+import { ingestForbidden } from '../../resources/destination/forbidden.ts';
+import { redactUrl } from '../../resources/destination/ingest.ts';
 import {
   FIELDS,
   type GivenDestination,

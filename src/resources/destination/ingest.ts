@@ -4,8 +4,8 @@
  * Pure: no I/O, no clock.
  */
 
-import { isInternalHost } from '../../lib/public-address.ts';
 import { trimEndOf } from '../../lib/trim.ts';
+import { countUtf8Bytes } from '../../lib/utf8.ts';
 import { MAX_STREAM_ID_BYTES, readSrtOptions, SRT_OPTIONS } from './srt.ts';
 
 const PROTOCOLS = ['rtmp', 'rtmps', 'srt'] as const;
@@ -83,7 +83,7 @@ export function readIngest(text: string, quote?: (name: string) => string): Inge
     return problem === undefined ? { ingest: { ...shared, path: '', query: '', options } } : { problem };
   }
   const { path, query } = readApplication(text);
-  if (Buffer.byteLength(host + path + query) > MAX_VALUE_BYTES) {
+  if (countUtf8Bytes(host + path + query) > MAX_VALUE_BYTES) {
     return { problem: `must have at most ${MAX_VALUE_BYTES} bytes` };
   }
   return { ingest: { ...shared, path, query, options: new Map() } };
@@ -122,15 +122,11 @@ const decoded = (name: string): string => [...new URLSearchParams(`${name}=`).ke
 /** Whether it is a URL as it was shown, with values missing. */
 export const hasHidden = (text: string): boolean => /…|%E2%80%A6/i.test(text);
 
-/** Why nothing may be sent to a host, as far as its text tells; undefined when it may, or when only DNS can tell. */
-export const ingestForbidden = ({ host }: Ingest, allowPrivate: boolean): string | undefined =>
-  isInternalHost(host, allowPrivate) ? 'must have a public host, not one of a private network' : undefined;
-
 /** Why a key cannot be used with a URL of this protocol; undefined when it can, as an empty one can. */
 export function findIngestKeyProblem(key: string, protocol: Ingest['protocol']): string | undefined {
   if (UNFIT.test(key) || !key.isWellFormed()) {
     return 'must not contain spaces, quotes, backslashes or control characters';
   }
   const most = protocol === 'srt' ? MAX_STREAM_ID_BYTES : MAX_VALUE_BYTES;
-  return Buffer.byteLength(key) > most ? `must have at most ${most} bytes` : undefined;
+  return countUtf8Bytes(key) > most ? `must have at most ${most} bytes` : undefined;
 }

@@ -2,6 +2,7 @@
  * Reads the user name and password of a destination: fields of their own, or within a URL that somebody pasted
  * (`rtmp://user:password@host/app`). Pure: no I/O, no clock.
  */
+import { countUtf8Bytes } from '../../lib/utf8.ts';
 import type { Ingest } from './ingest.ts';
 
 export interface Login {
@@ -53,8 +54,7 @@ export function findLoginProblem(
   if (/\p{Cc}/u.test(rtmpPassword) || !rtmpPassword.isWellFormed()) {
     return wrong('rtmpPassword', 'must not contain control characters');
   }
-  if (Buffer.byteLength(rtmpUser) > MAX_USER_BYTES)
-    return wrong('rtmpUser', `must have at most ${MAX_USER_BYTES} bytes`);
+  if (countUtf8Bytes(rtmpUser) > MAX_USER_BYTES) return wrong('rtmpUser', `must have at most ${MAX_USER_BYTES} bytes`);
   return [...rtmpPassword].length > MAX_PASSWORD_LENGTH
     ? wrong('rtmpPassword', `must have at most ${MAX_PASSWORD_LENGTH} characters`)
     : undefined;

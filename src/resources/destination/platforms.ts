@@ -9,7 +9,7 @@ const APPLICATIONS: readonly [host: string, app: string][] = [
   ['rtmp.youtube.com', 'live2'],
   ['rtmps.youtube.com', 'live2'],
   ['twitch.tv', 'app'],
-  ['contribute.live-video.net', 'app'],
+  ['live-video.net', 'app'],
   ['facebook.com', 'rtmp'],
   ['restream.io', 'live'],
   ['castr.io', 'static'],

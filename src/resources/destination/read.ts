@@ -8,7 +8,7 @@ import { trimEndOf } from '../../lib/trim.ts';
 import { findIngestKeyProblem, type Ingest, readIngest } from './ingest.ts';
 import { findLoginProblem, type Login, splitLogin } from './login.ts';
 import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
-import { platformProblem } from './platforms.ts';
+import { isWhole, platformProblem } from './platforms.ts';
 
 export const FIELDS = ['rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 export type DestinationField = (typeof FIELDS)[number];
@@ -92,6 +92,15 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   if (badLogin) return wrong(badLogin.field, badLogin.problem);
   const { rtmpUser, rtmpPassword } = credentials;
   return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };
+}
+
+/** `optional`: the address may be complete. The key may also have been forgotten, so people must say that they mean none. */
+export type KeyNeed = 'none' | 'optional' | 'required';
+
+/** Whether a new destination needs a key: SRT needs none, nor does an address that ends with the key. */
+export function findKeyNeed({ ingest, streamName }: ReadDestination): KeyNeed {
+  if (ingest.protocol === 'srt' || streamName !== '') return 'none';
+  return isWhole(ingest) ? 'optional' : 'required';
 }
 
 type GivenCredentials = { rtmpUser: string; rtmpPassword: string; problem?: undefined } | DestinationProblem;

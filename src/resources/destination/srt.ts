@@ -4,6 +4,7 @@
  * table get there, with values that their parser has rewritten. Names, units and ranges are those of ffmpeg's libsrt
  * protocol (`ffmpeg -h protocol=srt`) and of libsrt's API-socket-options.md. Pure: no I/O, no clock.
  */
+import { countUtf8Bytes } from '../../lib/utf8.ts';
 
 export interface SrtOption {
   /** The option of ffmpeg's protocol that it sets; undefined for what is accepted and changes nothing. */
@@ -43,7 +44,7 @@ const text = (what: string, min: number, max: number): SrtOption => ({
   takes: `${what} of ${min} to ${max} bytes without control characters`,
   secret: true,
   read: (value) => {
-    const bytes = Buffer.byteLength(value);
+    const bytes = countUtf8Bytes(value);
     return bytes >= min && bytes <= max && value.isWellFormed() && !CONTROL.test(value) ? value : undefined;
   },
 });

@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Destination } from '../../../client/index.ts';
-import { tidyUrl } from '../../../lib/pasted.ts';
+import { tidyKey, tidyUrl } from '../../../lib/pasted.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
@@ -15,7 +15,7 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { findOnAir } from './findOnAir.ts';
-import { type DestinationValues, disturbsStreams, FIELDS, findChanges, mayLackKey } from './formValues.ts';
+import { type DestinationValues, disturbsStreams, FIELDS, findAddressKeyNeed, findChanges } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
@@ -37,13 +37,15 @@ function KeyField({
   before: Destination | undefined;
 }) {
   const currentKey = before?.rtmpKeyHint ? `the key that ends in ${before.rtmpKeyHint}` : 'the current key';
+  const description =
+    findAddressKeyNeed(form.values.rtmpUrl) === 'required'
+      ? 'Kept secret. The key is never shown again to anyone.'
+      : 'Kept secret. With this address it may stay empty.';
   return (
     <div>
       <PasswordInput
         label={before ? 'New stream key' : 'Stream key'}
-        description={
-          before ? `Leave it empty to keep ${currentKey}.` : 'Kept secret. The key is never shown again to anyone.'
-        }
+        description={before ? `Leave it empty to keep ${currentKey}.` : description}
         autoComplete="off"
         spellCheck={false}
         visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the key' }}
@@ -79,13 +81,17 @@ function usePreset(form: DestinationFormState, before: Destination | undefined) 
   return [presetById(id), choose] as const;
 }
 
-/** Asks before a change interrupts the streams that are on air to the destination. */
+const isKeyMissed = ({ rtmpUrl, rtmpKey }: DestinationValues): boolean =>
+  tidyKey(rtmpKey) === '' && findAddressKeyNeed(rtmpUrl) === 'optional';
+
+/** Asks before a change interrupts the streams on air to the destination, and where the key may have been forgotten. */
 function useQuestion(before: Destination | undefined, submit: (values: DestinationValues) => void) {
   const api = useApi();
   const [isLooking, setLooking] = useState(false);
   const [question, setQuestion] = useState<{ values: DestinationValues; names: readonly string[] }>();
   const save = async (values: DestinationValues) => {
     if (isLooking) return;
+    if (!before && isKeyMissed(values)) return setQuestion({ values, names: [] });
     if (!before || !disturbsStreams(findChanges(values, before))) return submit(values);
     setLooking(true);
     // Where nobody can say whether a stream is on air, one may be.
@@ -97,33 +103,42 @@ function useQuestion(before: Destination | undefined, submit: (values: Destinati
     if (names?.length === 0) submit(values);
     else setQuestion({ values, names: names ?? [] });
   };
-  const dialog = before && question && (
-    <InterruptQuestion
-      destination={before.name}
-      streams={question.names}
-      onYes={() => submit(question.values)}
-      onClose={() => setQuestion(undefined)}
-    />
+  if (!question) return { save, isLooking };
+  const answers = { onYes: () => submit(question.values), onClose: () => setQuestion(undefined) };
+  const dialog = before ? (
+    <InterruptQuestion destination={before.name} streams={question.names} {...answers} />
+  ) : (
+    <KeyQuestion {...answers} />
   );
   return { save, isLooking, dialog };
 }
 
-interface InterruptQuestionProps {
-  destination: string;
-  /** The names of those that are known. */
-  streams: readonly string[];
+interface Answers {
   onYes: () => void;
   onClose: () => void;
 }
 
+const KeyQuestion = (answers: Answers) => (
+  <Confirm title="Add it without a stream key?" yes="Add without a key" no="Enter the key" {...answers}>
+    Some servers take the whole address as the name of the stream, and need no key. If yours gave you a key, enter it:
+    without one, viewers may see nothing.
+  </Confirm>
+);
+
+interface InterruptQuestionProps extends Answers {
+  destination: string;
+  /** The names of those that are known. */
+  streams: readonly string[];
+}
+
 const MOST_NAMES = 3;
 
-function InterruptQuestion({ destination, streams, onYes, onClose }: InterruptQuestionProps) {
+function InterruptQuestion({ destination, streams, ...answers }: InterruptQuestionProps) {
   const named = streams.slice(0, MOST_NAMES).map((name) => `“${name}”`);
   const all = streams.length > MOST_NAMES ? [...named, 'others'] : named;
   const who = all.length === 0 ? 'Streams may be' : `${listNames(all)} ${all.length === 1 ? 'is' : 'are'}`;
   return (
-    <Confirm title={`Change “${destination}” on air?`} yes="Save" no="Keep it as it is" onYes={onYes} onClose={onClose}>
+    <Confirm title={`Change “${destination}” on air?`} yes="Save" no="Keep it as it is" {...answers}>
       {who} on air here. Saving ends the broadcast at the old address and key, and connects to the new ones. If these do
       not work, viewers see nothing until they do.
     </Confirm>
@@ -161,7 +176,8 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     validate: {
       name: missing('a name'),
       rtmpUrl: missing('the destination’s address'),
-      rtmpKey: (key, { rtmpUrl }) => (before || mayLackKey(rtmpUrl) ? null : missing('the stream key')(key)),
+      rtmpKey: (key, { rtmpUrl }) =>
+        before || findAddressKeyNeed(rtmpUrl) !== 'required' ? null : missing('the stream key')(key),
     },
   });
   const [preset, choose] = usePreset(form, before);

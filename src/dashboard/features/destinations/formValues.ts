@@ -1,15 +1,19 @@
 /** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
 import type { Destination } from '../../../client/index.ts';
 import { tidyKey, tidyText, tidyUrl } from '../../../lib/pasted.ts';
+import { splitLogin } from '../../../resources/destination/login.ts';
+import { findKeyNeed, type KeyNeed, readDestination } from '../../../resources/destination/read.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];
 export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean };
 type SentFields = Partial<Record<DestinationFormField, string>>;
 
-/** Where SRT needs no key, and where an address ends with one, the field of the key may stay empty. */
-export const mayLackKey = (rtmpUrl: string): boolean =>
-  /^(srt:\/\/|rtmps?:\/\/[^/]+\/[^/?]+\/[^/?])/i.test(tidyUrl(rtmpUrl));
+/** Whether a new destination at this address needs a key. One that cannot be read, or has a placeholder for it, does. */
+export function findAddressKeyNeed(rtmpUrl: string): KeyNeed {
+  const { read } = readDestination({ rtmpUrl: splitLogin(tidyUrl(rtmpUrl)).rtmpUrl });
+  return read ? findKeyNeed(read) : 'required';
+}
 
 const TIDY: Partial<Record<DestinationFormField, (text: string) => string>> = { rtmpUrl: tidyUrl, rtmpKey: tidyKey };
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { problems } from '../../../../../src/client/index.ts';
+import { findAddressKeyNeed } from '../../../../../src/dashboard/features/destinations/formValues.ts';
 import { findPreset, PRESETS } from '../../../../../src/dashboard/features/destinations/presets.ts';
 import { buildSteps } from '../../../../../src/dashboard/features/destinations/stages.ts';
 import { findFieldErrors } from '../../../../../src/dashboard/ui/fieldErrors.ts';
@@ -7,9 +8,10 @@ import { findIngestUrlProblem } from '../../../../../src/resources/destination/i
 import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
 
 describe('the known platforms', () => {
-  test('the server takes each of their addresses, and each is known again by it', () => {
+  test('the server takes each of their addresses with a key alone, and each is known again by it', () => {
     for (const { id, rtmpUrl } of PRESETS.filter(({ rtmpUrl }) => rtmpUrl !== '')) {
       expect(findIngestUrlProblem(rtmpUrl)).toBeUndefined();
+      expect(findAddressKeyNeed(rtmpUrl)).toBe('required');
       expect(findPreset(rtmpUrl).id).toBe(id);
     }
   });
