@@ -9,6 +9,7 @@ const LAYERS = [
   'settings',
   'kube',
   'resources',
+  'protocol',
   'media',
   'db',
   'auth',
@@ -53,7 +54,7 @@ module.exports = {
       name: 'pods-are-small',
       severity: 'error',
       comment: 'A pod loads no client of Kubernetes, Postgres or Redis.',
-      from: { path: '^src/media/' },
+      from: { path: '^src/(media|protocol)/' },
       to: { path: '^src/kube/(?!types\\.ts$)|node_modules/(pg|kysely|ioredis|@kubernetes|fastify)/' },
     },
     {

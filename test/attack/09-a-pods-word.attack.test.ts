@@ -7,19 +7,13 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../src/kube/core.ts';
 import { kubeTime } from '../../src/lib/clock.ts';
 import { judgeDegraded } from '../../src/operator/stream/conditions.ts';
-import { parsePodReport } from '../../src/operator/stream/pod-report.ts';
-import {
-  compareWithSight,
-  computeSessions,
-  parseRuns,
-  readPodTime,
-  type Sight,
-} from '../../src/operator/stream/sessions.ts';
+import { compareWithSight, computeSessions, readPodTime, type Sight } from '../../src/operator/stream/sessions.ts';
 import { buildStatus } from '../../src/operator/stream/status.ts';
 import { findCondition } from '../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../src/resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
 import { at, makePod, step, stream, world } from '../kit/make/operator.ts';
+import { parsePodReport, parseRuns } from '../kit/make/report.ts';
 
 const CHARGED = { hour: 3600, skew: 60, rounding: 2 };
 

@@ -1,7 +1,5 @@
-/**
- * Converts the statistics of a streamer pod (GET /stats) to the public shape. A pod may be older or newer than this server, so a
- * missing or unknown number becomes null. Pure: no I/O, no clock.
- */
+/** Converts the statistics of a streamer's pod to the public shape, in which a missing number is null. Pure: no I/O, no clock. */
+import { readStats, type StreamerStats } from '../../protocol/report.ts';
 import { getReasonCode } from '../../resources/stream/readiness.ts';
 import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
 import type { LiveStats } from './record.ts';
@@ -26,42 +24,14 @@ export const NOT_LIVE: LiveStats = Object.freeze({
   destinations: [],
 });
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const record = (value: unknown) => (isRecord(value) ? value : {});
-const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : null);
-const text = (value: unknown) => (typeof value === 'string' && value !== '' ? value : null);
+type Item = Exclude<StreamerStats['nextItem'], null>;
 
-const place = (value: unknown) => {
-  const { playlistID, index } = record(value);
-  return { playlistID: text(playlistID), index: Number.isSafeInteger(index) ? (index as number) : null };
-};
-
-const item = (value: unknown): LiveStats['current'] => {
-  const { id, name } = record(value);
-  return text(id) === null ? null : { id: String(id), name: text(name) ?? String(id), ...place(value) };
-};
-
-const problem = (value: unknown): LiveStats['destinations'][number]['lastError'] => {
-  const { code, message } = record(value);
-  return text(code) === null ? null : { code: String(code), message: text(message) ?? String(code) };
-};
-
-const broken = (value: unknown): LiveStats['brokenItems'] =>
-  (Array.isArray(value) ? value : []).map(record).flatMap(({ id, name, track, code, message, ...rest }) =>
-    text(id) === null
-      ? []
-      : [
-          {
-            id: String(id),
-            name: text(name) ?? String(id),
-            ...place(rest),
-            track: track === 'audio' ? ('audio' as const) : ('video' as const),
-            code: text(code) ?? 'unknown',
-            message: text(message) ?? '',
-          },
-        ],
-  );
+const toItem = ({ id, name, playlistID, index }: Item): Exclude<LiveStats['next'], null> => ({
+  id,
+  name: name || id,
+  playlistID,
+  index,
+});
 
 type Broken = LiveStats['brokenItems'][number];
 
@@ -76,45 +46,48 @@ export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>
 const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;
 
 /**
- * Destinations are keyed by resource name, which is their public id; `findName` returns the display name. `leftOut` lists items
- * missing from the pod's program.
+ * Converts an answer to GET /stats. Destinations are keyed by resource name, which is their public id; `findName` returns the display
+ * name. `leftOut` lists items missing from the pod's program.
  */
 export function toLiveStats(
-  pod: unknown,
+  answer: unknown,
   findName: (id: string) => string,
   leftOut: readonly Broken[] = [],
 ): LiveStats {
-  const stats = record(pod);
-  const seam = record(stats.seam);
-  const reported = broken(stats.brokenItems);
-  const destinations = Array.isArray(stats.destinations) ? stats.destinations.filter(isRecord) : [];
+  const read = readStats(answer);
+  if (!read.ok) return NOT_LIVE;
+  const stats = read.message;
+  const { seam, currentItem } = stats;
+  const reported = stats.brokenItems.map(({ track, code, message, ...one }) => ({
+    ...toItem(one),
+    track,
+    code,
+    message,
+  }));
   return {
     live: stats.live === true,
-    startedAt: text(stats.startedAt),
-    uptimeSeconds: number(stats.uptimeSeconds),
-    bitrateKbps: number(stats.bitrateKbps),
-    fps: number(stats.fps),
-    framesSent: number(stats.framesSent),
-    loopCount: number(stats.loopCount),
-    seam: isRecord(stats.seam) ? { count: number(seam.count), maxStepMs: number(seam.maxStepMs) } : null,
-    avSkewMs: number(stats.avSkewMs),
-    reconnects: number(stats.reconnects),
-    current: item(stats.currentItem),
-    positionSeconds: number(record(stats.currentItem).positionSeconds),
-    durationSeconds: number(record(stats.currentItem).durationSeconds),
-    next: item(stats.nextItem),
-    playable: typeof stats.playable === 'boolean' ? stats.playable : null,
+    startedAt: stats.startedAt,
+    uptimeSeconds: stats.uptimeSeconds ?? null,
+    bitrateKbps: stats.bitrateKbps ?? null,
+    fps: stats.fps ?? null,
+    framesSent: stats.framesSent ?? null,
+    loopCount: stats.loopCount ?? null,
+    seam: seam ? { count: seam.count, maxStepMs: seam.maxStepMs } : null,
+    avSkewMs: stats.avSkewMs ?? null,
+    reconnects: stats.reconnects ?? null,
+    current: currentItem && toItem(currentItem),
+    positionSeconds: currentItem?.positionSeconds ?? null,
+    durationSeconds: currentItem?.durationSeconds ?? null,
+    next: stats.nextItem && toItem(stats.nextItem),
+    playable: stats.playable,
     brokenItems: [...reported, ...leftOut.filter((one) => !reported.some((other) => isSame(one, other)))],
-    destinations: destinations.map((destination) => {
-      const id = text(destination.id) ?? text(destination.name) ?? '';
-      return {
-        id,
-        name: findName(id),
-        connected: destination.connected === true,
-        bytesSent: number(destination.bytesSent),
-        reconnects: number(destination.reconnects),
-        lastError: problem(destination.lastError),
-      };
-    }),
+    destinations: stats.destinations.map(({ name: id, connected, bytesSent, reconnects, lastError }) => ({
+      id,
+      name: findName(id),
+      connected,
+      bytesSent: bytesSent ?? null,
+      reconnects: reconnects ?? null,
+      lastError: lastError && { code: lastError.code, message: lastError.message || lastError.code },
+    })),
   };
 }

@@ -6,6 +6,7 @@
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Grant } from '../../media/streamer/control/grant.ts';
 import { admit, REPORT_RATE } from '../../media/streamer/control/push-plan.ts';
+import { readReport } from '../../protocol/report.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
@@ -33,9 +34,6 @@ export interface Received {
 
 export type ReceiveReport = (pushed: PushedReport) => Promise<Received>;
 
-const isHeld = (report: unknown): report is object =>
-  typeof report === 'object' && report !== null && 'held' in report && report.held === true;
-
 export function createReportReceiver(
   { streams, pods }: Pick<Caches, 'streams' | 'pods'>,
   tokens: Pick<ControlTokens, 'check'>,
@@ -59,10 +57,12 @@ export function createReportReceiver(
     if (!pod || !stream || !isOwnedBy(pod, stream)) return { result: 'unknown_pod' };
     if (!(await tokens.check(stream, pod, token))) return { result: 'wrong_token' };
     if (!isWithinRate(podUid)) return { result: 'too_many' };
-    const report = await readBody();
-    const grant = isFirstPod(pod) && isHeld(report) ? await grantFirst(stream, pod) : undefined;
+    const read = readReport(await readBody());
+    if (!read.ok) return { result: 'invalid' };
+    const report = read.message;
+    const grant = isFirstPod(pod) && report.held ? await grantFirst(stream, pod) : undefined;
     // The pod publishes when it has the answer.
-    const isAccepted = streamers.accept(pod, grant && isHeld(report) ? { ...report, held: false } : report);
+    const isAccepted = streamers.accept(pod, grant ? { ...report, held: false } : report);
     return isAccepted ? { result: 'accepted', grant } : { result: 'invalid' };
   };
 }

@@ -14,6 +14,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { type Run, readTimeOnAir } from '../../protocol/report.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../../resources/stream/sessions.ts';
@@ -50,11 +51,8 @@ function readLastRuns(pod: Pod): Run[] {
     [lastState?.terminated, state?.terminated].filter((end) => end !== undefined),
   );
   return ends.flatMap(({ message }) => {
-    try {
-      return parseRuns(JSON.parse(message ?? ''));
-    } catch {
-      return [];
-    }
+    const read = readTimeOnAir(message);
+    return read.ok ? listLatestRuns(read.message.runs) : [];
   });
 }
 
@@ -340,36 +338,11 @@ export function compareWithSight(
   return { sight: next, isTooLittle: seconds - sight.seconds < ((atMs - sight.atMs) / 1000) * LEAST_SHARE };
 }
 
-/** One process of a pod that was on air, as the streamer tells of it. */
-export interface Run {
-  run: number;
-  startedAt: string;
-  lastAt: string;
-  onAirSeconds: number;
-}
-
 /** How far apart the writes of an open session are. */
 export const CHECKPOINT_SECONDS = 3600;
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-/** RFC 3339, as Kubernetes wants it in a status: what Date.parse takes besides would be refused there. */
-const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/;
-export const isTime = (value: unknown): value is string =>
-  typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
 
 /** A streamer tells of 24 at most. */
 const MAX_RUNS = 48;
 
-/** The runs in what a pod tells, in order; a pod may be older or newer than this operator. */
-export function parseRuns(reported: unknown): Run[] {
-  const runs = isRecord(reported) && Array.isArray(reported.runs) ? reported.runs.filter(isRecord) : [];
-  return runs
-    .flatMap(({ run, startedAt, lastAt, onAirSeconds: seconds }): Run[] => {
-      if (!Number.isSafeInteger(run) || (run as number) < 0 || !isTime(startedAt) || !isTime(lastAt)) return [];
-      if (typeof seconds !== 'number' || !Number.isFinite(seconds) || seconds < 0) return [];
-      return [{ run: run as number, startedAt, lastAt, onAirSeconds: seconds }];
-    })
-    .sort((a, b) => a.run - b.run)
-    .slice(-MAX_RUNS);
-}
+/** The latest runs that a pod tells of, in order. */
+export const listLatestRuns = (runs: readonly Run[]): Run[] => runs.toSorted((a, b) => a.run - b.run).slice(-MAX_RUNS);

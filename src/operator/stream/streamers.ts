@@ -7,6 +7,8 @@ import type { Pod } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { readSkipAnswer } from '../../protocol/commands.ts';
+import { readStats, type StreamerReport } from '../../protocol/report.ts';
 import {
   COMPONENT_LABEL,
   RELEASE_PATH,
@@ -20,7 +22,7 @@ import type { Caches } from '../caches/caches.ts';
 import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
 import { isFirstPod } from './first-pod.ts';
-import { isPushing, isSameReport, type PodReport, parseClock, parsePodReport, type StreamClock } from './pod-report.ts';
+import { isSameReport, type PodReport, type StreamClock, toClock, toPodReport } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import type { ReportResult } from './report-result.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
@@ -53,8 +55,8 @@ export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000, silentM
 export interface Streamers {
   /** The last report of a pod, by its UID. */
   report(podUid: string): PodReport | undefined;
-  /** Accepts a report that a pod has pushed, as it was parsed from JSON; false when it is none. */
-  accept(pod: Pod, pushed: unknown): boolean;
+  /** Accepts a report that a pod has pushed; false when this operator follows no pods. */
+  accept(pod: Pod, pushed: StreamerReport): boolean;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
   /** Tells a pod that it may publish, so that it need not wait for its files. */
@@ -172,7 +174,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     }
     // A report that was pushed since the question is newer than the answer, and the pod is left alone for its sake.
     if (entry.report !== before) return;
-    const report = parsePodReport(answer, isPushing(answer));
+    const stats = readStats(answer);
+    const isPushing = stats.ok && stats.message.pushes;
+    const report = stats.ok ? toPodReport(stats.message, isPushing) : undefined;
     const program = readPodProgram(pod);
     // A first pod that is not heard waits for its grant.
     const waits = !report && !before && isFirstPod(pod);
@@ -183,7 +187,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     if (entry.skips !== skips) return;
     const isNew = keep(pod, entry, report);
     // A pod whose pushes are said to arrive, and which says something else when it is asked, is asked again soon.
-    if (isPushing(answer) && !(before && isNew)) plan(entry, computeNextMs(silentMs));
+    if (isPushing && !(before && isNew)) plan(entry, computeNextMs(silentMs));
   };
 
   /** Resolves to whether the pod has carried it out. */
@@ -216,8 +220,8 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     hasStopped,
     report: (podUid) => pods.get(podUid)?.report,
     accept(pod, pushed) {
-      const report = parsePodReport(pushed, true);
-      if (!report || !following) return false;
+      if (!following) return false;
+      const report = toPodReport(pushed, true);
       const entry = findState(pod.metadata.uid);
       // The pod may have sent it before it was told to publish, or before it skipped. Then it is asked at once.
       const contradicts = report.held || !isSameJson(report.clock, entry.report?.clock ?? report.clock);
@@ -235,8 +239,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       });
       entry.skips++;
       entry.commandedMs = performance.now();
-      if (typeof answer !== 'object' || answer === null || !('clock' in answer)) return undefined;
-      const clock = parseClock(answer.clock);
+      const read = readSkipAnswer(answer);
+      if (!read.ok) return undefined;
+      const clock = toClock(read.message.clock);
       if (entry.report) entry.report = { ...entry.report, clock };
       return clock;
     },

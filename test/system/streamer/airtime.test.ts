@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamerRun } from '../../../src/media/streamer/control/airtime.ts';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { unreceivedBytes } from '../../../src/media/streamer/output/unreceived-bytes.ts';
+import type { Run } from '../../../src/protocol/report.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { startTap } from '../../kit/fake/tap.ts';
 import { processWith } from '../../kit/make/destinations.ts';
@@ -60,7 +60,7 @@ async function begin(name: string) {
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;
-  const readRuns = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: StreamerRun[] };
+  const readRuns = async (file: string) => JSON.parse(await readFile(file, 'utf8')) as { runs: Run[] };
   return {
     files,
     tap,

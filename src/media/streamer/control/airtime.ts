@@ -10,16 +10,7 @@
 import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
 import { type Clock, kubeTime } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
-
-/** One process that was on air. Times are RFC 3339, seconds have one digit behind the point. */
-export interface StreamerRun {
-  /** Rises from one process of a pod to the next. */
-  run: number;
-  startedAt: string;
-  /** Time of the last taken media. */
-  lastAt: string;
-  onAirSeconds: number;
-}
+import type { Run, TimeOnAir } from '../../../protocol/report.ts';
 
 /**
  * A longer gap between two reports counts only this much: this process did not run, or the link nearly stood still. Reports
@@ -36,7 +27,7 @@ export interface AirtimeFiles {
   history?: string | undefined;
 }
 
-const isRun = (value: unknown): value is StreamerRun =>
+const isRun = (value: unknown): value is Run =>
   typeof value === 'object' &&
   value !== null &&
   'run' in value &&
@@ -47,7 +38,7 @@ const isRun = (value: unknown): value is StreamerRun =>
   'lastAt' in value;
 
 /** Reads the runs before this one; none if the file does not exist or cannot be read. */
-function readRuns(path: string | undefined): StreamerRun[] {
+function readRuns(path: string | undefined): Run[] {
   try {
     const told: unknown = path === undefined ? [] : JSON.parse(readFileSync(path, 'utf8')).runs;
     return Array.isArray(told) ? told.filter(isRun) : [];
@@ -79,7 +70,7 @@ class InPlaceFile {
 export class AirtimeCounter {
   readonly #clock: Clock;
   readonly #log: Logger;
-  readonly #before: readonly StreamerRun[];
+  readonly #before: readonly Run[];
   readonly #files: InPlaceFile[] = [];
   readonly #run: number;
   #startedAt: string | undefined;
@@ -127,7 +118,7 @@ export class AirtimeCounter {
   };
 
   /** Returns the earlier runs, and this one if it has been on air. */
-  runs(): StreamerRun[] {
+  runs(): Run[] {
     if (this.#startedAt === undefined) return [...this.#before];
     const onAirSeconds = Math.floor(this.#ms / 100) / 10;
     return [...this.#before, { run: this.#run, startedAt: this.#startedAt, lastAt: this.#lastAt, onAirSeconds }];
@@ -140,7 +131,8 @@ export class AirtimeCounter {
   }
 
   #write(): void {
-    const text = JSON.stringify({ runs: this.runs() });
+    const report: TimeOnAir = { runs: this.runs() };
+    const text = JSON.stringify(report);
     for (const file of [...this.#files]) {
       try {
         file.write(text);

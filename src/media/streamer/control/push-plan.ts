@@ -6,7 +6,7 @@
  * costs one small request for each backoff. The waits are random, so thousands of pods do not report in the same moment.
  */
 import { type Backoff, exponentialMs } from '../../../lib/backoff.ts';
-import type { StreamerReport } from './stats.ts';
+import type { StreamerReport } from '../../../protocol/report.ts';
 
 const HEARTBEAT_MS = 300_000;
 /** Changes of one moment, such as those of two destinations, go in one report. */

@@ -7,10 +7,10 @@
 import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import type { StreamerReport } from '../../../protocol/report.ts';
 import { REPORTS_PATH } from '../../../resources/common/names.ts';
 import { type Grant, parseGrant } from './grant.ts';
 import { afterPush, describeChange, isPushDue, NOTHING_PUSHED } from './push-plan.ts';
-import type { StreamerReport } from './stats.ts';
 
 /** An ES import of node:http loads a whole HTTP client besides (http.ts). */
 const { Agent, request } = process.getBuiltinModule('node:http');

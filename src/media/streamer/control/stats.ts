@@ -2,71 +2,19 @@
  * Builds the numbers of a stream as one JSON document, which /stats returns and the metrics use.
  * Pure: no I/O, no clock.
  */
+import type { Run, StreamerReport, StreamerStats as Wire } from '../../../protocol/report.ts';
 import type { CacheStats } from '../../storage/cache.ts';
 import type { BroadcastStats } from '../output/broadcaster.ts';
 import type { OutputStats } from '../output/output.ts';
 import type { SpliceStats } from '../timeline/splicer.ts';
-import type { PreparationBehind, ShownItem, TrackEpoch, TrackStats, UnplayableItem } from '../tracks/track.ts';
-import type { StreamerRun } from './airtime.ts';
+import type { PreparationBehind, TrackStats } from '../tracks/track.ts';
 
-export interface StreamerStats {
-  /** True while a destination takes media. */
-  live: boolean;
-  /** True while this pod does not hold the publisher lock. */
-  held: boolean;
-  /** True while the operator accepts the reports that this pod pushes, and so need not ask. */
-  pushes: boolean;
-  /** Time when a destination first took media (RFC 3339); null before. */
-  startedAt: string | null;
-  uptimeSeconds: number;
-  /** Averages over the last seconds. */
-  bitrateKbps: number;
-  fps: number;
-  framesSent: number;
-  /** Rounds of the video list since the on-air epoch. */
-  loopCount: number;
-  seam: {
-    count: number;
-    maxStepMs: number;
-    maxAudioStepMs: number;
-    hour: { maxStepMs: number; maxAudioStepMs: number };
-  };
-  /** Sound minus picture at the last seam. */
-  avSkewMs: number;
-  reconnects: number;
-  currentItem: TrackStats['current'];
-  nextItem: ShownItem | null;
-  currentAudioItem: ShownItem | null;
-  programVersion: number;
-  /** The playhead of each track, as another streamer would need it to stand at the same place. */
-  clock: { video: TrackEpoch | null; audio: TrackEpoch | null };
-  /** False while no item can be played. */
-  playable: boolean;
-  skippedItems: number;
-  /** Items that could not be played at their last turn. */
-  brokenItems: (UnplayableItem & { track: 'video' | 'audio' })[];
-  /** Items that ended early because the rest of them was not prepared yet. */
-  preparationBehind: {
-    /** Number of such ends since the start. */
-    count: number;
-    /** The item that is still behind, if there is one, and the time of its first such end (RFC 3339). */
-    item: (ShownItem & { track: 'video' | 'audio' }) | null;
-    since: string | null;
-  };
-  /** Media sent ahead of time. */
-  leadMs: number;
-  /** The processes of this pod that were on air, in order; the last one is this process if it was. */
-  runs: readonly StreamerRun[];
+/** As a pod of this release writes it: with every field, and with the numbers of its cache. */
+export type StreamerStats = Required<Omit<Wire, 'destinations'>> & {
   /** Cache statistics since the start; null without a cache. */
   cache: CacheStats | null;
   destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
-}
-
-/** The part of the numbers that the operator acts on or shows (operator/stream/pod-report.ts). */
-export type StreamerReport = Pick<
-  StreamerStats,
-  'live' | 'held' | 'playable' | 'clock' | 'brokenItems' | 'preparationBehind' | 'runs' | 'destinations'
->;
+};
 
 export interface StatsParts {
   splice: SpliceStats;
@@ -80,7 +28,7 @@ export interface StatsParts {
   held?: boolean;
   pushes?: boolean;
   cache?: CacheStats | undefined;
-  runs?: readonly StreamerRun[];
+  runs?: Run[];
 }
 
 const sum = (numbers: Iterable<number>): number => {

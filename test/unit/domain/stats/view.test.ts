@@ -2,23 +2,19 @@ import { expect, test } from 'vitest';
 import { NOT_LIVE, toLiveStats } from '../../../../src/domain/stats/view.ts';
 
 test('any report of a pod becomes the public shape: wrong types are nulls, unknown fields are left out', () => {
-  for (const told of [
-    null,
-    5,
-    'x',
-    [],
-    {},
-    { live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} },
-  ])
+  for (const told of [null, 5, 'x', [], {}, { playable: 'yes' }])
     expect(toLiveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  const odd = { playable: true, live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} };
+  expect(toLiveStats(odd, (id) => id)).toEqual({ ...NOT_LIVE, playable: true });
   const currentItem = { id: 'upl-1', positionSeconds: 61.5, durationSeconds: 1800 };
-  expect(toLiveStats({ currentItem }, (id) => id)).toMatchObject({
+  expect(toLiveStats({ playable: true, currentItem }, (id) => id)).toMatchObject({
     current: { id: 'upl-1' },
     positionSeconds: 61.5,
     durationSeconds: 1800,
   });
   const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
-  const { destinations } = toLiveStats({ destinations: [{ name: 'dst-1', connected: true, lastError }] }, () => 'Home');
+  const told = { playable: true, destinations: [{ name: 'dst-1', connected: true, lastError }] };
+  const { destinations } = toLiveStats(told, () => 'Home');
   expect(destinations).toEqual([
     {
       id: 'dst-1',

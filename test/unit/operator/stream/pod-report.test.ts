@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { judgeDegraded } from '../../../../src/operator/stream/conditions.ts';
-import { parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
 import { findPendingSkip, isBehind, readSkipped, withClock } from '../../../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../src/resources/common/names.ts';
 import { at, makePod, makeProgram, NOW, step, stream, world } from '../../../kit/make/operator.ts';
+import { parsePodReport } from '../../../kit/make/report.ts';
 
 const EPOCH = NOW.toISOString();
 const program = makeProgram(stream(), world(), EPOCH);

@@ -2,17 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
-import { isSameReport, parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
-import {
-  computeSessions,
-  type PodTime,
-  parseRuns,
-  type Run,
-  readPodTime,
-} from '../../../../src/operator/stream/sessions.ts';
+import { isSameReport } from '../../../../src/operator/stream/pod-report.ts';
+import { computeSessions, type PodTime, readPodTime } from '../../../../src/operator/stream/sessions.ts';
+import type { Run } from '../../../../src/protocol/report.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { MAX_SESSIONS, type Session } from '../../../../src/resources/stream/sessions.ts';
 import { at, makePod, NOW, step, stream, world } from '../../../kit/make/operator.ts';
+import { parsePodReport, parseRuns } from '../../../kit/make/report.ts';
 
 /** `since`: seconds after NOW. */
 const run = (number: number, onAirSeconds: number, since = 0): Run => ({

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest';
 import { failure } from '../../../../src/media/streamer/output/failure.ts';
 import { Recovery } from '../../../../src/media/streamer/output/recovery.ts';
-import { parsePodReport } from '../../../../src/operator/stream/pod-report.ts';
 import { buildEvents } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { at, makePod, step, stream, world } from '../../../kit/make/operator.ts';
+import { parsePodReport } from '../../../kit/make/report.ts';
 
 const TURNS = 50;
 const CLOSED = failure('reset', 'Connection reset by peer');

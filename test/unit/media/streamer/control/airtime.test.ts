@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AirtimeCounter, type StreamerRun } from '../../../../../src/media/streamer/control/airtime.ts';
+import { AirtimeCounter } from '../../../../../src/media/streamer/control/airtime.ts';
+import type { Run } from '../../../../../src/protocol/report.ts';
 import { silent } from '../../../../kit/real/kube.ts';
 
 const START = Date.parse('2026-06-01T12:00:00Z');
@@ -22,7 +23,7 @@ function begin(atMs = 0, message = `message-${atMs}`) {
   return {
     airtime,
     /** The runs that kubelet would read now. */
-    said: (): StreamerRun[] => JSON.parse(readFileSync(files.message, 'utf8') || '{"runs":[]}').runs,
+    said: (): Run[] => JSON.parse(readFileSync(files.message, 'utf8') || '{"runs":[]}').runs,
     /** Reports at least every two seconds. */
     taken(fromMs: number, toMs: number) {
       for (let ms = fromMs; ms < toMs; ) {

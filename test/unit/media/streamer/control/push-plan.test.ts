@@ -8,7 +8,7 @@ import {
   type PushState,
   REPORT_RATE,
 } from '../../../../../src/media/streamer/control/push-plan.ts';
-import type { StreamerReport } from '../../../../../src/media/streamer/control/stats.ts';
+import type { StreamerReport } from '../../../../../src/protocol/report.ts';
 
 type DestinationStats = StreamerReport['destinations'][number];
 const destination = (state: Partial<DestinationStats> = {}): DestinationStats => ({

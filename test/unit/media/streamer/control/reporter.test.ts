@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Reporter, type ReporterOptions } from '../../../../../src/media/streamer/control/reporter.ts';
-import type { StreamerReport } from '../../../../../src/media/streamer/control/stats.ts';
+import type { StreamerReport } from '../../../../../src/protocol/report.ts';
 import { silent } from '../../../../kit/real/kube.ts';
 import { until } from '../../../../kit/wait.ts';
 
