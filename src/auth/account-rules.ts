@@ -6,7 +6,8 @@ import { APIError, createAuthMiddleware, getSessionFromCtx } from 'better-auth/a
 import { systemClock } from '../lib/clock.ts';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
 import { isFresh, needsFreshSession } from './freshness.ts';
-import { isCredential } from './passkeys.ts';
+import type { Guesses } from './guesses.ts';
+import { isCredential, PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
 import { findWeakness } from './password.ts';
 
 const MAX_NAME = 100;
@@ -120,8 +121,13 @@ function checkWays(fields: RequestFields, publicUrl: string): void {
   }
 }
 
+/** Paths on which a session shows that its user is the owner. On others the library renews one, which may be stolen. */
+const PROOFS = ['/sign-in/email', PASSKEY_SIGN_IN_PATH, '/callback/:id', '/change-password'];
+
 /** The functions of other modules that the rules call. */
 export interface RulesDeps {
+  /** Bounds the passwords that are tried; none where nothing is limited. */
+  guesses: Guesses | undefined;
   isVerified(clientId: string): Promise<boolean>;
   /** The owner has a new password, by the old one. */
   passwordChanged(user: { id: string; email: string }, options: { keepsAccess: boolean }): Promise<void>;
@@ -149,17 +155,27 @@ function scopesIn({ scope, oauth_query: query }: RequestFields): string[] {
 export const rules = (publicUrl: string, deps: RulesDeps) => {
   /** For requests in progress: the scopes that the user had granted the client before. */
   const allowedBefore = new WeakMap<object, readonly string[]>();
+  /** For requests in progress: takes back that their password was counted as a guess. */
+  const counted = new WeakMap<object, () => Promise<void>>();
   return {
     before: createAuthMiddleware(async (context) => {
       const { path, request } = context;
       const fields = (context.body ?? {}) as RequestFields;
       checkWays({ ...(context.query as RequestFields | undefined), ...fields }, publicUrl);
       CHECKS[path]?.(fields);
+      if (path === '/sign-in/email') {
+        const uncount = await deps.guesses?.admit(String(fields.email), context);
+        if (uncount && request) counted.set(request, uncount);
+      }
       if (WITHOUT_PICTURE.includes(path)) delete fields.image;
       if (path === '/sign-in/social')
         for (const name of Object.keys(fields)) if (!FOR_OUTSIDE.includes(name)) delete fields[name];
-      // A stranger who has the old password may be signed in.
-      if (path === '/change-password') fields.revokeOtherSessions = true;
+      if (path === '/change-password') {
+        // A stranger who has the old password may be signed in.
+        fields.revokeOtherSessions = true;
+        const session = deps.guesses && (await getSessionFromCtx(context));
+        if (session) await deps.guesses?.admitSession(session.session.token);
+      }
       if (path === '/oauth2/consent' && fields.accept === true && request) {
         const session = await getSessionFromCtx(context);
         if (session) {
@@ -177,8 +193,14 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
         }
       }
     }),
-    after: createAuthMiddleware(async ({ path, context, query, json, body, request, headers }) => {
-      const { returned, session } = context;
+    after: createAuthMiddleware(async (endpoint) => {
+      const { path, context, query, json, body, request, headers } = endpoint;
+      const { returned, session, newSession } = context;
+      // A provider's user is signed in by a redirect, which the library throws.
+      if (newSession && PROOFS.includes(path)) {
+        await deps.guesses?.trust(newSession.user.id, endpoint);
+        if (request) await counted.get(request)?.();
+      }
       const fields = (body ?? {}) as RequestFields;
       if (returned instanceof APIError) {
         // The library takes a passkey that is none for a failure of its own.

@@ -16,6 +16,7 @@ import { AUTH_PATH, CONSENT_PAGE, cookieName, listResources, SIGN_IN_PAGE, sessi
 import type { ClientDocuments } from './client-documents.ts';
 import { documentClients } from './document-clients.ts';
 import { FRESH_SECONDS } from './freshness.ts';
+import { createGuesses, type Guesses } from './guesses.ts';
 import { type AuthMails, RESET_MINUTES } from './mails.ts';
 import { oidcSignIn } from './oidc.ts';
 import type { OidcProvider } from './oidc-claims.ts';
@@ -54,6 +55,8 @@ export interface AuthSite {
   mails?: AuthMails | undefined;
   /** Whether strangers may make accounts; only where mails can be sent. */
   signUp?: boolean;
+  /** Passwords that all places without an earlier sign-in together may try for one account in an hour; no bound without it. */
+  authLimits?: { attempts: number } | undefined;
   /** Whether somebody here has looked into who made a client. */
   isVerified?: ((clientId: string) => Promise<boolean>) | undefined;
   /** Finds clients that are described by documents of their own; without it there are only registered ones. */
@@ -77,7 +80,11 @@ interface Addressed {
 }
 
 /** Applies our own effects of changes to an account, and notifies its owner. */
-function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoked }: Partial<AuthSite>) {
+function consequences(
+  db: Db,
+  { publicUrl = NOWHERE, mails, isVerified, onRevoked }: Partial<AuthSite>,
+  guesses: Guesses | undefined,
+) {
   const notice = async (email: string, kind: NoticeKind, what: string) =>
     mails?.notice(email, { kind, what, at: new Date() });
   const revoke = async (
@@ -89,6 +96,7 @@ function consequences(db: Db, { publicUrl = NOWHERE, mails, isVerified, onRevoke
     await notice(email, 'password', describePassword(revoked, kept));
   };
   const ruling: RulesDeps = {
+    guesses,
     isVerified: async (clientId) => (await isVerified?.(clientId)) ?? false,
     // The library has ended the other sessions already, and begun a new one here.
     passwordChanged: (user, { keepsAccess }) =>
@@ -160,7 +168,17 @@ const authorizationServer = ({ publicUrl, scopePrefix }: Pick<AuthSite, 'publicU
 export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> = {}) => {
   const { publicUrl = NOWHERE, scopePrefix = 'service', mails, signUp = false, outside } = site;
   const db = createDb(pool);
-  const { ruling, passwordReset, notice } = consequences(db, site);
+  const guesses =
+    site.authLimits &&
+    createGuesses({
+      db,
+      secret,
+      publicUrl,
+      limit: site.authLimits.attempts,
+      ways: { hasMail: mails !== undefined, provider: outside?.name },
+      onRefused: async (email) => mails?.guessed(email),
+    });
+  const { ruling, passwordReset, notice } = consequences(db, site, guesses);
   return betterAuth({
     database: pool,
     secret,
@@ -246,8 +264,8 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       authorizationServer({ publicUrl, scopePrefix }),
       ...(site.documents ? [documentClients(site.documents)] : []),
       passkeys(publicUrl),
-      signUps({ db, publicUrl, isOpen: signUp, mails }),
-      passwordResets(passwordReset),
+      signUps({ db, publicUrl, isOpen: signUp, mails, guesses }),
+      passwordResets(passwordReset, guesses),
       ...(site.outside ? [oidcSignIn(site.outside, site.onOutsideFailure ?? (() => undefined))] : []),
     ],
   });

@@ -14,6 +14,8 @@ export interface AuthMails {
   /** A new link, where somebody has signed up with the address and it has no account yet. */
   confirmAgain(to: string): Promise<void>;
   resetPassword(to: string, token: string): Promise<void>;
+  /** Strangers try passwords for this address, whether it has an account or not. */
+  guessed(to: string): Promise<void>;
   /** Something lets somebody into the account from now on. */
   notice(to: string, notice: Notice): Promise<void>;
 }

@@ -4,6 +4,7 @@
  */
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
+import type { Guesses } from './guesses.ts';
 
 const MAX_TOKEN = 200;
 
@@ -16,7 +17,7 @@ const gone = () =>
     message: 'The link was used before, or has expired. Request a new one.',
   });
 
-export function passwordResets(revoke: Revoke): BetterAuthPlugin {
+export function passwordResets(revoke: Revoke, guesses?: Guesses): BetterAuthPlugin {
   // It takes the place of the library's endpoint of the same name, which leaves all else good.
   const resetPassword = createAuthEndpoint('/reset-password', { method: 'POST' }, async (context) => {
     const { token, newPassword, keepAccess } = (context.body ?? {}) as Record<string, unknown>;
@@ -34,6 +35,8 @@ export function passwordResets(revoke: Revoke): BetterAuthPlugin {
     // A user who has read the mail owns the address.
     if (!user.emailVerified) await internalAdapter.updateUser(user.id, { emailVerified: true });
     await revoke(user, { keepsAccess: keepAccess === true });
+    await guesses?.forgetPlaces(user.id);
+    await guesses?.trust(user.id, context);
     return context.json({ status: true });
   });
   return { id: 'password-reset', endpoints: { resetPassword } };

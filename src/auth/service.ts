@@ -9,6 +9,7 @@ import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createPrograms } from './client-requests.ts';
 import { createCredentialCache } from './credential-cache.ts';
+import { forgetOldGuesses } from './guesses/store.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {
@@ -266,8 +267,10 @@ export function createAuthService(deps: AuthServiceDeps) {
     },
 
     /** Clears away what is over; to be called now and then. */
-    forgetOld: (unusedClientDays: number): Promise<void> =>
-      forgetOldAccess(db, { unusedClientDays, overlapSeconds: OVERLAP_SECONDS }),
+    async forgetOld(unusedClientDays: number): Promise<void> {
+      await forgetOldAccess(db, { unusedClientDays, overlapSeconds: OVERLAP_SECONDS });
+      await forgetOldGuesses(db);
+    },
 
     /** The record of a user; `unauthenticated` when it is gone. */
     async user(userId: string): Promise<UserRow> {

@@ -11,6 +11,7 @@ import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
 import type { Db } from '../db/pool.ts';
 import { cookieName, readCookie } from './addresses.ts';
+import type { Guesses } from './guesses.ts';
 import { type AuthMails, VERIFY_MINUTES } from './mails.ts';
 import { findSignUp, findSignUpLink, keepSignUp } from './store.ts';
 
@@ -54,6 +55,8 @@ export interface SignUpSite {
   /** Whether strangers may make accounts. */
   isOpen: boolean;
   mails: AuthMails | undefined;
+  /** Told where an account is made. */
+  guesses?: Guesses | undefined;
 }
 
 /** A link by which an address is confirmed; only its hash is kept. */
@@ -69,7 +72,7 @@ export async function findOwnSignUp(db: Db, publicUrl: string, cookie: string, e
   return findSignUp(db, { email: email.toLowerCase(), browser: digest(secret), seconds: SECONDS });
 }
 
-export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAuthPlugin {
+export function signUps({ db, publicUrl, isOpen, mails, guesses }: SignUpSite): BetterAuthPlugin {
   const cookie = cookieName(publicUrl, 'signup');
   const attributes = {
     httpOnly: true,
@@ -130,6 +133,7 @@ export function signUps({ db, publicUrl, isOpen, mails }: SignUpSite): BetterAut
       });
     const account = { providerId: 'credential', accountId: user.id, password: signUp.password };
     await internalAdapter.linkAccount({ userId: user.id, ...account });
+    await guesses?.trust(user.id, context);
     return context.json({ status: true });
   });
 

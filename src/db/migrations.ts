@@ -9,6 +9,7 @@ import { cellMigrations } from './migrations/cells.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
 import { currencyMigrations } from './migrations/currencies.ts';
+import { guessMigrations } from './migrations/guesses.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
@@ -81,4 +82,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   },
   ...cellMigrations,
   ...currencyMigrations,
+  ...guessMigrations,
 };

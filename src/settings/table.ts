@@ -338,7 +338,8 @@ export const SETTINGS = {
     default: 20,
     min: 1,
     chart: 'api.accessLimits.signInAttempts',
-    description: 'Passwords that one IP address may try for one account in ten minutes.',
+    description:
+      'Passwords that one IP address may try for one account in ten minutes, and all places together that never signed in to it in an hour.',
   },
   CLIENT_REGISTRATIONS: {
     section: 'people',

@@ -12,6 +12,7 @@ import { buildNoticeMail } from '../../lib/mail/notices.ts';
 import {
   buildAccountDeletedMail,
   buildExistingAccountMail,
+  buildGuessedMail,
   buildResetMail,
   buildVerificationMail,
 } from '../../lib/mail/templates.ts';
@@ -107,6 +108,11 @@ export function createAccountMails(deps: AccountMailsDeps): AccountMails {
       begin(async () => {
         if (await budget.take('reset', to))
           mailer.post(buildResetMail(to, withToken('/reset-password', token), RESET_MINUTES));
+      }),
+    guessed: (to) =>
+      begin(async () => {
+        if ((await findUserByEmail(db, to)) && (await budget.take('guessed', to)))
+          mailer.post(buildGuessedMail(to, { account: `${publicUrl}/account`, reset }));
       }),
     notice: async (to, notice) => {
       // The owner is notified even if this server stops now.

@@ -38,8 +38,8 @@ export function findMailbox(address: string): string {
   return `${bare || untagged}@${provider?.domains[0] ?? domain}`;
 }
 
-/** Mails that a stranger can cause. `confirm` and `known` follow a sign-up, `reset` a forgotten password. */
-export type StrangersMail = 'confirm' | 'known' | 'reset';
+/** Mails that a stranger can cause. `confirm` and `known` follow a sign-up, `reset` a forgotten password, `guessed` tried passwords. */
+export type StrangersMail = 'confirm' | 'known' | 'reset' | 'guessed';
 
 /**
  * Lists budgets from the narrowest to the widest; `perHour` limits all together. A sign-up leaves one mail for a reset. A sign-up
@@ -53,6 +53,8 @@ export function listAllowances(mail: StrangersMail, address: string, perHour: nu
   });
   const all = hourly('all', perHour);
   if (mail === 'reset') return [all];
+  // It takes no place of a link, and nobody can keep it from the owner by causing other mails.
+  if (mail === 'guessed') return [{ kind: 'guessed', mails: 1, seconds: DAY_SECONDS }];
   return [
     // This mail contains no link that could be used up.
     ...(mail === 'known' ? [hourly('known', 1)] : []),

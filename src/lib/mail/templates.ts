@@ -88,6 +88,23 @@ export const buildResetMail = (to: string, url: string, minutes: number): Mail =
     after: [`The link works once, for ${spell(minutes)}. If it was not you, do nothing. Your password stays the same.`],
   });
 
+/** To the owner of an account for which strangers try passwords. */
+export const buildGuessedMail = (to: string, urls: { account: string; reset: string }): Mail =>
+  renderMail({
+    to,
+    subject: 'Somebody tries to guess your password',
+    before: [
+      'Many passwords were tried for your loopstream account within an hour, from places where you have not signed in before. ' +
+        'Further passwords from such places are refused for now. Browsers and networks where you have signed in are not affected.',
+      'A long password that you use nowhere else withstands this. A passkey cannot be guessed. You can add one to your account:',
+    ],
+    action: { label: 'Open your account', url: urls.account },
+    after: [
+      `To sign in from a new place, or if you use this password elsewhere, choose a new one: ${urls.reset}`,
+      'You get this mail once a day at most.',
+    ],
+  });
+
 export const buildAccountDeletedMail = (to: string): Mail =>
   renderMail({
     to,

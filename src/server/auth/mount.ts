@@ -7,6 +7,7 @@ import { parseBearer } from '../../auth/bearer.ts';
 import type { ClientDocuments } from '../../auth/client-documents.ts';
 import { type Programs, registrationForLibrary } from '../../auth/client-requests.ts';
 import type { RequestSource } from '../../auth/concurrency.ts';
+import { NETWORK_HEADER } from '../../auth/guesses.ts';
 import { OIDC_CALLBACK_PATH } from '../../auth/oidc.ts';
 import {
   completeAuthorization,
@@ -315,6 +316,7 @@ function toRequest(request: FastifyRequest, authPath: AuthPath, routes: AuthRout
   const [path = '', query = ''] = request.url.split('?', 2) as [string, string?];
   const url = new URL(path, publicUrl);
   const headers = new Headers({ accept: 'application/json', 'x-client-address': request.ip });
+  headers.set(NETWORK_HEADER, readAddress(request));
   const copy = (...names: string[]) => {
     for (const name of names) {
       const value = request.headers[name];

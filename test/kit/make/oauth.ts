@@ -113,11 +113,12 @@ export const ownPage = (url: string): Record<string, string> => ({
   'content-type': 'application/json',
 });
 
-const cookiesIn = (response: Response): string =>
+/** Returns the cookie of the session, as a header holds it. */
+const sessionCookieIn = (response: Response): string =>
   response.headers
     .getSetCookie()
-    .map((cookie) => cookie.split(';', 1)[0])
-    .join('; ');
+    .map((cookie) => cookie.split(';', 1)[0] ?? '')
+    .find((cookie) => cookie.includes('loopstream.session=')) ?? '';
 
 export const post = (url: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> =>
   fetch(url, {
@@ -135,7 +136,7 @@ export async function signIn(
 ): Promise<string> {
   const response = await post(`${url}/api/auth/sign-in/email`, { email, password }, ownPage(publicUrl));
   await must(response, 200);
-  return cookiesIn(response);
+  return sessionCookieIn(response);
 }
 
 /** Registers a public client with a refresh token, unless `metadata` differs. Each call makes a client of its own. */

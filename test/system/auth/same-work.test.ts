@@ -28,11 +28,12 @@ beforeAll(async () => {
     }) as never;
   });
   const nothing = async () => undefined;
-  const mails = { signedUp: nothing, confirmAgain: nothing, resetPassword: nothing, notice: nothing };
+  const mails = { signedUp: nothing, confirmAgain: nothing, resetPassword: nothing, guessed: nothing, notice: nothing };
   auth = createAuth(pool, secret, {
     publicUrl,
     signUp: true,
     scopePrefix: 'service',
+    authLimits: { attempts: 20 },
     mails,
   });
   const { password: passwords } = await auth.$context;

@@ -46,7 +46,7 @@ const letIn: Alert[] = [
     summary: 'Many sign-ins with wrong passwords.',
     description: 'More than 30 sign-ins a minute have failed for ten minutes, ten times as many as succeeded.',
     means:
-      'An attacker guesses passwords, or tries stolen ones. Each IP address may try only a few for an account. The owner of the account is not locked out.',
+      'An attacker guesses passwords, or tries stolen ones. Each IP address may try only a few for an account, and all new ones together only a few more. The owner of the account is not locked out.',
     viewers: `${PEOPLE_ONLY} Users who sign in notice nothing either.`,
     looks: [
       shown('auth_sign_ins_total', 'outcome'),

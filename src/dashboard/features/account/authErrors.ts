@@ -8,6 +8,9 @@ const SENTENCES: Record<string, string> = {
   INVALID_EMAIL_OR_PASSWORD:
     'The e-mail address or the password is wrong. Check both, or choose a new password below. If you have just ' +
     'signed up, open the link in our mail first.',
+  TOO_MANY_GUESSES:
+    'Too many passwords were tried for this account. Use a passkey or another way to sign in, a browser in which you ' +
+    'have signed in before, or choose a new password below. Otherwise wait an hour.',
   INVALID_EMAIL: 'This is not an e-mail address. It looks like name@example.com.',
   INVALID_PASSWORD: 'This is not your password. Try again, or sign out and choose a new one.',
   PASSWORD_TOO_SHORT: 'This password is too short. Use 10 characters or more.',
@@ -68,8 +71,9 @@ export function explainAuthError(error: unknown): string {
   const ofDevice = error instanceof Error && !(error instanceof AuthApiError) ? DEVICE[error.name] : undefined;
   if (ofDevice !== undefined) return ofDevice;
   if (!(error instanceof AuthApiError)) return problemText(error);
-  if (error.status === 429) return error.message || 'Too many attempts. Wait a few minutes, then try again.';
   const known = SENTENCES[error.code];
+  if (known === undefined && error.status === 429)
+    return error.message || 'Too many attempts. Wait a few minutes, then try again.';
   if (known === undefined && error.status >= 500) return 'The server failed. Try again in a moment.';
   return known ?? (error.message || 'The request failed. Reload the page and try again.');
 }

@@ -3,6 +3,7 @@ import { buildNoticeMail, describePassword, quoteName } from '../../../../src/li
 import {
   buildAccountDeletedMail,
   buildExistingAccountMail,
+  buildGuessedMail,
   buildResetMail,
   buildVerificationMail,
   renderMail,
@@ -29,6 +30,7 @@ const mails = {
     SITE,
   ),
   deleted: buildAccountDeletedMail(TO),
+  guessed: buildGuessedMail(TO, { account: URL, reset: URL }),
 };
 
 describe.each(Object.entries(mails))('the mail: %s', (_name, mail) => {
