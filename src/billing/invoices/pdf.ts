@@ -114,7 +114,8 @@ export async function renderPdf(source: Content, added?: AddedFont): Promise<Buf
     size: [PAGE.width, PAGE.height],
     margin: 0,
     autoFirstPage: false,
-    font: FILES.regular,
+    // None: the library would not know it by its registered name, and would read its file again for each text.
+    font: '',
     lang: 'en',
     pdfVersion: '1.7',
     displayTitle: true,

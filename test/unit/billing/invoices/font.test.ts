@@ -59,6 +59,13 @@ describe('letters that our fonts lack', () => {
     expect(await readPieces(invoice('Łódź & Ωμέγα', 'Київ', 'Éclair'))).not.toContain('□');
   });
 
+  test('cost one more font, and each font is opened once for all texts', async () => {
+    const pdf = await renderPdf(invoice('Ada', 'Lyon', STREAM), await readInvoiceFont(at('cjk.ttf')));
+    // The library numbers fonts as it opens them.
+    const names = Array.from(pdf.toString('latin1').matchAll(/\/(F\d+) \d+ 0 R/g), ([, name]) => name);
+    expect(new Set(names)).toEqual(new Set(['F1', 'F2', 'F3']));
+  });
+
   test('are of a file that is a font: anything else ends the start with a sentence', async () => {
     expect(await readInvoiceFont(undefined)).toBeUndefined();
     await expect(readInvoiceFont(at('missing.ttf'))).rejects.toThrow(
