@@ -1,5 +1,5 @@
 /**
- * Holds the layers of src/ (docs/architecture.md): a folder imports only folders below it. test/unit/tidy.test.ts checks that files which
+ * Holds the layers of src/ (docs/architecture.md): a folder imports only folders below it. test/lint/tidy.test.ts checks that files which
  * call themselves pure do no I/O.
  */
 

@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset test test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset check test test-all test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -50,12 +50,24 @@ stop: node_modules/.installed ## stop the product that `make run` started
 reset: node_modules/.installed ## stop it and delete its state (.loopstream/)
 	@exec $(LOCAL) reset
 
-# A lane is skipped while no file has changed since it passed (`wireit` in package.json); `make clean` forgets that.
+# A lane is skipped while nothing that it can reach has changed since it passed (scripts/lanes/); `make clean` forgets that.
 # The files that failed in a lane run once more, alone, where they are few: what passes then is named, and is a bug all the same.
-test: setup ## run every check and test, as CI does; the last line is "N passed, N failed"
-	@rm -rf test-reports
+define run-lanes
+	@mkdir -p test-reports; rm -f test-reports/*.status test-reports/*.again.* test-reports/lint
 	@npm run --silent test || npm run --silent test:again || true
 	@exec $(NODE) scripts/test-report.ts
+endef
+
+check: node_modules/.installed ## check the code, and run the unit tests that your change can reach (SINCE=commit)
+	@npm run --silent check
+
+test: setup ## run the checks and tests that a change must pass, as CI does; the last line is "N passed, N failed"
+	$(run-lanes)
+
+test-all: setup ## run every check and test, an hour on two cores
+	$(run-lanes)
+
+test: export LOOPSTREAM_TEST_SCOPE = gate
 
 test-unit: node_modules/.installed ## run the tests that need no servers
 	@vitest run --project unit

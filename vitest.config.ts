@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { KIND, LANES, LATER, type Lane } from './scripts/lanes/table.ts';
 
 // Vitest finds another copy of `graphql` for our files than Node finds for a library, and GraphQL types of two copies do
 // not go together. What is inlined here is given the same copy as our files.
@@ -22,9 +23,6 @@ const execArgv = [
   '--max-semi-space-size=64',
 ];
 
-/** It makes the image of a node first, and a Docker engine of its own: `make test-kind` runs it, and `make test` does not. */
-const KIND = ['test/cluster/kind.test.ts'];
-
 /**
  * What takes long although it asks for little goes first: streams play as fast as one watches them, and an independent program
  * takes its time. At the end there would be nothing beside it that could use the processors meanwhile.
@@ -37,38 +35,36 @@ class PatientFirst extends BaseSequencer {
   }
 }
 
+const isGate = process.env.LOOPSTREAM_TEST_SCOPE === 'gate';
+
+const describeLane = ({ name, tests, setup }: Lane) => ({
+  name,
+  include: [tests],
+  exclude: isGate ? [KIND, ...LATER] : [KIND],
+  globalSetup: [...setup],
+  setupFiles: ['test/kit/reads.ts'],
+  server,
+  expect,
+});
+
 /**
- * Six projects, from fast to slow. `unit` needs nothing but Node and ffmpeg; `system` starts real servers (Postgres, etcd,
- * kube-apiserver); `e2e` runs the whole product as a person would, `attack` as strangers would who mean harm, and `cluster` and
- * `kind` have it in a real cluster. The slower ones
- * mostly wait for processes, so a few files run side by side however many cores there are; more would crowd a small machine.
+ * A project for each lane. The slower lanes mostly wait for processes, so a few files run side by side however many cores there are;
+ * more would crowd a small machine.
  */
 export default defineConfig({
   test: {
     // What a file becomes for a run is kept below node_modules: five runs of one command ask for the same files.
     fsModuleCache: true,
     sequence: { sequencer: PatientFirst },
+    tags: [{ name: 'gate', description: 'Runs in make test, of a file whose other tests run in make test-all alone.' }],
     projects: [
+      { test: { name: 'lint', include: ['test/lint/**/*.test.ts'] } },
+      { test: { ...describeLane(LANES.unit), isolate, execArgv, testTimeout: 180_000 } },
       {
         test: {
-          name: 'unit',
+          ...describeLane(LANES.system),
           isolate,
           execArgv,
-          server,
-          expect,
-          include: ['test/unit/**/*.test.ts'],
-          testTimeout: 180_000,
-        },
-      },
-      {
-        test: {
-          name: 'system',
-          isolate,
-          execArgv,
-          globalSetup: 'test/kit/system/shared.ts',
-          server,
-          expect,
-          include: ['test/system/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 300_000,
           // Each has a control plane. Four of these and two end-to-end ones took as long for all on two cores, within 3 %, and
@@ -78,12 +74,9 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'e2e',
+          ...describeLane(LANES.e2e),
           isolate,
           execArgv,
-          globalSetup: 'test/kit/system/shared-system.ts',
-          expect,
-          include: ['test/e2e/**/*.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
           maxWorkers: 1,
@@ -91,14 +84,9 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'attack',
+          ...describeLane(LANES.attack),
           isolate,
           execArgv,
-          // One whole local system, and what tests on single servers share.
-          globalSetup: ['test/kit/system/shared.ts', 'test/kit/system/shared-system.ts'],
-          server,
-          expect,
-          include: ['test/attack/**/*.attack.test.ts'],
           testTimeout: 300_000,
           hookTimeout: 600_000,
           maxWorkers: 2,
@@ -106,11 +94,7 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'cluster',
-          server,
-          expect,
-          include: ['test/cluster/**/*.test.ts'],
-          exclude: KIND,
+          ...describeLane(LANES.cluster),
           testTimeout: 400_000,
           // The first run builds programs and images.
           hookTimeout: 3_000_000,
@@ -119,10 +103,8 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'kind',
-          server,
-          expect,
-          include: KIND,
+          ...describeLane({ name: 'kind', tests: KIND, setup: [] }),
+          exclude: [],
           testTimeout: 400_000,
           hookTimeout: 3_000_000,
           maxWorkers: 1,

@@ -85,9 +85,13 @@ async function ensureAll(): Promise<void> {
     ensureSchemathesis(say),
     ensureChartChecks(say),
     hasNodes && ensureSpdxValidator(say),
-    packages.then(() => whyNoSender() === undefined && ensureSender({ onProgress: say })),
-    packages.then(() => hasNodes && ensureImageBases(clusterLayout(cacheDir), say)),
-    packages.then(() => canHaveEngine && ensureServersArchive(cacheDir, say)),
+    packages.then(async () => {
+      await Promise.all([
+        whyNoSender() === undefined && ensureSender({ onProgress: say }),
+        hasNodes && ensureImageBases(clusterLayout(cacheDir), say),
+        canHaveEngine && ensureServersArchive(cacheDir, say),
+      ]);
+    }),
   ]);
 }
 

@@ -19,6 +19,8 @@ interface Report {
     name: string;
     status: string;
     message: string;
+    startTime: number;
+    endTime: number;
     assertionResults: { status: string; fullName: string; failureMessages?: string[] }[];
   }[];
 }
@@ -28,10 +30,12 @@ interface Outcome {
   /** A text for each failed test, and for each file that did not load. */
   failures: string[];
   failedFiles: string[];
+  files: { name: string; seconds: number }[];
 }
 
 /** More files than these fail for a reason that a second run does not take away. */
 const FEW_FILES = 3;
+const SLOWEST_FILES = 10;
 const REASON_LINES = 6;
 
 const describeReason = (message = '') =>
@@ -47,7 +51,8 @@ const readText = (file: string): string => (existsSync(file) ? readFileSync(file
 /** `run`: a lane, or a lane and `.again`. */
 function readOutcome(run: string): Outcome | undefined {
   const report = readText(`test-reports/${run}.json`);
-  if (report === '') return undefined;
+  // A lane that could not start leaves the report of the run before.
+  if (report === '' || readText(`test-reports/${run}.status`) === '') return undefined;
   const { numPassedTests, testResults } = JSON.parse(report) as Report;
   const failed = testResults.filter(({ status }) => status === 'failed');
   // vitest may fail without a failed test, e.g. by an unhandled error.
@@ -56,6 +61,10 @@ function readOutcome(run: string): Outcome | undefined {
   return {
     passed: numPassedTests,
     failedFiles: failed.map(({ name }) => relative('.', name)),
+    files: testResults.map(({ name, startTime, endTime }) => ({
+      name: relative('.', name),
+      seconds: (endTime - startTime) / 1000,
+    })),
     failures: ended.concat(
       failed.flatMap(({ name, message, assertionResults }) => {
         const tests = assertionResults.filter(({ status }) => status === 'failed');
@@ -76,7 +85,15 @@ function runAgain(lane: Lane): void {
   spawnSync(join(import.meta.dirname, 'test-lane'), [lane, ...failedFiles], { stdio: 'ignore' });
 }
 
+function printTimes(outcomes: ReadonlyMap<Lane, Outcome>): void {
+  const lanes = [...outcomes.keys()].map((lane) => `${lane} ${readText(`test-reports/${lane}.seconds`).trim()} s`);
+  const files = [...outcomes.values()].flatMap((outcome) => outcome.files).sort((a, b) => b.seconds - a.seconds);
+  const slowest = files.slice(0, SLOWEST_FILES).map(({ name, seconds }) => `  ${seconds.toFixed(0)} s  ${name}\n`);
+  process.stdout.write(`\nLanes, side by side: ${lanes.join(', ')}\nSlowest files:\n${slowest.join('')}`);
+}
+
 function summarize(): number {
+  const outcomes = new Map<Lane, Outcome>();
   let passed = 0;
   const failures: string[] = [];
   const passedAlone: string[] = [];
@@ -85,6 +102,7 @@ function summarize(): number {
     const again = readOutcome(`${lane}.again`);
     const skipped = /^skipped: .*$/m.exec(readText(`test-reports/${lane}.log`))?.[0];
     if (first) {
+      outcomes.set(lane, first);
       const isMended = again?.failures.length === 0 && again.passed > 0;
       passed += first.passed + (isMended ? first.failures.length : 0);
       (isMended ? passedAlone : failures).push(...first.failures);
@@ -97,6 +115,7 @@ function summarize(): number {
     items.length > 0 && process.stdout.write(`\n${title}:\n${items.map((item) => `  ${item}\n`).join('')}`);
   list('Passed only when run again, alone', passedAlone);
   list('Failed', failures);
+  printTimes(outcomes);
   process.stdout.write(`\n${passed} passed, ${failures.length} failed\n`);
   return failures.length > 0 ? 1 : 0;
 }

@@ -26,6 +26,9 @@ interface Way {
   hasOwners?: boolean;
 }
 
+/** `make test` restores a cluster in one way, `make test-all` in each. */
+const GATE = ['gate'];
+
 interface LedgerEntry {
   id: string;
   kind: string;
@@ -104,61 +107,55 @@ export function restoreTests(getContext: () => { scene: Scene; stream: WatchedSt
           );
     }
 
-    test(
-      'has a file that was sent, a playlist of three versions, and charges',
-      async () => {
-        const { scene, stream } = getContext();
-        const { release, cluster, outside } = scene;
-        const { call, service, helms, values } = release;
-        const admin = ['exec', 'deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js', 'admin'];
-        await service(...admin, 'grant', 'sre@example.org', '--credits', '1000000', '--reason', 'the drill');
-        const tag = (await stream.pod()).spec.containers[0]?.image.split(':').at(-1) ?? '';
-        await helms.four.upgrade({ ...values(tag), billing: { enabled: true, replicas: 1, prices: PRICES } });
+    test('has a file that was sent, a playlist of three versions, and charges', {
+      tags: GATE,
+      timeout: 2 * PATIENCE_MS,
+    }, async () => {
+      const { scene, stream } = getContext();
+      const { release, cluster, outside } = scene;
+      const { call, service, helms, values } = release;
+      const admin = ['exec', 'deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js', 'admin'];
+      await service(...admin, 'grant', 'sre@example.org', '--credits', '1000000', '--reason', 'the drill');
+      const tag = (await stream.pod()).spec.containers[0]?.image.split(':').at(-1) ?? '';
+      await helms.four.upgrade({ ...values(tag), billing: { enabled: true, replicas: 1, prices: PRICES } });
 
-        const film = await fetch(`http://${cluster.layout.gateway}:${outside.ports.films}/film.mp4`);
-        const bytes = Buffer.from(await film.arrayBuffer());
-        const sent = await tusWire(`http://${release.address}`, { key: release.apiKey }).send(
-          'POST',
-          '',
-          {
-            'Upload-Metadata': encodeMetadata({ type: 'VIDEO', filename: 'film.mp4' }),
-            'Upload-Length': String(bytes.length),
-            ...BYTES,
-            ...buildChecksum(bytes),
-          },
-          bytes,
-        );
-        expect(sent.status).toBe(201);
-        uploadID = parseUploadId(sent);
-        const items = [{ uploadObjectID: uploadID }];
-        const playlist = { name: 'Evening', kind: 'video', mode: 'sequential', items };
-        playlistID = (await call<{ id: string }>('POST', '/playlists', playlist)).body.id;
-        for (const version of [1, 2]) {
-          const edited = await call('PATCH', `/playlists/${playlistID}`, { version, name: `Evening ${version}` });
-          expect(edited.status, JSON.stringify(edited.body)).toBe(200);
-        }
-        expect((await call('POST', `/playlists/${playlistID}/publish`, { version: 3 })).status).toBe(200);
-        const target = { name: 'the receiver', rtmpUrl: release.urls.receiver, rtmpKey: 'restored' };
-        const { body } = await call<{ id: string }>('POST', '/destinations', target);
-        const wish = { name: 'drill', quality: 'q_720p', framerate: 'f_30', destinationID: body.id };
-        const made = await call<{ id: string }>('POST', '/streams', { ...wish, playlistIDs: [playlistID] });
-        expect(made.status, JSON.stringify(made.body)).toBe(201);
-        streamID = made.body.id;
-        await waitUntilReady(scene, streamID);
-        await goOnAir();
-        await stopAndCharge();
-        await goOnAir();
-      },
-      2 * PATIENCE_MS,
-    );
+      const film = await fetch(`http://${cluster.layout.gateway}:${outside.ports.films}/film.mp4`);
+      const bytes = Buffer.from(await film.arrayBuffer());
+      const sent = await tusWire(`http://${release.address}`, { key: release.apiKey }).send(
+        'POST',
+        '',
+        {
+          'Upload-Metadata': encodeMetadata({ type: 'VIDEO', filename: 'film.mp4' }),
+          'Upload-Length': String(bytes.length),
+          ...BYTES,
+          ...buildChecksum(bytes),
+        },
+        bytes,
+      );
+      expect(sent.status).toBe(201);
+      uploadID = parseUploadId(sent);
+      const items = [{ uploadObjectID: uploadID }];
+      const playlist = { name: 'Evening', kind: 'video', mode: 'sequential', items };
+      playlistID = (await call<{ id: string }>('POST', '/playlists', playlist)).body.id;
+      for (const version of [1, 2]) {
+        const edited = await call('PATCH', `/playlists/${playlistID}`, { version, name: `Evening ${version}` });
+        expect(edited.status, JSON.stringify(edited.body)).toBe(200);
+      }
+      expect((await call('POST', `/playlists/${playlistID}/publish`, { version: 3 })).status).toBe(200);
+      const target = { name: 'the receiver', rtmpUrl: release.urls.receiver, rtmpKey: 'restored' };
+      const { body } = await call<{ id: string }>('POST', '/destinations', target);
+      const wish = { name: 'drill', quality: 'q_720p', framerate: 'f_30', destinationID: body.id };
+      const made = await call<{ id: string }>('POST', '/streams', { ...wish, playlistIDs: [playlistID] });
+      expect(made.status, JSON.stringify(made.body)).toBe(201);
+      streamID = made.body.id;
+      await waitUntilReady(scene, streamID);
+      await goOnAir();
+      await stopAndCharge();
+      await goOnAir();
+    });
 
-    test.each<[string, number, Way]>([
-      ['without status', 3, {}],
-      ['with its status', 4, { hasStatus: true }],
-      ['by kubectl apply, with owners that are gone', 5, { hasOwners: true }],
-    ])(
-      'is on air again %s',
-      async (how, version, way) => {
+    const testRestore = (how: string, version: number, way: Way, tags: string[] = []) =>
+      test(`is on air again ${how}`, { tags, timeout: 3 * PATIENCE_MS }, async () => {
         const { scene, stream } = getContext();
         const { call, inside, service } = scene.release;
         const before = { pod: await stream.pod(), ledger: await readLedger() };
@@ -197,23 +194,23 @@ export function restoreTests(getContext: () => { scene: Scene; stream: WatchedSt
         const admin = ['exec', 'deployment/loopstream-api', '--', 'node', '/app/dist/app/main.js', 'admin'];
         expect(await service(...admin, 'reconcile')).toBeTruthy();
         await goOnAir();
-      },
-      3 * PATIENCE_MS,
-    );
+      });
+    testRestore('without status', 3, {}, GATE);
+    testRestore('with its status', 4, { hasStatus: true });
+    testRestore('by kubectl apply, with owners that are gone', 5, { hasOwners: true });
 
-    test(
-      'has its source: the upload is prepared in another quality',
-      async () => {
-        const { scene } = getContext();
-        const { call } = scene.release;
-        await call('POST', `/streams/${streamID}/stop?wait=60`);
-        const changed = await call('PATCH', `/streams/${streamID}`, { quality: 'q_1080p' });
-        expect(changed.status, JSON.stringify(changed.body)).toBe(200);
-        await waitUntilReady(scene, streamID);
-        await goOnAir();
-        await call('POST', `/streams/${streamID}/stop?wait=60`);
-      },
-      2 * PATIENCE_MS,
-    );
+    test('has its source: the upload is prepared in another quality', {
+      tags: GATE,
+      timeout: 2 * PATIENCE_MS,
+    }, async () => {
+      const { scene } = getContext();
+      const { call } = scene.release;
+      await call('POST', `/streams/${streamID}/stop?wait=60`);
+      const changed = await call('PATCH', `/streams/${streamID}`, { quality: 'q_1080p' });
+      expect(changed.status, JSON.stringify(changed.body)).toBe(200);
+      await waitUntilReady(scene, streamID);
+      await goOnAir();
+      await call('POST', `/streams/${streamID}/stop?wait=60`);
+    });
   });
 }

@@ -1,10 +1,10 @@
 /** Tests sources whose time, pictures or sound change in the middle, or whose tracks end apart: they play from beginning to end. */
 import { readFile, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { importWhole } from '../../../../kit/make/imports.ts';
-import { makeMedia } from '../../../../kit/make/made-media.ts';
-import { ffmpeg, ffprobe, room } from '../../../../kit/make/prepare.ts';
-import { played, rendition } from '../../../../kit/make/rendition.ts';
+import { importWhole } from '../../kit/make/imports.ts';
+import { makeMedia } from '../../kit/make/made-media.ts';
+import { ffmpeg, ffprobe, room } from '../../kit/make/prepare.ts';
+import { played, rendition } from '../../kit/make/rendition.ts';
 
 type Place = Awaited<ReturnType<typeof room>>;
 

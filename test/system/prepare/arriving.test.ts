@@ -4,12 +4,12 @@ import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
-import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
-import { entryKey, indexKey, type RenditionIndex } from '../../../../../src/media/rendition/index.ts';
-import { appendPieces } from '../../../../../src/media/storage/pieces.ts';
-import type { Storage } from '../../../../../src/media/storage/storage.ts';
-import { findChunkKeys } from '../../../../kit/make/chunks.ts';
+import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
+import { importSource } from '../../../src/media/prepare/job/import-source.ts';
+import { entryKey, indexKey, type RenditionIndex } from '../../../src/media/rendition/index.ts';
+import { appendPieces } from '../../../src/media/storage/pieces.ts';
+import type { Storage } from '../../../src/media/storage/storage.ts';
+import { findChunkKeys } from '../../kit/make/chunks.ts';
 import {
   encodeFitting,
   ffprobe,
@@ -19,8 +19,8 @@ import {
   quiet,
   room,
   serve,
-} from '../../../../kit/make/prepare.ts';
-import { tools } from '../../../../kit/make/rendition.ts';
+} from '../../kit/make/prepare.ts';
+import { tools } from '../../kit/make/rendition.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 600, minBytesPerSecond: 1 };
 const KEY = 'renditions/upload-x/video-720p30.flv';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange, makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
 import {
   type Chunk,
   chunkKey,
@@ -11,11 +11,11 @@ import {
   indexKey,
   parseIndex,
   type RenditionIndex,
-} from '../../../../../src/media/rendition/index.ts';
-import type { Storage } from '../../../../../src/media/storage/storage.ts';
-import { FRAMERATES, formatProfile } from '../../../../../src/resources/stream/profile.ts';
-import { findChunkKeys } from '../../../../kit/make/chunks.ts';
-import { encodeFitting, FITTING_PICTURE, ffmpeg, halfWritten, media, room } from '../../../../kit/make/prepare.ts';
+} from '../../../src/media/rendition/index.ts';
+import type { Storage } from '../../../src/media/storage/storage.ts';
+import { FRAMERATES, formatProfile } from '../../../src/resources/stream/profile.ts';
+import { findChunkKeys } from '../../kit/make/chunks.ts';
+import { encodeFitting, FITTING_PICTURE, ffmpeg, halfWritten, media, room } from '../../kit/make/prepare.ts';
 import {
   createContext,
   picture,
@@ -25,9 +25,9 @@ import {
   TONE,
   taskFor,
   tools,
-} from '../../../../kit/make/rendition.ts';
+} from '../../kit/make/rendition.ts';
 
-const DEMO = fileURLToPath(new URL('../../../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
+const DEMO = fileURLToPath(new URL('../../../tools/local/demo/bigbuckbunny.mp4', import.meta.url));
 
 /** This is long enough for the number of pictures to show a wrong frame rate. */
 const SHORT = 0.4;

@@ -1,8 +1,8 @@
 /** Proves that sources with B-frames are copied, or encoded where a copy would break a promise of the rendition. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ffmpeg, media, room } from '../../../../kit/make/prepare.ts';
-import { rendition, TONE } from '../../../../kit/make/rendition.ts';
+import { ffmpeg, media, room } from '../../kit/make/prepare.ts';
+import { rendition, TONE } from '../../kit/make/rendition.ts';
 
 const SECONDS = 3;
 const moving = `testsrc2=s=320x180:r=30:d=${SECONDS},scale=1280:720:flags=neighbor`;

@@ -3,11 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PREVIEW_PROFILE } from '../../../../../src/resources/upload/spec.ts';
-import { importWhole } from '../../../../kit/make/imports.ts';
-import { makeMedia } from '../../../../kit/make/made-media.ts';
-import { room } from '../../../../kit/make/prepare.ts';
-import { pictureIn, played, rendition } from '../../../../kit/make/rendition.ts';
+import { PREVIEW_PROFILE } from '../../../src/resources/upload/spec.ts';
+import { importWhole } from '../../kit/make/imports.ts';
+import { makeMedia } from '../../kit/make/made-media.ts';
+import { room } from '../../kit/make/prepare.ts';
+import { pictureIn, played, rendition } from '../../kit/make/rendition.ts';
 
 let dir: string;
 beforeAll(async () => {

@@ -1,8 +1,8 @@
 /** Proves that pictures whose clock is a little off are copied, each in its turn, and that nothing else is. */
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { ffmpeg, media, room } from '../../../../kit/make/prepare.ts';
-import { rendition } from '../../../../kit/make/rendition.ts';
+import { ffmpeg, media, room } from '../../kit/make/prepare.ts';
+import { rendition } from '../../kit/make/rendition.ts';
 
 const SECONDS = 6;
 const moving = `testsrc2=s=320x180:r=30:d=${SECONDS},scale=1280:720:flags=neighbor`;

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { encodeFitting, ffmpeg, room } from '../../../../kit/make/prepare.ts';
-import { pictureIn, rendition } from '../../../../kit/make/rendition.ts';
+import { encodeFitting, ffmpeg, room } from '../../kit/make/prepare.ts';
+import { pictureIn, rendition } from '../../kit/make/rendition.ts';
 
 const run = promisify(execFile);
 

@@ -1,9 +1,9 @@
 /** Tests which tracks of a file play, by the tones that come out of its rendition, and what the import says about the others. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { importWhole } from '../../../../kit/make/imports.ts';
-import { ffmpeg, room } from '../../../../kit/make/prepare.ts';
-import { rendition } from '../../../../kit/make/rendition.ts';
+import { importWhole } from '../../kit/make/imports.ts';
+import { ffmpeg, room } from '../../kit/make/prepare.ts';
+import { rendition } from '../../kit/make/rendition.ts';
 
 type Room = Awaited<ReturnType<typeof room>>;
 
