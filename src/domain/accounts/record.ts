@@ -19,7 +19,7 @@ const AccountLimit = Type.Object(
   {
     name: Type.Enum(LIMIT_NAMES, { description: 'Stable name, the same as `limit` in a problem.' }),
     description: Type.String({ description: 'Description of the limit.' }),
-    unit: Type.Enum(LIMIT_UNITS),
+    unit: Type.Enum(LIMIT_UNITS, { description: `One of: ${LIMIT_UNITS.join(', ')}.` }),
     used: Type.Union([Type.Number(), Type.Null()], {
       description: 'Amount in use. Null for a limit on a single object, such as the size of one upload.',
     }),

@@ -3,10 +3,10 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { DisplayName } from '../../lib/schemas.ts';
 import { MAX_VALUE_BYTES } from '../../resources/destination/ingest.ts';
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../resources/destination/login.ts';
 import { TEST_STAGES } from '../../resources/destination/spec.ts';
-import { DisplayName } from '../streams/record.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,

@@ -1,7 +1,7 @@
 /** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
+import { DisplayName } from '../../lib/schemas.ts';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
-import { DisplayName } from '../streams/record.ts';
 import { Change, Item } from './changes.ts';
 
 export const MAX_CHANGES = 100;

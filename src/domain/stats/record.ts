@@ -1,7 +1,7 @@
 /** Defines the live statistics of a stream as clients see them: null when it is not live. Pure: no I/O, no clock. */
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { nullable } from '../../lib/schemas.ts';
 
-const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 const number = nullable(Type.Number());
 const integer = nullable(Type.Integer());
 
@@ -33,8 +33,7 @@ export const LiveStats = Type.Object(
       description: 'Length of the current item, in seconds. It is an estimate while the item is being prepared.',
     }),
     next: Item,
-    /** False while no item can be played. */
-    playable: nullable(Type.Boolean()),
+    playable: nullable(Type.Boolean(), 'False while no item can be played.'),
     brokenItems: Type.Array(
       Type.Object({
         id: Type.String(),

@@ -1,33 +1,27 @@
 /** Provides the example stream, statistics and events of the documentation. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { LiveStats } from '../stats/record.ts';
 import type { ReadinessIssue, Stream, StreamEvent, StreamWindows } from './record.ts';
+import { toStream } from './view.ts';
 
 const { stream, destination, upload, createdAt, since } = EXAMPLE;
 
-export const exampleStream: Stream = {
-  id: stream,
-  name: 'Night fireplace',
-  status: 'live',
-  ready: true,
-  quality: 'q_1080p',
-  framerate: 'f_30',
-  destinationID: destination,
-  destinationIDs: [destination],
-  videoUploadObjectID: upload,
-  playlistIDs: [],
-  audioPlaylistIDs: [],
-  onItemFailure: 'Skip',
-  start: 'Progressive',
-  scheduleStartAt: '2027-01-31T18:00:00Z',
-  scheduleEndAt: '2027-02-01T06:00:00Z',
-  scheduleOnAirUntil: null,
-  recurrence: null,
-  nextStartAt: null,
-  liveSince: since,
-  degraded: null,
-  createdAt,
+const exampleResource: LoopStream = {
+  metadata: { name: stream, uid: 'e2c1', resourceVersion: '1', generation: 1, creationTimestamp: createdAt },
+  spec: {
+    displayName: 'Night fireplace',
+    replicas: 1,
+    quality: '1080p',
+    framerate: 30,
+    destinationNames: [destination],
+    uploadName: upload,
+    schedule: { startAt: '2027-01-31T18:00:00Z', endAt: '2027-02-01T06:00:00Z' },
+  },
+  status: { observedGeneration: 1, phase: 'live', canStart: true, liveSince: since },
 };
+
+export const exampleStream: Stream = toStream(exampleResource, new Date(since));
 
 export const exampleRecurrence = { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 };
 

@@ -5,9 +5,7 @@
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { SENTENCES } from '../../lib/sentences.ts';
 import { findRecurrenceProblem } from '../../resources/stream/recurrence.ts';
-import type { Schedule } from '../../resources/stream/spec.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
-import { toFramerate, toQuality } from './record.ts';
 
 /** Checks which ids an account has. */
 export interface References {
@@ -55,47 +53,23 @@ const scheduleErrors = (input: StreamSchedule, now: Date): FieldError[] => {
   ];
 };
 
-/** Converts the schedule to its form in the spec. */
-export const toSchedule = ({
-  scheduleStartAt,
-  scheduleEndAt,
-  scheduleOnAirUntil,
-  recurrence,
-}: StreamSchedule): Schedule => ({
-  ...(scheduleStartAt && { startAt: scheduleStartAt }),
-  ...(scheduleEndAt && { endAt: scheduleEndAt }),
-  ...(scheduleOnAirUntil && { onAirUntil: scheduleOnAirUntil }),
-  ...(recurrence && { recurrence: { timeZone: 'UTC', ...recurrence } }),
-});
-
 /** A start time or recurrence requests airtime; without either the stream waits for `start`. */
 export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boolean =>
   scheduleStartAt !== undefined || recurrence !== undefined;
 
-export interface Media {
-  uploadName?: string;
-  playlistNames?: string[];
-  audioPlaylistNames?: string[];
-}
-
-/** Throws `validation_failed`. Returns the references in their form in the spec. */
-export function checkCreate(input: StreamCreate, now: Date): Media & { destinations: string[] } {
-  const { destinationID, destinationIDs, videoUploadObjectID, playlistIDs, audioPlaylistIDs } = input;
-  const destinations = destinationIDs ?? (destinationID === undefined ? [] : [destinationID]);
+/** Throws `validation_failed`. */
+export function checkCreate(input: StreamCreate, now: Date): void {
+  const { destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
   refuse([
     ...exclusive(input),
-    ...(destinations.length === 0 ? [{ path: '/destinationID', message: 'is required' }] : []),
+    ...(destinationID === undefined && destinationIDs === undefined
+      ? [{ path: '/destinationID', message: 'is required' }]
+      : []),
     ...(videoUploadObjectID === undefined && playlistIDs === undefined
       ? [{ path: '/videoUploadObjectID', message: SENTENCES.noMedia }]
       : []),
     ...scheduleErrors(input, now),
   ]);
-  return {
-    destinations,
-    ...(videoUploadObjectID === undefined ? {} : { uploadName: videoUploadObjectID }),
-    ...(playlistIDs === undefined ? {} : { playlistNames: playlistIDs }),
-    ...(audioPlaylistIDs?.length ? { audioPlaylistNames: audioPlaylistIDs } : {}),
-  };
 }
 
 export const checkUpdate = (input: StreamUpdate): void => refuse(exclusive(input));
@@ -131,23 +105,4 @@ export function checkReferences(has: References, accountId: string, input: Sourc
     });
   }
   refuse(errors);
-}
-
-/** Builds the merge patch of the spec: a video replaces playlists, and playlists replace a video. */
-export function specPatch(input: StreamUpdate): Record<string, unknown> {
-  const { name, quality, framerate, destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
-  const destinationNames = destinationIDs ?? (destinationID === undefined ? undefined : [destinationID]);
-  return {
-    ...(name === undefined ? {} : { displayName: name }),
-    ...(quality === undefined ? {} : { quality: toQuality(quality) }),
-    ...(framerate === undefined ? {} : { framerate: toFramerate(framerate) }),
-    ...(destinationNames === undefined ? {} : { destinationNames }),
-    ...(input.onItemFailure === undefined ? {} : { itemFailurePolicy: input.onItemFailure }),
-    ...(input.start === undefined ? {} : { startPolicy: input.start }),
-    ...(videoUploadObjectID === undefined ? {} : { uploadName: videoUploadObjectID, playlistNames: null }),
-    ...(playlistIDs === undefined ? {} : { playlistNames: playlistIDs, uploadName: null }),
-    ...(input.audioPlaylistIDs === undefined
-      ? {}
-      : { audioPlaylistNames: input.audioPlaylistIDs.length ? input.audioPlaylistIDs : null }),
-  };
 }

@@ -5,6 +5,7 @@ import type { Kube } from '../../kube/types.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { createSpec, writeFields } from '../../lib/fields.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { type Connection, nameKey, type PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
@@ -14,28 +15,18 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { OwnedResources } from '../owned-resources.ts';
-import {
-  type Readiness,
-  type Stream,
-  type StreamCreate,
-  type StreamEvent,
-  type StreamSchedule,
-  type StreamSkip,
-  type StreamUpdate,
-  type StreamWindows,
-  toFramerate,
-  toQuality,
+import { STREAM_FIELDS } from './fields.ts';
+import type {
+  Readiness,
+  Stream,
+  StreamCreate,
+  StreamEvent,
+  StreamSchedule,
+  StreamSkip,
+  StreamUpdate,
+  StreamWindows,
 } from './record.ts';
-import {
-  checkCreate,
-  checkReferences,
-  checkSchedule,
-  checkUpdate,
-  type References,
-  specPatch,
-  toSchedule,
-  wantsAir,
-} from './requests.ts';
+import { checkCreate, checkReferences, checkSchedule, checkUpdate, type References, wantsAir } from './requests.ts';
 import { computePhase, isSettled, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
 /** Longest wait for the operator to see a change, which takes milliseconds. */
@@ -181,19 +172,11 @@ export function createStreamService(deps: StreamServiceDeps) {
 
   return {
     async create(accountId: string, input: StreamCreate): Promise<Stream> {
-      const { destinations, ...media } = checkCreate(input, askedAt());
+      checkCreate(input, askedAt());
       checkReferences(references, accountId, input);
-      const schedule = toSchedule(input);
       const spec: LoopStreamSpec = {
-        displayName: input.name,
+        ...createSpec<LoopStreamSpec>(writeFields(STREAM_FIELDS, 'create', input)),
         replicas: wantsAir(input) ? 1 : 0,
-        quality: toQuality(input.quality),
-        framerate: toFramerate(input.framerate),
-        destinationNames: destinations,
-        ...media,
-        ...(input.onItemFailure !== undefined && { itemFailurePolicy: input.onItemFailure }),
-        ...(input.start !== undefined && { startPolicy: input.start }),
-        ...(Object.keys(schedule).length > 0 && { schedule }),
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
       const held = wantsAir(input) ? { finalizers: [FINALIZER] } : undefined;
@@ -226,7 +209,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       checkUpdate(input);
       checkReferences(references, accountId, input);
-      return show(await streams.patch(stream, { spec: specPatch(input) }));
+      return show(await streams.patch(stream, { spec: writeFields(STREAM_FIELDS, 'update', input) }));
     },
 
     /** Returns true when nothing of it is on air any more, false if that takes longer. */
@@ -293,8 +276,8 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       checkSchedule(input, askedAt());
       const replicas = wantsAir(input) ? { replicas: 1 } : {};
-      const schedule = { startAt: null, endAt: null, onAirUntil: null, recurrence: null, ...toSchedule(input) };
-      return show(await streams.patch(stream, { spec: { schedule, ...replicas } }));
+      const schedule = writeFields(STREAM_FIELDS, 'schedule', input, { replace: true });
+      return show(await streams.patch(stream, { spec: { ...schedule, ...replicas } }));
     },
 
     /** Removes the schedule. A stream on air stays on air; one that waits for its time does not start. */

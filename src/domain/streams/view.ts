@@ -2,6 +2,7 @@
 
 import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
+import { createReader } from '../../lib/fields.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import { findRefused } from '../../resources/stream/health.ts';
@@ -9,16 +10,9 @@ import { findConditionField, readGates } from '../../resources/stream/readiness.
 import { findNextStart, listNextWindows } from '../../resources/stream/recurrence.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { ALWAYS_REPORTED, isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import { STREAM_FIELDS } from './fields.ts';
 import { toIssue, toWarnings } from './issues.ts';
-import {
-  publicFramerate,
-  publicQuality,
-  type Readiness,
-  type ReadinessIssue,
-  type Stream,
-  type StreamEvent,
-  type StreamWindows,
-} from './record.ts';
+import type { Readiness, ReadinessIssue, Stream, StreamEvent, StreamWindows } from './record.ts';
 
 /** Returns whether the operator's status refers to the current spec. */
 export const isObserved = ({ metadata, status }: LoopStream): boolean =>
@@ -59,32 +53,14 @@ function findDegraded(stream: LoopStream): Stream['degraded'] {
   return { code, message: `${message} ${fix}`, since };
 }
 
-export function toStream(stream: LoopStream, now: Date): Stream {
-  const { metadata, spec, status } = stream;
-  return {
-    id: metadata.name,
-    name: spec.displayName ?? metadata.name,
+const readStream = createReader(STREAM_FIELDS);
+
+export const toStream = (stream: LoopStream, now: Date): Stream =>
+  readStream(stream, {
     status: computePhase(stream, now),
-    ready: status?.canStart ?? false,
-    quality: publicQuality(spec.quality),
-    framerate: publicFramerate(spec.framerate),
-    destinationID: spec.destinationNames[0] ?? '',
-    destinationIDs: spec.destinationNames,
-    videoUploadObjectID: spec.uploadName ?? null,
-    playlistIDs: spec.playlistNames ?? [],
-    audioPlaylistIDs: spec.audioPlaylistNames ?? [],
-    onItemFailure: spec.itemFailurePolicy ?? 'Skip',
-    start: spec.startPolicy ?? 'Progressive',
-    scheduleStartAt: spec.schedule?.startAt ?? null,
-    scheduleEndAt: spec.schedule?.endAt ?? null,
-    scheduleOnAirUntil: spec.schedule?.onAirUntil ?? null,
-    recurrence: spec.schedule?.recurrence ?? null,
-    nextStartAt: isWanted(spec) ? (findNextStart(spec.schedule, now)?.toISOString() ?? null) : null,
-    liveSince: status?.liveSince ?? null,
+    nextStartAt: isWanted(stream.spec) ? (findNextStart(stream.spec.schedule, now)?.toISOString() ?? null) : null,
     degraded: findDegraded(stream),
-    createdAt: metadata.creationTimestamp,
-  };
-}
+  });
 
 const WINDOWS_SHOWN = 5;
 

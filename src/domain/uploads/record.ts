@@ -1,9 +1,7 @@
 /** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { PREVIEW_STATES, TrackChoice, UPLOAD_STATES } from '../../resources/upload/spec.ts';
-import { DisplayName } from '../streams/record.ts';
-
-const nullable = <T extends TSchema>(type: T) => Type.Union([type, Type.Null()]);
 
 const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
   description: 'The media to take from the source: video, or sound alone.',
@@ -63,10 +61,12 @@ export const Upload = Type.Object(
     ),
     audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
     tracks: nullable(
-      Type.Object(
-        { video: nullable(Type.Integer()), audio: nullable(Type.Integer()), audioRight: nullable(Type.Integer()) },
-        { description: 'The chosen tracks. Null if none is chosen.' },
-      ),
+      Type.Object({
+        video: nullable(Type.Integer()),
+        audio: nullable(Type.Integer()),
+        audioRight: nullable(Type.Integer()),
+      }),
+      'The chosen tracks. Null if none is chosen.',
     ),
     declaredTracks: Type.Array(DeclaredTrack, {
       description: 'Video and audio tracks of the file. Empty until it has been imported.',
@@ -89,16 +89,14 @@ export const Upload = Type.Object(
       },
     ),
     waiting: nullable(
-      Type.Object(
-        {
-          message: Type.String({ description: 'Failure of the link’s server, as a sentence.' }),
-          since: Type.String({ format: 'date-time', description: 'Time of the first failure.' }),
-          nextTryAt: Type.String({ format: 'date-time', description: 'Time of the next attempt.' }),
-          until: Type.String({ format: 'date-time', description: 'Time at which the import is given up.' }),
-          tries: Type.Integer({ description: 'Number of failed attempts.' }),
-        },
-        { description: 'Retries of the import while the link’s server is unavailable.' },
-      ),
+      Type.Object({
+        message: Type.String({ description: 'Failure of the link’s server, as a sentence.' }),
+        since: Type.String({ format: 'date-time', description: 'Time of the first failure.' }),
+        nextTryAt: Type.String({ format: 'date-time', description: 'Time of the next attempt.' }),
+        until: Type.String({ format: 'date-time', description: 'Time at which the import is given up.' }),
+        tries: Type.Integer({ description: 'Number of failed attempts.' }),
+      }),
+      'Retries of the import while the link’s server is unavailable.',
     ),
     error: nullable(
       Type.Object({

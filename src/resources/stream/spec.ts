@@ -57,8 +57,8 @@ export const Schedule = Type.Object(
       Type.String({
         format: 'date-time',
         description:
-          'Time until which the stream is on air outside its windows, too (RFC 3339). It keeps a broadcast going until ' +
-          'its first window.',
+          'Time until which the stream is on air outside its windows, too (RFC 3339). Without it, a stream on air whose ' +
+          'schedule has no window now goes off air at once.',
       }),
     ),
     startingDeadlineSeconds: Type.Optional(

@@ -7,7 +7,7 @@ import {
   type User as UserRecord,
   User as UserSchema,
 } from '../../domain/accounts/record.ts';
-import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES } from '../../settings/limits.ts';
 import type { Services } from '../services.ts';
 import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
@@ -18,19 +18,11 @@ const User = outputType<UserRecord>('User', UserSchema, { interfaces: [Node] });
 
 const AccountLimit = outputType('AccountLimit', innerSchema(LimitsSchema, 'limits'), {
   types: { name: enumType('LimitName', LIMIT_NAMES), unit: GraphQLString },
-  describe: {
-    description: true,
-    unit: `One of: ${LIMIT_UNITS.join(', ')}.`,
-    used: 'Amount in use. Null for a limit on a single object.',
-    allowed: true,
-    full: true,
-  },
 });
 
 const AccountLimits = outputType('AccountLimits', LimitsSchema, {
   description: 'Limits of the account and their use.',
   types: { class: enumType('AccountClass', ACCOUNT_CLASSES), limits: AccountLimit },
-  describe: { class: true, howToLift: true },
 });
 
 export const accountFields = (services: Pick<Services, 'account'>): Fields =>

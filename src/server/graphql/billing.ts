@@ -21,7 +21,7 @@ import { operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { connectionField, type Fields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
-import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const Kind = enumType('LedgerEntryKind', KINDS);
 const Group = enumType('UsageGroup', GROUPS);
@@ -34,7 +34,6 @@ const Billing = outputType('Billing', BillingSchema, {
     paymentMethods: enumType('PaymentMethod', PAYMENT_METHODS),
     topUp: outputType('TopUpRange', TopUpRange),
   },
-  describe: { secondsLeft: 'Null while nothing is on air.', paymentMethods: 'Ways to buy credit.' },
 });
 
 const UsageLine = outputType('UsageLine', UsageLineSchema, { types: { streamID: GraphQLString } });
@@ -46,12 +45,10 @@ const Usage = outputType('Usage', UsageSchema, {
 
 const LedgerEntry = outputType<LedgerEntryRecord>('LedgerEntry', LedgerEntrySchema, {
   types: { id: GraphQLString, kind: Kind, streamID: GraphQLString },
-  describe: { balanceCredits: 'Balance after the entry.', at: true },
 });
 
 const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
-  kind: { type: enumFilter(Kind) },
-  at: { type: TimeFilter },
+  ...filtersOf(LedgerEntry, ['kind', 'at']),
   streamID: { type: IDFilter },
 });
 

@@ -13,57 +13,27 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';
 import { enumType, listType } from './scalars.ts';
-import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 const State = enumType('CryptoDepositState', DEPOSIT_STATES);
 
-const CryptoAsset = outputType('CryptoAsset', AssetSchema, {
-  describe: {
-    minimumAmount: 'Smallest amount that is credited, in the asset’s smallest unit.',
-    confirmations: true,
-    rate: 'Current price of one coin. Null while it is unknown.',
-  },
-});
+const CryptoAsset = outputType('CryptoAsset', AssetSchema, {});
 
-const Explanation = outputType('CryptoExplanation', innerSchema(DepositSchema, 'explanation'), {
-  describe: { code: true },
-});
+const Explanation = outputType('CryptoExplanation', innerSchema(DepositSchema, 'explanation'), {});
 
 const CryptoPayment = outputType('CryptoPayment', PaymentSchema, {
   types: { state: enumType('CryptoPaymentState', PAYMENT_STATES), explanation: Explanation },
-  describe: {
-    amount: 'Received amount, in the asset’s smallest unit.',
-    confirmations: 'Null while the payment is in no block.',
-    credits: true,
-  },
 });
 
-const CryptoQuote = outputType('CryptoQuote', innerSchema(DepositSchema, 'quote'), {
-  describe: { credits: 'Credits that the amount buys. Null if any amount may be paid.' },
-});
+const CryptoQuote = outputType('CryptoQuote', innerSchema(DepositSchema, 'quote'), {});
 
 const CryptoDeposit = outputType<DepositRecord>('CryptoDeposit', DepositSchema, {
   interfaces: [Node],
   types: { state: State, quote: CryptoQuote, explanation: Explanation, payments: CryptoPayment },
-  describe: {
-    confirmations: true,
-    address: true,
-    paymentUri: true,
-    amount: 'Amount to pay, in the asset’s smallest unit. Null if any amount may be paid.',
-    receivedAmount: 'Amount credited so far.',
-    credits: true,
-    payments: true,
-  },
 });
 
-const where = whereInput<DepositRecord>('CryptoDepositWhereInput', {
-  id: { type: IDFilter },
-  state: { type: enumFilter(State) },
-  asset: { type: TextFilter },
-  network: { type: TextFilter },
-  expiresAt: { type: TimeFilter },
-  createdAt: { type: TimeFilter },
-});
+const FILTERS = ['id', 'state', 'asset', 'network', 'expiresAt', 'createdAt'];
+const where = whereInput('CryptoDepositWhereInput', filtersOf(CryptoDeposit, FILTERS));
 
 const types: NounTypes = {
   outputs: { CryptoDeposit },

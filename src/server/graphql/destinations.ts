@@ -12,29 +12,17 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType } from './scalars.ts';
-import { IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 const Destination = outputType<DestinationRecord>('Destination', DestinationSchema, {
   interfaces: [Node],
-  describe: { rtmpKeyHint: true, hasLogin: true },
 });
 
 const Test = outputType('DestinationTest', DestinationTest, {
   types: { stage: enumType('DestinationTestStage', TEST_STAGES) },
-  describe: {
-    ok: true,
-    stage: 'The last step that the test reached.',
-    code: 'Code of the failure, as in `lastError`. Null if ok is true.',
-    message: true,
-  },
 });
 
-const where = whereInput<DestinationRecord>('DestinationWhereInput', {
-  id: { type: IDFilter },
-  name: { type: TextFilter },
-  rtmpUrl: { type: TextFilter },
-  createdAt: { type: TimeFilter },
-});
+const where = whereInput('DestinationWhereInput', filtersOf(Destination, ['id', 'name', 'rtmpUrl', 'createdAt']));
 
 const types: NounTypes = {
   outputs: { Destination, DestinationTest: Test },

@@ -13,7 +13,7 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
-import { enumFilter, IDFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 const inInvoice = (name: string, property: string) =>
   outputType(name, innerSchema(InvoiceSchema, property), { types: { taxID: GraphQLString } });
@@ -29,14 +29,6 @@ const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
     seller: Party,
     buyer: Party,
   },
-  describe: {
-    number: 'Invoice number. The numbers of a year have no gaps.',
-    issuedOn: 'A day, such as 2027-02-01.',
-    totalCredits: 'The same amount as in the ledger.',
-    netMinor: 'The total without taxes.',
-    totalMinor: 'With taxes; paid from the balance.',
-    correctsID: true,
-  },
   costs: { lines: 100 },
   // The first version of the schema made it nullable.
   fields: { notes: { type: new GraphQLList(required(GraphQLString)) } },
@@ -44,12 +36,7 @@ const Invoice = outputType<InvoiceRecord>('Invoice', InvoiceSchema, {
 
 const Address = outputType('BillingAddress', BillingAddress, { types: { taxID: GraphQLString } });
 
-const where = whereInput<InvoiceRecord>('InvoiceWhereInput', {
-  id: { type: IDFilter },
-  kind: { type: enumFilter(Kind) },
-  number: { type: TextFilter },
-  createdAt: { type: TimeFilter },
-});
+const where = whereInput('InvoiceWhereInput', filtersOf(Invoice, ['id', 'kind', 'number', 'createdAt']));
 
 const types: NounTypes = {
   outputs: { Invoice, InvoiceSummary: Invoice, BillingAddress: Address },

@@ -35,8 +35,6 @@ interface OutputOptions<T> {
   interfaces?: GraphQLInterfaceType[];
   /** Enums, objects and custom scalars by the names of their properties. */
   types?: Readonly<Record<string, GraphQLNamedOutputType>>;
-  /** Descriptions by property; `true` uses that of the schema. */
-  describe?: Readonly<Record<string, string | true>>;
   /** Properties that are hidden or renamed. */
   omit?: readonly string[];
   /** Cost of properties that differ from the default. */
@@ -72,14 +70,15 @@ function innerType(name: string, shape: Shape, types: NonNullable<OutputOptions<
 }
 
 export function outputType<T>(name: string, schema: TSchema, options: OutputOptions<T> = {}): GraphQLObjectType<T> {
-  const { types, describe = {}, omit = [], costs = {}, fields = {}, description, interfaces } = options;
+  const { types, omit = [], costs = {}, fields = {}, description, interfaces } = options;
   const { properties = {}, required = [] } = schema as Shape;
   const made = Object.entries(properties).flatMap(([field, shape]) => {
     if (omit.includes(field) || field in fields) return [];
     const type = findType(field, required.includes(field) ? shape : { anyOf: [shape, { type: 'null' }] }, types);
-    const description = describe[field] === true ? shape.description : describe[field];
     const cost = costs[field];
-    return [[field, { type, description, ...(cost !== undefined && { extensions: { cost } }) }] as const];
+    return [
+      [field, { type, description: shape.description, ...(cost !== undefined && { extensions: { cost } }) }] as const,
+    ];
   });
   return new GraphQLObjectType<T, GraphContext>({
     name,

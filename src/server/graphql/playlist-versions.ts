@@ -7,7 +7,6 @@ import {
   PlaylistDiff as DiffSchema,
   MAX_CHANGES,
   PlaylistChanges,
-  type PlaylistVersionSummary,
   PUBLICATION_STATES,
   Publication as PublicationSchema,
   PlaylistVersion as VersionSchema,
@@ -18,10 +17,9 @@ import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
 import { outputType } from './output.ts';
 import { enumType, required } from './scalars.ts';
-import { enumFilter, FlagFilter, NumberFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 export const Mode = enumType('PlaylistMode', PLAYLIST_MODES);
-export const ModeFilter = enumFilter(Mode);
 export const Item = outputType('PlaylistItem', ItemSchema);
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 
@@ -31,7 +29,6 @@ export const ITEMS_COST = 10;
 export const Publication = outputType('PlaylistPublication', PublicationSchema, {
   description: 'Preparation of the published version for the streams that play it.',
   types: { state: enumType('PlaylistPublicationState', PUBLICATION_STATES) },
-  describe: { version: 'Null if none was ever published.', progress: true },
 });
 
 /** GraphQL has no input unions: a change is an object with exactly one field (@oneOf). */
@@ -78,19 +75,13 @@ export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): P
 
 const versionOptions = {
   types: { mode: Mode, items: Item },
-  describe: { createdAt: true, published: true },
   costs: { items: ITEMS_COST },
 } as const;
 const VersionSummary = outputType('PlaylistVersionSummary', VersionSummarySchema, versionOptions);
 const Version = outputType('PlaylistVersion', VersionSchema, versionOptions);
 
-const where = whereInput<PlaylistVersionSummary>('PlaylistVersionWhereInput', {
-  version: { type: NumberFilter },
-  createdAt: { type: TimeFilter },
-  mode: { type: ModeFilter },
-  itemCount: { type: NumberFilter },
-  published: { type: FlagFilter },
-});
+const FILTERS = ['version', 'createdAt', 'mode', 'itemCount', 'published'];
+const where = whereInput('PlaylistVersionWhereInput', filtersOf(VersionSummary, FILTERS));
 
 const ChangeType = new GraphQLObjectType({
   name: 'PlaylistChange',
@@ -106,7 +97,6 @@ const ChangeType = new GraphQLObjectType({
 });
 const Diff = outputType('PlaylistDiff', DiffSchema, {
   types: { mode: Mode, changes: ChangeType },
-  describe: { mode: 'Mode of `to` if it differs.', changes: true },
 });
 
 export const VERSION_TYPES = {

@@ -17,7 +17,6 @@ import {
   Item,
   ItemInput,
   Mode,
-  ModeFilter,
   Publication,
   toChanges,
   VERSION_TYPES,
@@ -25,7 +24,7 @@ import {
 import type { Field, Fields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
-import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 const Kind = enumType('PlaylistKind', PLAYLIST_KINDS);
 
@@ -33,11 +32,6 @@ const playlistType = (playlists: PlaylistService) =>
   outputType<PlaylistSummary>('Playlist', SummarySchema, {
     interfaces: [Node],
     types: { kind: Kind, mode: Mode },
-    describe: {
-      streamID: true,
-      version: true,
-      publishedVersion: 'Version that streams play. Null if none was ever published.',
-    },
     fields: {
       items: {
         type: listType(Item),
@@ -58,15 +52,7 @@ const playlistType = (playlists: PlaylistService) =>
     },
   });
 
-const where = whereInput<PlaylistSummary>('PlaylistWhereInput', {
-  id: { type: IDFilter },
-  name: { type: TextFilter },
-  kind: { type: enumFilter(Kind) },
-  mode: { type: ModeFilter },
-  streamID: { type: IDFilter },
-  version: { type: NumberFilter },
-  createdAt: { type: TimeFilter },
-});
+const FILTERS = ['id', 'name', 'kind', 'mode', 'streamID', 'version', 'createdAt'];
 
 export function playlistFields(services: Pick<Services, 'playlists'>): NounFields {
   const { playlists } = services;
@@ -74,7 +60,10 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
   const types: NounTypes = {
     outputs: { Playlist, PlaylistSummary: Playlist, ...VERSION_TYPES.outputs },
     inputs: { kind: Kind, mode: Mode, items: ItemInput },
-    lists: { PlaylistSummary: { where }, ...VERSION_TYPES.lists },
+    lists: {
+      PlaylistSummary: { where: whereInput('PlaylistWhereInput', filtersOf(Playlist, FILTERS)) },
+      ...VERSION_TYPES.lists,
+    },
   };
   const all = [...playlistOperations, ...playlistVersionOperations];
   const { queries, mutations } = operationFields(all, services, types);

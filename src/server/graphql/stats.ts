@@ -11,7 +11,6 @@ const inStats = (property: string): TSchema => innerSchema(LiveStatsSchema, prop
 
 const Item = outputType('LiveItem', inStats('current'), {
   types: ids,
-  describe: { playlistID: true, index: true },
 });
 const LiveDestination = outputType('LiveDestination', inStats('destinations'), {
   // These numbers exceed GraphQL's Int.
@@ -24,7 +23,6 @@ const LiveDestination = outputType('LiveDestination', inStats('destinations'), {
 const BrokenItem = outputType('BrokenItem', inStats('brokenItems'), {
   description: 'An item that is left out because it is broken, missing or not ready yet.',
   types: { ...ids, track: GraphQLString },
-  describe: { playlistID: true, index: true },
 });
 
 export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
@@ -37,5 +35,4 @@ export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
     brokenItems: BrokenItem,
     destinations: LiveDestination,
   },
-  describe: { positionSeconds: true, durationSeconds: true, playable: 'False while no item can be played.' },
 });

@@ -1,5 +1,6 @@
 /** Defines the GraphQL fields of streams. */
 
+import { STREAM_FIELDS } from '../../domain/streams/fields.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import {
   ReadinessIssue,
@@ -8,6 +9,7 @@ import {
   type StreamEvent as StreamEventRecord,
   StreamEvent as StreamEventSchema,
   type Stream as StreamRecord,
+  StreamSchedule,
   Stream as StreamSchema,
   StreamWindows,
   UnplayableItem as UnplayableItemSchema,
@@ -16,23 +18,16 @@ import type { EventOrder, StreamService } from '../../domain/streams/service.ts'
 import { PHASES, Recurrence as RecurrenceSchema } from '../../resources/stream/spec.ts';
 import type { Services } from '../services.ts';
 import { operationFields } from './adapter.ts';
+import { enumTypes, filterNames } from './fields.ts';
+import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import type { OrderFields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
-import { Framerate, ItemFailure, Quality, STREAM_INPUTS, StartPolicy } from './stream-inputs.ts';
-import {
-  enumFilter,
-  FlagFilter,
-  IDFilter,
-  IDListFilter,
-  NumberFilter,
-  TextFilter,
-  TimeFilter,
-  whereInput,
-} from './where.ts';
+import { enumFilter, filtersOf, whereInput } from './where.ts';
 
+const ENUMS = enumTypes('Stream', STREAM_FIELDS);
 const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
 const Recurrence = outputType('Recurrence', RecurrenceSchema, {
@@ -41,60 +36,33 @@ const Recurrence = outputType('Recurrence', RecurrenceSchema, {
 
 const Window = outputType('StreamWindow', innerSchema(StreamWindows, 'windows'), {
   description: 'A window in which the schedule keeps the stream on air.',
-  describe: { endAt: true },
 });
 
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
   description: 'Problem of a stream on air.',
 });
 
-const describeIssue = {
-  code: 'Stable code.',
-  message: true,
-  fix: true,
-  field: 'Field that causes the problem. Empty if no field does.',
-} as const;
-
 const UnplayableItem = outputType('UnplayableItem', UnplayableItemSchema, {
   description: 'An item that cannot be played, and its position.',
-  describe: { playlistID: true, index: 'Position of the item in the playlist, from 0.', objectID: true },
 });
 
 const Readiness = outputType('Readiness', ReadinessSchema, {
   description: 'Issues that prevent the stream from starting, and warnings about items it would leave out.',
   types: {
-    issues: outputType('ReadinessIssue', ReadinessIssue, { describe: describeIssue }),
+    issues: outputType('ReadinessIssue', ReadinessIssue),
     warnings: outputType('ReadinessWarning', ReadinessWarning, {
       description: 'An item that the stream leaves out.',
       types: { item: UnplayableItem },
-      describe: { ...describeIssue, item: true },
     }),
   },
-  describe: { prepared: true, estimatedReadyAt: true },
 });
 
-const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSchema, {
-  describe: { type: true, reason: true, message: true, count: true },
-});
+const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSchema);
 
 const streamType = (streams: StreamService) =>
   outputType<StreamRecord>('Stream', StreamSchema, {
     interfaces: [Node],
-    types: {
-      quality: Quality,
-      framerate: Framerate,
-      recurrence: Recurrence,
-      degraded: Degraded,
-      onItemFailure: ItemFailure,
-      start: StartPolicy,
-    },
-    describe: {
-      ready: true,
-      onItemFailure: 'Handling of items that cannot be played.',
-      start: 'Handling of media that is still being prepared.',
-      scheduleOnAirUntil: true,
-      nextStartAt: true,
-    },
+    types: { ...ENUMS, recurrence: Recurrence, degraded: Degraded },
     omit: ['status'],
     fields: {
       state: { type: required(State), resolve: ({ status }) => status },
@@ -118,50 +86,35 @@ const streamType = (streams: StreamService) =>
     },
   });
 
-const where = whereInput<StreamRecord>('StreamWhereInput', {
-  id: { type: IDFilter },
-  name: { type: TextFilter },
-  state: { type: enumFilter(State), value: ({ status }) => status },
-  ready: { type: FlagFilter },
-  quality: { type: enumFilter(Quality) },
-  framerate: { type: enumFilter(Framerate) },
-  destinationIDs: { type: IDListFilter },
-  videoUploadObjectID: { type: IDFilter },
-  playlistIDs: { type: IDListFilter },
-  audioPlaylistIDs: { type: IDListFilter },
-  onItemFailure: { type: enumFilter(ItemFailure) },
-  start: { type: enumFilter(StartPolicy) },
-  scheduleStartAt: { type: TimeFilter },
-  scheduleEndAt: { type: TimeFilter },
-  scheduleOnAirUntil: { type: TimeFilter },
-  nextStartAt: { type: TimeFilter },
-  liveSince: { type: TimeFilter },
-  createdAt: { type: TimeFilter },
-});
-
 const EVENT_ORDER: OrderFields<EventOrder> = {
   TIME: { value: 'time', description: 'Time of the last occurrence.' },
   CREATED_AT: { value: 'createdAt', description: 'Time of the first occurrence.' },
   COUNT: { value: 'count' },
 };
 
-const eventWhere = whereInput<StreamEventRecord>('StreamEventWhereInput', {
-  id: { type: IDFilter },
-  time: { type: TimeFilter },
-  createdAt: { type: TimeFilter },
-  type: { type: TextFilter },
-  reason: { type: TextFilter },
-  message: { type: TextFilter },
-  count: { type: NumberFilter },
-});
+const EVENT_FILTERS = ['id', 'time', 'createdAt', 'type', 'reason', 'message', 'count'];
 
 export function streamFields(services: Pick<Services, 'streams' | 'stats'>): NounFields {
   const Stream = streamType(services.streams);
+  const where = whereInput<StreamRecord>('StreamWhereInput', {
+    ...filtersOf(Stream, filterNames(STREAM_FIELDS)),
+    state: { type: enumFilter(State), value: ({ status }) => status },
+  });
   return {
     ...operationFields(streamOperations, services, {
       outputs: { Stream, LiveStats, StreamEvent },
-      inputs: STREAM_INPUTS,
-      lists: { Stream: { where }, StreamEvent: { where: eventWhere, order: EVENT_ORDER } },
+      inputs: {
+        ...ENUMS,
+        track: enumType('StreamTrack', ['video', 'audio']),
+        recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
+      },
+      lists: {
+        Stream: { where },
+        StreamEvent: {
+          where: whereInput('StreamEventWhereInput', filtersOf(StreamEvent, EVENT_FILTERS)),
+          order: EVENT_ORDER,
+        },
+      },
     }),
     node: (context, id) => {
       context.allow('getStream');

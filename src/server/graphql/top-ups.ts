@@ -8,26 +8,15 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';
 import { enumType } from './scalars.ts';
-import { enumFilter, IDFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, whereInput } from './where.ts';
 
 const State = enumType('TopUpState', STATES);
 const TopUp = outputType<TopUpRecord>('TopUp', TopUpSchema, {
   interfaces: [Node],
   types: { state: State },
-  describe: {
-    amountMinor: 'Requested amount, in minor units.',
-    currency: true,
-    paidMinor: 'Amount received and credited.',
-    refundedMinor: 'Amount returned since, by refunds and disputes.',
-    checkoutUrl: 'Checkout page of the payment provider. Null once the top-up is no longer open.',
-  },
 });
 
-const where = whereInput<TopUpRecord>('TopUpWhereInput', {
-  id: { type: IDFilter },
-  state: { type: enumFilter(State) },
-  createdAt: { type: TimeFilter },
-});
+const where = whereInput('TopUpWhereInput', filtersOf(TopUp, ['id', 'state', 'createdAt']));
 
 const types: NounTypes = {
   outputs: { TopUp },

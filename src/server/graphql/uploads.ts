@@ -10,7 +10,7 @@ import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
-import { enumFilter, IDFilter, NumberFilter, TextFilter, TimeFilter, whereInput } from './where.ts';
+import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const UploadType = enumType(
   'UploadType',
@@ -34,7 +34,6 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     tracks: inUpload('UploadTracks', 'tracks'),
     declaredTracks: inUpload('UploadTrack', 'declaredTracks', {
       types: { kind: UploadType },
-      describe: { index: true, playable: true, automatic: true },
     }),
     preview: enumType(
       'UploadPreview',
@@ -42,34 +41,18 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
       'State of the one-minute preview. Null if nobody has requested it.',
     ),
     warnings: inUpload('UploadWarning', 'warnings'),
-    waiting: inUpload('UploadWaiting', 'waiting', {
-      describe: { message: true, since: true, nextTryAt: true, until: true, tries: true },
-    }),
+    waiting: inUpload('UploadWaiting', 'waiting', {}),
     error: inUpload('UploadError', 'error'),
-  },
-  describe: {
-    progress: true,
-    tracks: 'The chosen tracks. Null if none is chosen.',
-    declaredTracks: 'Video and audio tracks of the file. Empty until it has been imported.',
-    moreTracks: true,
-    warnings: 'Changes made to the file so that it plays. Empty if there were none.',
-    waiting: 'Retries of the import while the link’s server is unavailable.',
   },
   fields: {
     id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },
   },
 });
 
+const FILTERS = ['objectID', 'type', 'name', 'state', 'progress', 'sizeBytes', 'durationSeconds', 'createdAt'];
 const where = whereInput<UploadRecord>('UploadWhereInput', {
+  ...filtersOf(Upload, FILTERS),
   id: { type: IDFilter, value: ({ objectID }) => objectID },
-  objectID: { type: IDFilter },
-  type: { type: enumFilter(UploadType) },
-  name: { type: TextFilter },
-  state: { type: enumFilter(State) },
-  progress: { type: NumberFilter },
-  sizeBytes: { type: NumberFilter },
-  durationSeconds: { type: NumberFilter },
-  createdAt: { type: TimeFilter },
 });
 
 const types: NounTypes = {

@@ -11,10 +11,17 @@ import {
   type GraphQLInputType,
   GraphQLList,
   GraphQLNonNull,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
   type GraphQLScalarType,
   GraphQLString,
+  getNamedType,
+  getNullableType,
+  isEnumType,
+  isListType,
 } from 'graphql';
 import { validationFailed } from '../../lib/errors.ts';
+import { memoize } from '../../lib/memoize.ts';
 import { DateTime } from './scalars.ts';
 
 /** Conditions in one `where`, counting each value of `in`: each runs for every record. */
@@ -67,12 +74,40 @@ export const TimeFilter = filter('TimeFilter', 'Conditions on a time. Null is ne
   isNull: GraphQLBoolean,
 });
 export const FlagFilter = filter('FlagFilter', 'Conditions on a boolean.', { eq: GraphQLBoolean });
-export const enumFilter = (type: GraphQLEnumType): GraphQLInputObjectType =>
-  filter(`${type.name}Filter`, `Conditions on a ${type.name}.`, { eq: type, in: listType(type) });
+export const enumFilter = memoize(
+  (type: GraphQLEnumType): GraphQLInputObjectType =>
+    filter(`${type.name}Filter`, `Conditions on a ${type.name}.`, { eq: type, in: listType(type) }),
+);
 
 /** Filters by field name; `value` reads a field that the record has under another name. */
 export interface Fields<T> {
   [name: string]: { type: GraphQLInputObjectType; value?: (record: T) => unknown };
+}
+
+const SCALAR_FILTERS: Readonly<Record<string, GraphQLInputObjectType>> = {
+  ID: IDFilter,
+  String: TextFilter,
+  Int: NumberFilter,
+  Float: NumberFilter,
+  Boolean: FlagFilter,
+  DateTime: TimeFilter,
+};
+
+function findFilter(type: GraphQLOutputType): GraphQLInputObjectType | undefined {
+  const plain = getNullableType(type);
+  if (isListType(plain)) return getNamedType(plain) === GraphQLID ? IDListFilter : undefined;
+  return isEnumType(plain) ? enumFilter(plain) : SCALAR_FILTERS[getNamedType(plain).name];
+}
+
+/** Returns the filters of the fields of `type` that are in `names`. Objects have none. */
+export function filtersOf<T>(type: GraphQLObjectType<T>, names: readonly string[]): Fields<T> {
+  const fields = type.getFields();
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const filter = fields[name] && findFilter(fields[name].type);
+      return filter ? [[name, { type: filter }]] : [];
+    }),
+  );
 }
 
 export interface Where<T> {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { exampleStream } from '../../../src/domain/streams/examples.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -36,26 +37,17 @@ describe('creating', () => {
     expect(answer.headers.get('location')).toBe(`/v1/streams/${id}`);
     expect(id).toMatch(/^str-[0-9a-hjkmnp-tv-z]{26}$/);
     expect(answer.body).toEqual({
+      ...exampleStream,
       id,
       name: 'Night loop',
       status: 'idle',
       ready: false,
-      quality: 'q_1080p',
-      framerate: 'f_30',
       destinationID,
       destinationIDs: [destinationID],
       videoUploadObjectID,
-      playlistIDs: [],
-      audioPlaylistIDs: [],
-      onItemFailure: 'Skip',
-      start: 'Progressive',
       scheduleStartAt: null,
       scheduleEndAt: null,
-      scheduleOnAirUntil: null,
-      recurrence: null,
-      nextStartAt: null,
       liveSince: null,
-      degraded: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     const { metadata, spec } = await resource(id);

@@ -16,30 +16,21 @@ import { buildChecks } from '../../../../../src/dashboard/features/streams/check
 import { kubectlSnippet, restSnippet } from '../../../../../src/dashboard/features/streams/commands.ts';
 import { findChanges, toEditValues } from '../../../../../src/dashboard/features/streams/editValues.ts';
 import { parseSearch } from '../../../../../src/dashboard/features/streams/filter.ts';
+import { exampleStream } from '../../../../../src/domain/streams/examples.ts';
 import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({
+  ...exampleStream,
   id: 's1',
   name: 'One',
   status: 'idle',
-  ready: true,
   quality: 'q_720p',
-  framerate: 'f_30',
   destinationID: 'd1',
   destinationIDs: ['d1'],
   videoUploadObjectID: 'u1',
-  playlistIDs: [],
-  audioPlaylistIDs: [],
   scheduleStartAt: null,
   scheduleEndAt: null,
-  scheduleOnAirUntil: null,
-  recurrence: null,
-  nextStartAt: null,
   liveSince: null,
-  onItemFailure: 'Skip',
-  start: 'Progressive',
-  degraded: null,
-  createdAt: '2027-01-01T00:00:00Z',
   ...more,
 });
 const UNPREPARED = { prepared: 0, estimatedReadyAt: null };
