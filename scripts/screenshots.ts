@@ -1,6 +1,6 @@
 /**
  * Takes pictures of every page, light and dark, on a desktop and on a phone of 360 pixels, from a running `make run`:
- * `node scripts/screenshots.ts [state directory] [only pages with this in their name]`. They go to `screenshots/` in
+ * `node scripts/screenshots.ts [state directory] [only pages with one of these in their name …]`. They go to `screenshots/` in
  * the state directory, which git ignores. Each page is also taken while it loads, when it is empty, and without a
  * server.
  */
@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
 import { createClient } from '../src/client/index.ts';
 import type { LocalFacts } from '../tools/local/state.ts';
+import { SAMPLE_UPLOADS } from './screenshot-uploads.ts';
 
-const [stateDir = '.loopstream', only = ''] = process.argv.slice(2);
+const [stateDir = '.loopstream', ...only] = process.argv.slice(2);
 const factsFile = join(stateDir, 'local.json');
 if (!existsSync(factsFile)) {
   process.stderr.write(
@@ -49,7 +50,19 @@ const ANSWERS = {
   later: () => new Promise<void>(() => undefined),
   nothing: (route: Route) => route.fulfill({ json: { data: [], page: { hasMore: false, nextCursor: null } } }),
   away: (route: Route) => route.abort(),
+  samples: (route: Route) =>
+    change(route, ([first]) => SAMPLE_UPLOADS.map((sample, at) => ({ ...first, objectID: `upl-${at}`, ...sample }))),
+  another: (route: Route) =>
+    change(route, (data) => [...data, { ...data[0], id: 'dst-none', name: 'A channel elsewhere' }]),
+  withLogin: (route: Route) => change(route, (data) => data.map((one) => ({ ...one, hasLogin: true }))),
 };
+
+/** Changes a list of the server; what is read by its id stays. */
+async function change(route: Route, map: (data: object[]) => object[]): Promise<void> {
+  const response = await route.fetch();
+  const { data, ...rest } = await response.json();
+  await route.fulfill(Array.isArray(data) ? { response, json: { ...rest, data: map(data) } } : { response });
+}
 
 /** Nothing is being drawn or loaded any more, but for what is kept waiting. */
 async function settled(page: Page, { calls, act }: Shot): Promise<void> {
@@ -78,22 +91,60 @@ const drawn = (page: Page): Promise<unknown> =>
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
 
+const refuse = (page: Page, url: string, status: number, code: string, detail = '') =>
+  page.route(url, (route) =>
+    route.fulfill({
+      status,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: `/docs/errors/${code}`, title: '', status, detail, code }),
+    }),
+  );
+
 /** Ends the session while the page is open. */
 async function endSession(page: Page): Promise<void> {
-  const [status, contentType] = [401, 'application/problem+json'];
-  const problem = {
-    type: '/docs/errors/unauthenticated',
-    title: 'Not signed in',
-    status,
-    detail: '',
-    code: 'unauthenticated',
-  };
-  await page.route('**/v1/**', (route) => route.fulfill({ status, contentType, body: JSON.stringify(problem) }));
+  await refuse(page, '**/v1/**', 401, 'unauthenticated');
   await page.route('**/api/auth/get-session', (route) => route.fulfill({ json: null }));
   // Something of the page may have asked before, and then the dialog is in the way.
   const link = page.getByRole('link', { name: 'Playlists' }).first();
   await link.click({ timeout: 2000 }).catch(() => undefined);
   await page.getByRole('dialog').waitFor();
+}
+
+async function signInTooOften(page: Page): Promise<void> {
+  const detail = 'Too many attempts from this address. Try again in 582 seconds.';
+  await refuse(page, '**/api/auth/sign-in/email', 429, 'rate_limited', detail);
+  await page.getByLabel('E-mail address').fill('somebody@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('not the password');
+  await press('Sign in')(page);
+  await page.getByText(detail).waitFor();
+}
+
+/** A schedule, and an edit, that would end the broadcast. */
+async function scheduleLater(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'On days' }).check();
+  // A day and a time that are not now.
+  const day = new Date(Date.now() + 2 * 24 * 3600_000);
+  const name = new Intl.DateTimeFormat('en', { weekday: 'short' }).format(day);
+  for (const tick of await page.getByRole('dialog').getByRole('checkbox').all()) await tick.uncheck();
+  await page.getByRole('checkbox', { name }).check();
+  await press('Save schedule')(page);
+  await page.getByRole('dialog', { name: /off air\?$/ }).waitFor();
+}
+async function moveElsewhere(page: Page): Promise<void> {
+  const group = page.getByRole('dialog').getByRole('group', { name: 'Destinations' });
+  await group.getByLabel('A channel elsewhere').check();
+  for (const tick of await group.getByRole('checkbox').all())
+    if ((await tick.getAttribute('value')) !== 'dst-none') await tick.uncheck();
+  await press('Save')(page);
+  await page.getByRole('dialog', { name: /off air\?$/ }).waitFor();
+}
+
+async function addWithoutKey(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'Custom' }).check();
+  await page.getByLabel('Name').fill('My own server');
+  await page.getByLabel('Address').fill('rtmp://media.example/mystream');
+  await page.getByRole('dialog').getByRole('button', { name: 'Add destination' }).click();
+  await page.getByRole('dialog', { name: /without a stream key/ }).waitFor();
 }
 
 /** Loading, empty and away, for the pages of lists. */
@@ -105,14 +156,25 @@ const LISTS = ['streams', 'uploads', 'playlists', 'destinations'].flatMap((noun)
   })),
 );
 
-const OPEN: Shot[] = ['sign-in', 'sign-up', 'forgot-password'].map((name) => ({ name, path: `/${name}`, open: true }));
+const OPEN: Shot[] = [
+  ...['sign-in', 'sign-up', 'forgot-password'].map((name) => ({ name, path: `/${name}`, open: true })),
+  { name: 'sign-in-too-often', path: '/sign-in', open: true, act: signInTooOften },
+];
 
 function streamShots(id: string): Shot[] {
   const path = `/streams/${id}`;
   return [
     { name: 'stream', path, act: playing },
     { name: 'stream-edit', path: `${path}?form=edit` },
+    {
+      name: 'stream-edit-off-air',
+      path: `${path}?form=edit`,
+      calls: ['/v1/destinations', 'another'],
+      act: moveElsewhere,
+    },
     { name: 'stream-schedule', path: `${path}?form=schedule` },
+    { name: 'stream-schedule-days', path: `${path}?form=schedule`, act: (page) => page.getByLabel('On days').check() },
+    { name: 'stream-schedule-off-air', path: `${path}?form=schedule`, act: scheduleLater },
     { name: 'stream-stop', path, act: press(/^Stop /) },
     { name: 'stream-later', path, calls: [`/v1${path}`, 'later'] },
     { name: 'stream-away', path, calls: [`/v1${path}`, 'away'] },
@@ -125,6 +187,7 @@ async function listShots(): Promise<Shot[]> {
   const streams = (await client.streams.list().page()).data;
   const stream = streams.find(({ status }) => status === 'live') ?? streams[0];
   const [playlist] = (await client.playlists.list().page()).data;
+  const [destination] = (await client.destinations.list().page()).data;
   return [
     ...OPEN,
     { name: 'overview', path: '/', act: playing },
@@ -135,6 +198,7 @@ async function listShots(): Promise<Shot[]> {
     { name: 'stream-missing', path: '/streams/str-none' },
     { name: 'create', path: '/create' },
     { name: 'uploads', path: '/uploads' },
+    { name: 'uploads-samples', path: '/uploads', calls: ['/v1/uploads', 'samples'] },
     { name: 'upload-link', path: '/uploads?form=link' },
     { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
     { name: 'upload-delete', path: '/uploads', act: press(/^Delete /) },
@@ -143,6 +207,16 @@ async function listShots(): Promise<Shot[]> {
     ...(playlist ? [{ name: 'playlist', path: `/playlists/${playlist.id}` }] : []),
     { name: 'destinations', path: '/destinations' },
     { name: 'destination-new', path: '/destinations?form=new' },
+    { name: 'destination-no-key', path: '/destinations?form=new', act: addWithoutKey },
+    ...(destination
+      ? [
+          {
+            name: 'destination-edit',
+            path: `/destinations?form=edit+${destination.id}`,
+            calls: ['/v1/destinations', 'withLogin'] as const,
+          },
+        ]
+      : []),
     { name: 'destination-missing', path: '/destinations?form=edit+dst-none' },
     { name: 'sign-in-again', path: '/destinations', act: endSession },
     ...LISTS,
@@ -159,6 +233,13 @@ async function listShots(): Promise<Shot[]> {
   ];
 }
 
+/** Makes the window as high as the page. */
+async function showWhole(page: Page): Promise<void> {
+  const { width, height } = page.viewportSize() ?? DESK;
+  const whole = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ width, height: Math.max(height, whole) });
+}
+
 async function take(context: BrowserContext, way: string, shot: Shot): Promise<void> {
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE_MS);
@@ -168,7 +249,9 @@ async function take(context: BrowserContext, way: string, shot: Shot): Promise<v
     await page.goto(`${site}${shot.path}`, { waitUntil: 'domcontentloaded' });
     await settled(page, shot);
     const isDialog = (await page.locator('dialog[open]').count()) > 0;
-    await page.screenshot({ path: join(out, `${shot.name}.${way}.png`), fullPage: !isDialog });
+    // A picture longer than the window would have the bar of the phone amid it.
+    if (!isDialog) await showWhole(page);
+    await page.screenshot({ path: join(out, `${shot.name}.${way}.png`) });
   } catch (error) {
     const [why] = (error instanceof Error ? error.message : String(error)).split('\n');
     process.stderr.write(`${shot.name}, ${way}: ${why}\n`);
@@ -194,7 +277,7 @@ async function signIn(browser: Browser) {
 }
 
 async function takeAll(browser: Browser): Promise<void> {
-  const shots = (await listShots()).filter(({ name }) => name.includes(only));
+  const shots = (await listShots()).filter(({ name }) => only.length === 0 || only.some((part) => name.includes(part)));
   const storageState = await signIn(browser);
   for (const { name, ...look } of WAYS) {
     const signedIn = await browser.newContext({ ...look, storageState, reducedMotion: 'reduce' });
