@@ -143,7 +143,7 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     for (const day of ['Sat', 'Sun']) await dialog.getByRole('checkbox', { name: day }).uncheck();
     await dialog.getByLabel('Goes on air at').fill(at);
     await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
-    await dialog.getByLabel('Hours').fill('2');
+    await dialog.getByLabel('Hours on air').fill('2');
     await dialog.getByText(new RegExp(`At ${at}`)).waitFor();
     await expectForEverybody(page);
     await dialog.getByRole('button', { name: 'Save schedule' }).click();
@@ -185,7 +185,7 @@ test('an edit that would end a broadcast asks first, and keeps it on air where t
     await schedule.getByLabel('Goes on air at').fill(`${hour < 10 ? '0' : ''}${hour}:00`);
     await schedule.getByLabel('Time zone').selectOption('UTC');
     await schedule.getByRole('button', { name: 'Save schedule' }).click();
-    await question.getByText('This takes the stream off air now; next start').waitFor();
+    await question.getByText('This takes the stream off air now. It starts again').waitFor();
     await expectForEverybody(page);
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });

@@ -183,8 +183,8 @@ const OF_STREAMS: Record<string, Form> = {
   ]),
   'a schedule of days': ofSchedule('On days', [
     { label: 'Goes on air at', right: '18:30', wrong: [''] },
-    { label: 'Hours', right: '2', wrong: ['-1', '745', '1000000000000000000000'] },
-    { label: 'Minutes', right: '30', wrong: ['-5', '60', '1000000000000000000000'] },
+    { label: 'Hours on air', right: '2', wrong: ['-1', '745', '1000000000000000000000'] },
+    { label: 'Minutes on air', right: '30', wrong: ['-5', '60', '1000000000000000000000'] },
   ]),
   'a schedule by an expression': ofSchedule('Cron', [strict('Cron expression', '0 18 1 1 *')]),
   'a new stream’s link': {

@@ -107,7 +107,7 @@ function Recurring({ form }: { form: ScheduleFormState }) {
       <div className={classes.length}>
         <NumberInput
           hideControls
-          label="Hours"
+          label="Hours on air"
           min={0}
           max={744}
           clampBehavior="none"
@@ -116,7 +116,7 @@ function Recurring({ form }: { form: ScheduleFormState }) {
         />
         <NumberInput
           hideControls
-          label="Minutes"
+          label="Minutes on air"
           min={0}
           max={59}
           clampBehavior="none"
@@ -214,7 +214,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
           onSave={() => answer(question.body)}
           onClose={() => setQuestion(undefined)}
         >
-          This takes the stream off air now{nextStartAt ? `; next start ${formatTime(nextStartAt)}.` : '.'}
+          This takes the stream off air now.{nextStartAt && ` It starts again ${formatTime(nextStartAt)}.`}
         </OffAirQuestion>
       )}
     </>

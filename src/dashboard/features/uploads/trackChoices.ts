@@ -30,6 +30,8 @@ function describeTrack({ index, kind, codec, language, title, channels, playable
   return `${index}: ${words.filter(Boolean).join(', ')}`;
 }
 
+const describePair = (left: Track, right: Track): string => `${left.index} on the left, ${right.index} on the right`;
+
 function nameLanguage(code: string, locale: string): string {
   try {
     return new Intl.DisplayNames([locale], { type: 'language' }).of(code) ?? code;
@@ -66,11 +68,12 @@ export function listTrackChoices(
   if (!isShown || (tracks.length < 2 && index === null)) return undefined;
   const now: Tracks = Object.fromEntries(Object.entries(chosen ?? {}).filter(([, one]) => one !== null));
   const others = omit(now, kind);
-  const automatic = tracks.filter((track) => track.automatic).map((track) => track.index);
+  const [first, second] = tracks.filter((track) => track.automatic);
+  const automatic = first && (second ? describePair(first, second) : describeTrack(first, locale));
   const options: TrackOption[] = [
     {
       value: AUTOMATIC,
-      label: automatic.length > 0 ? `Automatic (${automatic.join(' and ')})` : 'Automatic',
+      label: automatic ? `Automatic (${automatic})` : 'Automatic',
       disabled: false,
       tracks: others,
     },
@@ -82,7 +85,7 @@ export function listTrackChoices(
     })),
     ...(kind === 'AUDIO' ? listPairs(tracks) : []).map(([left, right]) => ({
       value: `${left.index},${right.index}`,
-      label: `${left.index} on the left, ${right.index} on the right`,
+      label: describePair(left, right),
       disabled: false,
       tracks: { ...others, audio: left.index, audioRight: right.index },
     })),

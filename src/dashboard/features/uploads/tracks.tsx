@@ -24,7 +24,6 @@ export function Tracks({ upload }: { upload: Upload }) {
       {choices.map(({ kind, value, options }) => (
         <NativeSelect
           key={kind}
-          size="xs"
           label={LABELS[kind]}
           aria-label={`${LABELS[kind]} of ${name}`}
           disabled={choose.isPending}

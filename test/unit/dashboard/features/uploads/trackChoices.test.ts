@@ -32,7 +32,7 @@ describe('the choices of a track', () => {
     const { value, options = [] } = listTrackChoices(film(), 'AUDIO') ?? {};
     expect(value).toBe('');
     expect(options.map(({ label, disabled }) => [label, disabled])).toEqual([
-      ['Automatic (1)', false],
+      ['Automatic (1: English, AAC stereo)', false],
       ['1: English, AAC stereo', false],
       ['2: German, AAC stereo, Kommentar', false],
       ['3: apac, cannot be played', true],
@@ -47,10 +47,12 @@ describe('the choices of a track', () => {
   });
 
   test('offer two mono tracks as left and right', () => {
-    const mono = [track(0, 'VIDEO'), track(1, 'AUDIO', { channels: 1 }), track(2, 'AUDIO', { channels: 1 })];
+    const side = { channels: 1, automatic: true };
+    const mono = [track(0, 'VIDEO'), track(1, 'AUDIO', side), track(2, 'AUDIO', side)];
     const choices = listTrackChoices(film({ video: null, audio: 1, audioRight: 2 }, mono), 'AUDIO');
     expect(choices?.value).toBe('1,2');
     expect(choices?.options.at(-1)).toMatchObject({ value: '1,2', tracks: { audio: 1, audioRight: 2 } });
+    expect(choices?.options[0]?.label).toBe('Automatic (1 on the left, 2 on the right)');
   });
 
   test('show a choice that is not in the file, and the way back', () => {
