@@ -2,6 +2,7 @@ import { Button, UnstyledButton } from '@mantine/core';
 import { Navigate, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
+import forms from '../../ui/form.module.css';
 import { isByMail, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
 import { AuthApiError, authApi, type SignInResult } from './authApi.ts';
 import { explainOutsideError } from './authErrors.ts';
@@ -98,7 +99,7 @@ export function SignInPage() {
       }
     >
       {session.notice && (
-        <p className={classes.notice} role="status">
+        <p className={forms.warning} role="status">
           {session.notice}
         </p>
       )}

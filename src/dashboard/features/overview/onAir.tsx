@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import type { Stream } from '../../api/api.ts';
 import { formatBitrate, formatFps } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
+import cover from '../../ui/cover.module.css';
 import { Thumbnail } from '../player/thumbnail.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { destinationLine } from '../streams/card.tsx';
@@ -29,7 +30,7 @@ function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<strin
       </div>
       <div className={classes.airBody}>
         <h3>
-          <Link to="/streams/$id" params={{ id: stream.id }} className={classes.cover}>
+          <Link to="/streams/$id" params={{ id: stream.id }} className={cover.cover}>
             {stream.name}
           </Link>
         </h3>

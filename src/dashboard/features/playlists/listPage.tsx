@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import type { PlaylistSummary } from '../../../client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatAgo } from '../../lib/format.ts';
+import cover from '../../ui/cover.module.css';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
@@ -34,7 +35,7 @@ function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
       name={name}
       icon={<Icon size={22} stroke={1.6} aria-hidden />}
       title={
-        <Link to="/playlists/$id" params={{ id }} className={classes.link}>
+        <Link to="/playlists/$id" params={{ id }} className={cover.cover}>
           {name}
         </Link>
       }

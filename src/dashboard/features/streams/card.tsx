@@ -5,6 +5,7 @@ import { memo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
+import cover from '../../ui/cover.module.css';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
@@ -92,7 +93,7 @@ export const StreamCard = memo(function StreamCard({ stream, destinations }: Str
     <article className={classes.card} data-tone={tone} data-testid="stream-card" data-stream-id={stream.id}>
       <div className={classes.top}>
         <h2>
-          <Link to="/streams/$id" params={{ id: stream.id }} className={classes.link}>
+          <Link to="/streams/$id" params={{ id: stream.id }} className={cover.cover}>
             {stream.name}
           </Link>
         </h2>
