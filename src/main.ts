@@ -38,7 +38,6 @@ Commands:
   remove-finalizers  removes the finalizers of objects whose operator is gone
   adopt              gives the media of another namespace or installation to the uploads here
   forget-sources     gives up the media that no upload has
-  crds               keeps the webhook's certificate, and migrates stored objects
   sweep-plan         prints unsigned transactions that collect the funds of crypto deposits
 
 To see the options of a command, run: loopstream <command> --help
@@ -137,7 +136,6 @@ const ROLES: Record<string, Role> = {
   'remove-finalizers': async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
   adopt: async (args) => (await import('./operator/sources/command.ts')).adoptCommand(args),
   'forget-sources': async (args) => (await import('./operator/sources/command.ts')).forgetSourcesCommand(args),
-  crds: async (args) => (await import('./operator/crds/command.ts')).crdsCommand(args),
   'sweep-plan': async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
 };
 

@@ -11,6 +11,7 @@ import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
 import { UPLOAD_LABEL } from '../resources/common/names.ts';
+import { refuseOldVersion } from '../resources/crd/old-version.ts';
 import {
   type Caches,
   createCaches,
@@ -22,7 +23,6 @@ import {
 } from './caches/caches.ts';
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { holdBack } from './caches/hold-back.ts';
-import { serveConversion } from './conversion/server.ts';
 import { createPace } from './destination/pace.ts';
 import { addJitter, reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
@@ -58,15 +58,13 @@ const DAY_MS = 86_400_000;
 export interface RunningOperator {
   /** Port of /healthz, /readyz and /metrics. */
   opsPort: number;
-  /** Port of the conversion webhook, where there is one. */
-  conversionPort: number | undefined;
   /** Port for the reports of pods, where they have an address for them. */
   reportsPort: number | undefined;
 }
 
 /**
  * Resolves when the caches are filled and it works, or waits while another operator leads; rejects when the lifecycle
- * stops before that, or when the port of the ops server is taken. Everything it starts is released by the lifecycle.
+ * stops before that, when the port of the ops server is taken, or with OldVersionError. Everything it starts is released by the lifecycle.
  */
 export async function runOperator(
   config: OperatorConfig,
@@ -83,10 +81,6 @@ export async function runOperator(
   const { clock = systemClock, exit = (status: number) => process.exit(status) } = options;
   const { watched, workers } = config;
   const metrics = createMetrics();
-
-  // First, since kube-apiserver may ask this process for what it answers to it; so it is the last that ends.
-  const conversionPort =
-    config.conversion && (await serveConversion(config.conversion, lifecycle, { metrics: metrics.conversion, log }));
 
   // Kubernetes: only the operator that leads may write.
   const client = createKube({ kubeconfig: config.kubeconfig, onRequest: metrics.onRequest, role: 'operator' });
@@ -107,6 +101,7 @@ export async function runOperator(
   metrics.showReflectors(caches);
   const pace = createPace(caches, clock);
   const installation = await readInstallation(kube, lifecycle.signal, log);
+  await refuseOldVersion(kube);
   const deps: ControllerDeps = { kube, caches, settings: { ...config, installation }, events, clock, log };
 
   // Streams.
@@ -240,6 +235,6 @@ export async function runOperator(
     followProgress(caches, progress, { enqueue: enqueue.upload, hasPreparedRoom: hasRoom }, lifecycle);
     log.info({ watched }, 'the operator leads and reconciles');
   });
-  log.info({ watched, opsPort, conversionPort, reportsPort }, 'the operator is ready');
-  return { opsPort, conversionPort, reportsPort };
+  log.info({ watched, opsPort, reportsPort }, 'the operator is ready');
+  return { opsPort, reportsPort };
 }

@@ -856,29 +856,6 @@ export const SETTINGS = {
     description:
       'The placement of Jobs and tests of destinations: `runtimeClassName`, `nodeSelector`, `tolerations`, `affinity`, `priorityClassName`.',
   },
-  CONVERSION_CERT_DIR: {
-    section: 'operator',
-    roles: ['operator'],
-    type: 'text',
-    description:
-      'The directory with the certificate of the conversion webhook (`tls.crt`) and its key (`tls.key`). The process reads changed files within seconds. Without it, there is no webhook, and only one version of the resources can be served ([upgrade](upgrade.md)).',
-  },
-  CONVERSION_HOST: {
-    section: 'operator',
-    roles: ['operator'],
-    type: 'text',
-    default: '0.0.0.0',
-    description: 'The address that the conversion webhook listens on.',
-  },
-  CONVERSION_PORT: {
-    section: 'operator',
-    roles: ['operator'],
-    type: 'integer',
-    default: 9443,
-    min: 0,
-    max: MAX_PORT,
-    description: 'The port that the conversion webhook listens on.',
-  },
   REPORTS_URL: {
     section: 'operator',
     roles: ['operator', 'streamer'],

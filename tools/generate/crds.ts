@@ -2,14 +2,14 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { type CrdOptions, customResourceDefinitions } from '../../src/resources/crd/crds.ts';
+import { customResourceDefinitions } from '../../src/resources/crd/crds.ts';
 
 const HEADER = `# Made from the types in src/*/spec.ts by \`npm run generate\`; a test fails when it differs from them.\n`;
 
 /** File name → content. */
-export const crdFiles = (options: CrdOptions = {}): Map<string, string> =>
+export const crdFiles = (): Map<string, string> =>
   new Map(
-    customResourceDefinitions(options).map((crd) => [
+    customResourceDefinitions().map((crd) => [
       `${crd.spec.names.plural}.yaml`,
       HEADER + stringify(crd, { lineWidth: 120, aliasDuplicateObjects: false }),
     ]),

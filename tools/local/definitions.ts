@@ -1,36 +1,20 @@
-/** Installs the definitions in the cluster of the local system, which serves v1beta1 alone, without a webhook. */
-import { CRDS } from '../../src/kube/core.ts';
-import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/kube/types.ts';
-import type { Logger } from '../../src/lib/log.ts';
-import { DEFINITION_NAMES } from '../../src/resources/common/names.ts';
+/** Installs the definitions in the cluster of the local system. */
+import type { Kube } from '../../src/kube/types.ts';
 import { applyCrds } from '../../src/resources/crd/install.ts';
+import { OLD_VERSION, OldVersionError } from '../../src/resources/crd/old-version.ts';
+import { ConfigError } from '../../src/settings/settings.ts';
 
-type Definition = KubeObject<unknown, { storedVersions?: string[] }>;
-
-/** Whether objects may be stored as v1alpha1. */
-async function hasOldObjects(kube: Kube): Promise<boolean> {
-  const stored = await Promise.all(
-    DEFINITION_NAMES.map((name) =>
-      kube.get(CRDS as Resource<Definition>, '', name).then(
-        ({ status }) => status?.storedVersions ?? [],
-        (error: unknown) => {
-          if (error instanceof KubeError && error.status === 404) return [];
-          throw error;
-        },
-      ),
-    ),
-  );
-  return stored.flat().includes('v1alpha1');
-}
-
-/** Resolves when the definitions are served. Objects of an earlier checkout are migrated, with a key that is below `dir` meanwhile. */
-export async function installDefinitions(
-  kube: Kube,
-  { dir, log, onProgress = () => {} }: { dir: string; log: Logger; onProgress?: (step: string) => void },
-): Promise<void> {
-  if (!(await hasOldObjects(kube))) return applyCrds(kube);
-  onProgress('migrating the stored objects');
-  // Nearly no start needs this, and it takes time to load.
-  const { migrateStoredObjects } = await import('./stored-objects.ts');
-  await migrateStoredObjects(kube, { dir, log });
+/** Resolves when the definitions are served. Rejects with ConfigError where an earlier checkout has stored objects in `dir`. */
+export async function installDefinitions(kube: Kube, dir: string): Promise<void> {
+  try {
+    await applyCrds(kube);
+  } catch (error) {
+    if (!(error instanceof OldVersionError)) throw error;
+    throw new ConfigError(
+      `${dir} is of an earlier checkout, whose streams and uploads Kubernetes stores as ${OLD_VERSION}. ` +
+        'Nothing was changed. To delete them, and all else of the local system, run make reset. ' +
+        'To keep them, see docs/upgrade.md, "From v1alpha1".',
+      { cause: error },
+    );
+  }
 }

@@ -63,7 +63,7 @@ async function startKubernetes({ env, state, ports, lifecycle, progress, log, su
     const kube = createKube({ kubeconfig: controlPlane.kubeconfig });
     lifecycle.defer('kube client', () => kube.close());
     onProgress('installing the resources');
-    await Promise.all([installDefinitions(kube, { dir: state.dir, log, onProgress }), applyRights(kube)]);
+    await Promise.all([installDefinitions(kube, state.dir), applyRights(kube)]);
     return { controlPlane, kube };
   });
 }

@@ -1,5 +1,27 @@
+{{/* Refuses a cluster whose objects may be stored as v1alpha1. Without a look into the cluster, Kubernetes itself refuses the definitions. */}}
+{{- define "loopstream.refuseOldVersion" -}}
+{{- $old := list -}}
+{{- range list "loopstreams" "playlists" "uploads" "destinations" -}}
+{{- $name := printf "%s.loopstream.dev" . -}}
+{{- $live := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" $name | default dict -}}
+{{- if has "v1alpha1" (dig "status" "storedVersions" (list) $live) -}}{{- $old = append $old $name -}}{{- end -}}
+{{- end -}}
+{{- with $old -}}
+{{- fail (printf "Kubernetes may hold objects of %s as v1alpha1, which loopstream does not read any more. Migrate or delete them first: see docs/upgrade.md, \"From v1alpha1\"." (join ", " .)) -}}
+{{- end -}}
+{{- end }}
+
 {{/* What the schema cannot say: values that do not go together. Each sentence names the value to change. */}}
 {{- define "loopstream.checks" -}}
+{{- include "loopstream.refuseOldVersion" . -}}
+{{- $gone := ternary (list "conversion") list (hasKey .Values "conversion") -}}
+{{- range $path := list "crds.alpha" "crds.storageVersion" "networkPolicy.conversionFrom" -}}
+{{- $names := splitList "." $path -}}
+{{- if hasKey (index $.Values (first $names)) (last $names) -}}{{- $gone = append $gone $path -}}{{- end -}}
+{{- end -}}
+{{- with $gone -}}
+{{- fail (printf "%s: v1beta1 is the only version now, and nothing converts any more. Remove these values, or upgrade with --reset-then-reuse-values if you have set none of them: see docs/upgrade.md, \"From v1alpha1\"." (join ", " .)) -}}
+{{- end -}}
 {{- with .Values.namespaces -}}
 {{- fail (printf "namespaces is watchNamespaces now, and one operator watches them all. Write watchNamespaces: %s instead: see README.md of the chart, \"Several namespaces\"." (toJson .)) -}}
 {{- end -}}

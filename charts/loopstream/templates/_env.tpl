@@ -12,7 +12,6 @@
 {{- $env = set $env "LOOPSTREAM_NAMESPACE" $place -}}
 {{- end -}}
 {{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .Release.Namespace -}}
-{{- if include "loopstream.converts" . }}{{ $env = set $env "LOOPSTREAM_CONVERSION_CERT_DIR" "/etc/loopstream/conversion" }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_REPORTS_URL" (printf "http://%s.%s.svc:9406" (include "loopstream.reportsName" .) .Release.Namespace) -}}
 {{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .) -}}
 {{- $env = set $env "LOOPSTREAM_PREPARE_IMAGE" (include "loopstream.prepareImage" .) -}}

@@ -64,7 +64,8 @@ yes
 
 {{/* Whether a namespace has any of our resources: `dict "root" $ "namespace" …`. */}}
 {{- define "loopstream.hasResources" -}}
-{{- $version := printf "loopstream.dev/%s" (include "loopstream.readVersion" "loopstreams.loopstream.dev") -}}
+{{- include "loopstream.refuseOldVersion" . -}}
+{{- $version := "loopstream.dev/v1beta1" -}}
 {{- if .root.Capabilities.APIVersions.Has $version -}}
 {{- range list "LoopStream" "Upload" "Destination" "Playlist" -}}
 {{- if (lookup $version . $.namespace "").items }}yes{{ end -}}

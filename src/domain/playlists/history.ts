@@ -9,10 +9,9 @@ import { formatApiVersion } from '../../kube/paths.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { ACCOUNT_LABEL, INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
-import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
+import { type PlaylistSpec, readCopy } from '../../resources/playlist/spec.ts';
 import { listEarlierUids, readVersion } from '../../resources/playlist/version.ts';
 import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
-import { formatCopy, readCopy } from '../../resources/versions/copies.ts';
 import type { WriteLimit } from '../limits/writes.ts';
 
 export interface KeptVersion {
@@ -61,7 +60,7 @@ export function createHistory(kube: Kube, writes?: Pick<WriteLimit, 'count'>) {
   };
   const read = ({ revision, data, metadata }: ControllerRevision): KeptVersion => ({
     version: revision,
-    spec: readCopy('Playlist', data) as PlaylistSpec,
+    spec: readCopy(data) as PlaylistSpec,
     createdAt: metadata.creationTimestamp ?? null,
   });
   const current = (playlist: Playlist): KeptVersion => ({
@@ -85,7 +84,7 @@ export function createHistory(kube: Kube, writes?: Pick<WriteLimit, 'count'>) {
           labels: { [PLAYLIST_LABEL]: uid, ...(intent !== undefined && { [INTENT_ANNOTATION]: intent }) },
         },
         revision: version,
-        data: formatCopy('Playlist', playlist.spec),
+        data: playlist.spec,
       };
       if (!(await store(playlist, revision as ControllerRevision))) return;
       // Deletes one for each new one. A number that kubectl skipped leaves an old revision, which goes with the playlist.

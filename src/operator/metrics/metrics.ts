@@ -21,7 +21,6 @@ import type { Caches } from '../caches/caches.ts';
 import type { Reconcile } from '../runtime/controller.ts';
 import type { ReportResult } from '../stream/report-result.ts';
 import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
-import { type ConversionMetrics, conversionMetrics } from './conversion.ts';
 import { computeLateness } from './lateness.ts';
 import { countObjects } from './objects.ts';
 import { reportMetrics } from './reports.ts';
@@ -40,7 +39,6 @@ export interface Metrics {
   /** For `createEventRecorder`. */
   onEventDrop: ReturnType<typeof eventMetrics>;
   queues: WorkqueueMetrics;
-  conversion: ConversionMetrics;
   countReport(result: ReportResult): void;
   showReflectors(caches: Caches): void;
   showLeading(lease: string, namespace: string, isLeading: () => boolean): void;
@@ -64,7 +62,6 @@ export function createMetrics(): Metrics {
   const queues = workqueueMetrics(registry);
   const showReflectors = reflectorMetrics(registry);
   const observe = reconcileMetrics(registry);
-  const conversion = conversionMetrics(registry);
   const history = historyMetrics(registry);
   let objects: () => Iterable<string> = () => [];
   return {
@@ -72,7 +69,6 @@ export function createMetrics(): Metrics {
     onRequest,
     onEventDrop,
     queues,
-    conversion,
     countReport: reportMetrics(registry),
     showReflectors,
     showLeading: leadingMetrics(registry),

@@ -69,15 +69,6 @@ const isStorageShared = (storageUrl: string, volume: Record<string, unknown> | u
   !storageUrl.includes(NAMESPACE_PLACEHOLDER) &&
   !(volume && ('persistentVolumeClaim' in volume || 'emptyDir' in volume));
 
-/** Where the conversion webhook listens, and the directory of its certificate; undefined where there is none. */
-const conversion = (env: Env) => {
-  const { text, optional, integer } = reader(env);
-  const certDir = optional('CONVERSION_CERT_DIR');
-  return certDir === undefined
-    ? undefined
-    : Object.freeze({ certDir, host: text('CONVERSION_HOST'), port: integer('CONVERSION_PORT') });
-};
-
 /** The operator. Volumes are Kubernetes volume sources, e.g. {"persistentVolumeClaim":{"claimName":"media"}}. */
 export const operatorConfig = (env: Env) => {
   const { text, optional, integer, flag, json } = reader(env);
@@ -143,7 +134,6 @@ export const operatorConfig = (env: Env) => {
     /** How long a rendition is kept in a profile that no stream asks for; 0 is for ever. */
     keepUnusedDays: integer('KEEP_UNUSED_DAYS'),
     /** undefined: this process converts nothing. */
-    conversion: conversion(env),
     /** Where pods of streams push their reports; undefined: each is asked. */
     reportsUrl: optional('REPORTS_URL'),
     reportsHost: text('REPORTS_HOST'),

@@ -130,7 +130,7 @@ const createSecret = async (
   const made = {
     metadata: {
       name: streamSecretName(stream.metadata.uid),
-      // No more labels than what finds it (resources/crd/owners.ts): each is stored twice, once as a managed field.
+      // One label alone: each is stored twice, once as a managed field.
       labels: { [MANAGED_BY_LABEL]: MANAGED_BY },
       ownerReferences: ownedBy('LoopStream', stream),
     },

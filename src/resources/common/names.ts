@@ -122,11 +122,6 @@ export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
 /** The same, in a Secret that the API server made: the key of the control tokens of first pods (stream/control-token.ts). */
 export const SECRET_CONTROL_KEY = 'controlKey';
 
-/** The path of the conversion webhook. */
-export const CONVERSION_PATH = '/convert';
-/** The name of its port in the operator's pods. */
-export const CONVERSION_PORT_NAME = 'conversion';
-
 /** A streamer pod listens here for the operator and the API server: /startupz, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;
 /** And here for Prometheus, which is let in nowhere else: /metrics. */

@@ -1,14 +1,14 @@
 /**
  * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
- * cannot express are here: columns, names, and the rules of rules.ts. The types are those of v1beta1;
- * v1alpha1 is derived (rename.ts). Pure: no I/O, no clock.
+ * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O,
+ * no clock.
  */
 import type { TSchema } from 'typebox';
 import { CRDS } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
 import { NOT_SEEN } from '../common/conditions.ts';
-import { API_VERSION, GROUP, VERSION } from '../common/names.ts';
+import { API_VERSION, VERSION } from '../common/names.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
 import { PLAYLISTS } from '../playlist/resource.ts';
@@ -17,8 +17,6 @@ import { LOOPSTREAMS } from '../stream/resource.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../stream/spec.ts';
 import { UPLOADS } from '../upload/resource.ts';
 import { UploadSpec, UploadStatus } from '../upload/spec.ts';
-import { type Kind, NAMES, type Version } from '../versions/names.ts';
-import { renamePath, renameSchema } from './rename.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
@@ -32,7 +30,6 @@ interface Column {
 }
 
 interface KindDefinition {
-  kind: Kind;
   resource: Pick<Resource, 'group' | 'kind' | 'plural'>;
   shortNames: string[];
   description: string;
@@ -70,7 +67,6 @@ const showReady = (description: string): Column => ({
 });
 
 const loopStream: KindDefinition = {
-  kind: 'LoopStream',
   resource: LOOPSTREAMS,
   shortNames: ['loop'],
   description: 'A stream that loops media and sends it to one or more destinations.',
@@ -144,7 +140,6 @@ const loopStream: KindDefinition = {
 };
 
 const playlist: KindDefinition = {
-  kind: 'Playlist',
   resource: PLAYLISTS,
   shortNames: ['plist'],
   description: 'An ordered list of uploads for streams to play.',
@@ -175,7 +170,6 @@ const playlist: KindDefinition = {
 };
 
 const upload: KindDefinition = {
-  kind: 'Upload',
   resource: UPLOADS,
   shortNames: ['upl'],
   description:
@@ -245,7 +239,6 @@ const upload: KindDefinition = {
 };
 
 const destination: KindDefinition = {
-  kind: 'Destination',
   resource: DESTINATIONS,
   shortNames: ['dest'],
   description: 'A server that streams are sent to. A Secret holds its URL and stream key.',
@@ -286,7 +279,6 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
     description,
     required: ['spec'],
     properties: {
-      // The same in each version: kube-apiserver refuses two versions with the same selectable fields, but other schemas.
       apiVersion: { type: 'string', description: `Version of this kind, such as ${API_VERSION}.` },
       kind: { type: 'string', description: 'Name of this kind.' },
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
@@ -302,7 +294,6 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
   return decorate(root, additions);
 }
 
-/** v1beta1, which the types are of. */
 function buildVersion(definition: KindDefinition): CrdVersion {
   const { columns, selectable, scale } = definition;
   return {
@@ -319,37 +310,9 @@ function buildVersion(definition: KindDefinition): CrdVersion {
   };
 }
 
-/** v1alpha1: the same with other names of fields. */
-function buildAlpha(beta: CrdVersion, { kind, resource }: KindDefinition): CrdVersion {
-  const names = NAMES[kind];
-  return {
-    ...beta,
-    name: 'v1alpha1',
-    deprecated: true,
-    // At most 256 characters of ASCII.
-    deprecationWarning:
-      `${GROUP}/v1alpha1 ${kind} is deprecated; write ${API_VERSION}: ` +
-      `"kubectl get ${resource.plural}.${GROUP} NAME -o yaml" shows an object in it`,
-    schema: { openAPIV3Schema: renameSchema(beta.schema.openAPIV3Schema, names) },
-    selectableFields: beta.selectableFields.map(({ jsonPath }) => ({ jsonPath: renamePath(jsonPath, names) })),
-    additionalPrinterColumns: beta.additionalPrinterColumns.map((column) => ({
-      ...column,
-      jsonPath: renamePath(column.jsonPath, names),
-    })),
-  };
-}
-
-function buildVersions(definition: KindDefinition, { storage = VERSION, alpha }: CrdOptions): CrdVersion[] {
-  if (storage !== VERSION && !alpha)
-    throw new TypeError(`${definition.kind} cannot be stored as ${storage} unless a webhook converts it.`);
-  const beta = buildVersion(definition);
-  const versions = alpha ? [beta, buildAlpha(beta, definition)] : [beta];
-  return versions.map((version) => ({ ...version, storage: version.name === storage }));
-}
-
-function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResourceDefinition {
-  const { kind, resource, shortNames } = definition;
-  const { group, plural } = resource;
+function buildCrd(definition: KindDefinition): CustomResourceDefinition {
+  const { resource, shortNames } = definition;
+  const { group, kind, plural } = resource;
   return {
     apiVersion: formatApiVersion(CRDS),
     kind: CRDS.kind,
@@ -366,36 +329,19 @@ function buildCrd(definition: KindDefinition, options: CrdOptions): CustomResour
         // Not 'loopstream': kubectl takes a category for the kind of the same name, and `describe loopstream x` would fail.
         categories: ['onair'],
       },
-      versions: buildVersions(definition, options),
-      ...(options.alpha && { conversion: buildConversion(options.alpha.clientConfig) }),
+      versions: [buildVersion(definition)],
     },
   };
 }
 
 interface CrdVersion {
-  name: Version;
+  name: string;
   served: boolean;
   storage: boolean;
-  deprecated?: boolean;
-  deprecationWarning?: string;
   schema: { openAPIV3Schema: Structural };
   subresources: object;
   selectableFields: { jsonPath: string }[];
   additionalPrinterColumns: (Omit<Column, 'wide'> & { priority?: number })[];
-}
-
-/** Where kube-apiserver finds a webhook: a Service or a URL, and the CA of its certificate (PEM in base64). */
-export interface WebhookClientConfig {
-  service?: { namespace: string; name: string; path?: string; port?: number };
-  url?: string;
-  caBundle?: string;
-}
-
-export interface CrdOptions {
-  /** The version that Kubernetes stores. v1alpha1 needs `alpha`. */
-  storage?: Version;
-  /** If given, v1alpha1 is served beside v1beta1, and this webhook converts. */
-  alpha?: { clientConfig: WebhookClientConfig };
 }
 
 export interface CustomResourceDefinition {
@@ -407,16 +353,9 @@ export interface CustomResourceDefinition {
     scope: string;
     names: { kind: string; plural: string } & Record<string, unknown>;
     versions: CrdVersion[];
-    conversion?: ReturnType<typeof buildConversion>;
   };
 }
 
-/** The part of a definition that makes kube-apiserver convert by the webhook. */
-export const buildConversion = (clientConfig: WebhookClientConfig) => ({
-  strategy: 'Webhook' as const,
-  webhook: { clientConfig, conversionReviewVersions: ['v1'] },
-});
-
 /** All four, in the order in which their files are written. */
-export const customResourceDefinitions = (options: CrdOptions = {}): CustomResourceDefinition[] =>
-  [loopStream, playlist, upload, destination].map((definition) => buildCrd(definition, options));
+export const customResourceDefinitions = (): CustomResourceDefinition[] =>
+  [loopStream, playlist, upload, destination].map(buildCrd);

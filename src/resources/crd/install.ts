@@ -6,7 +6,8 @@ import { CRDS } from '../../kube/core.ts';
 import { collectionPath } from '../../kube/paths.ts';
 import { type Kube, KubeError, type KubeObject, type Resource } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
-import { type CrdOptions, type CustomResourceDefinition, customResourceDefinitions } from './crds.ts';
+import { type CustomResourceDefinition, customResourceDefinitions } from './crds.ts';
+import { refuseOldVersion } from './old-version.ts';
 
 const FIELD_MANAGER = 'loopstream-install';
 const POLL_MS = 50;
@@ -18,10 +19,12 @@ interface CrdStatus {
 
 /**
  * Applies our definitions, or the YAML files of `dir`. Resolves when each is established and the collection of each version
- * responds. Throws KubeError, also for a name that another definition holds, and after a wait of 30 s.
+ * responds. Throws OldVersionError with nothing changed, and KubeError, also for a name that another definition holds, and after a wait
+ * of 30 s.
  */
-export async function applyCrds(kube: Kube, { dir, ...options }: CrdOptions & { dir?: string } = {}): Promise<void> {
-  const crds = dir ? await readCrds(dir) : customResourceDefinitions(options);
+export async function applyCrds(kube: Kube, { dir }: { dir?: string } = {}): Promise<void> {
+  await refuseOldVersion(kube);
+  const crds = dir ? await readCrds(dir) : customResourceDefinitions();
   await Promise.all(
     crds.map(async (crd) => {
       await kube.apply(CRDS, '', { ...crd }, { fieldManager: FIELD_MANAGER });
@@ -52,7 +55,6 @@ async function served(kube: Kube, crd: CustomResourceDefinition): Promise<void> 
 
 async function responds(kube: Kube, { spec }: CustomResourceDefinition, version: string): Promise<boolean> {
   const resource = { ...CRDS, group: spec.group, version, plural: spec.names.plural };
-  const { status, text } = await kube.raw('GET', `${collectionPath(resource)}?limit=1`);
-  // A version is served from then on; the webhook may start after the definitions are there.
-  return status === 200 || text.includes('conversion webhook');
+  const { status } = await kube.raw('GET', `${collectionPath(resource)}?limit=1`);
+  return status === 200;
 }

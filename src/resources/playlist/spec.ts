@@ -8,7 +8,6 @@ import { parseAs } from '../../lib/parse.ts';
 import { Condition } from '../common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../common/names.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
-import { formatCopy, readCopy } from '../versions/copies.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
@@ -65,8 +64,20 @@ type Published = Static<typeof Published>;
 
 /** The annotation with a published version. */
 export const annotatePublished = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
-  [PUBLISHED_ANNOTATION]: JSON.stringify(formatCopy('Playlist', { version, mode, items } satisfies Published)),
+  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
 });
+
+/** Names that fields of copies had before. Such copies are still published and kept. */
+const EARLIER_NAMES: Readonly<Record<string, string>> = { uploadRef: 'uploadName', kind: 'track' };
+
+/** Returns a copy of a spec, or of a part of one, with today's names of fields. */
+export function readCopy(copy: unknown): unknown {
+  if (typeof copy !== 'object' || copy === null) return copy;
+  if (Array.isArray(copy)) return copy.map(readCopy);
+  return Object.fromEntries(
+    Object.entries(copy).map(([name, value]) => [EARLIER_NAMES[name] ?? name, readCopy(value)]),
+  );
+}
 
 type Annotated = { metadata: { annotations?: Record<string, string> } };
 const read = new WeakMap<Annotated, { published: Published | undefined }>();
@@ -78,7 +89,7 @@ const read = new WeakMap<Annotated, { published: Published | undefined }>();
 export function readPublished(playlist: Annotated): Published | undefined {
   const known = read.get(playlist);
   if (known) return known.published;
-  const copy = readCopy('Playlist', parseAs(Type.Unknown(), playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]));
+  const copy = readCopy(parseAs(Type.Unknown(), playlist.metadata.annotations?.[PUBLISHED_ANNOTATION]));
   const published = Value.Check(Published, copy) ? copy : undefined;
   read.set(playlist, { published });
   return published;

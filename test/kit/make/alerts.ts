@@ -290,36 +290,6 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
       at: '15m',
     },
   ],
-  LoopStreamConversionCertificateExpires: [
-    // One of two operators has not taken the new certificate up. Times count from 1970.
-    {
-      series: {
-        [`loopstream_conversion_certificate_expiry_timestamp_seconds{${OPERATOR}}`]: '1000000x90',
-        'loopstream_conversion_certificate_expiry_timestamp_seconds{job="op",instance="b"}': '30000000x90',
-      },
-      at: '70m',
-      fires: { job: 'op' },
-    },
-    {
-      series: { [`loopstream_conversion_certificate_expiry_timestamp_seconds{${OPERATOR}}`]: '1300000x90' },
-      at: '70m',
-    },
-  ],
-  LoopStreamConversionFailing: [
-    {
-      series: { [`loopstream_conversion_seconds_count{result="failed",${OPERATOR}}`]: '0+1x30' },
-      at: '15m',
-      fires: { job: 'op' },
-    },
-    {
-      series: {
-        [`loopstream_conversion_seconds_count{result="failed",${OPERATOR}}`]: '3x30',
-        [`loopstream_conversion_seconds_count{result="refused",${OPERATOR}}`]: '0+1x30',
-        [`loopstream_conversion_seconds_count{result="success",${OPERATOR}}`]: '0+9x30',
-      },
-      at: '15m',
-    },
-  ],
   LoopStreamKubernetesErrors: [
     {
       series: {

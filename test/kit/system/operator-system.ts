@@ -65,7 +65,6 @@ export async function startOperator(options: Options = {}, changes: Partial<Oper
     sweep: true,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
-    conversion: undefined,
     reportsUrl: reportsPort === undefined ? undefined : `http://127.0.0.1:${reportsPort}`,
     reportsHost: '127.0.0.1',
     reportsPort: reportsPort ?? 0,

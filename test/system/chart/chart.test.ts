@@ -168,24 +168,26 @@ describe('permissions', () => {
   const rights = (objects: Manifest[]) =>
     objects.filter((object) => object.apiVersion.startsWith('rbac.') && !isForPeople(object));
   const isHook = ({ metadata }: Manifest) => metadata.annotations?.['helm.sh/hook'] === 'post-delete';
-  /** The Jobs that keep the certificate of the conversion webhook. */
-  const isForConversion = ({ metadata }: Manifest) => metadata.labels?.['app.kubernetes.io/component'] === 'conversion';
   const inCluster = (group: string, resource: string, ...verbs: string[]) => ({
     apiGroups: [group],
     resources: [resource],
     verbs,
   });
   /**
-   * Permissions beyond the namespace: reading nodes and namespaces, and removing finalizers. More exist only while a release is
+   * Permissions beyond the namespace: reading nodes, namespaces and our definitions, and removing finalizers. More exist only while a release is
    * uninstalled.
    */
   const HELD = {
     apiGroups: ['loopstream.dev'],
     resources: ['loopstreams', 'playlists', 'uploads', 'destinations'],
   };
+  const OF_DEFINITIONS = {
+    ...inCluster('apiextensions.k8s.io', 'customresourcedefinitions', 'get'),
+    resourceNames: HELD.resources.map((name) => `${name}.loopstream.dev`),
+  };
   const BEYOND = [
     [inCluster('', 'nodes', 'list', 'watch')],
-    [{ ...HELD, verbs: ['patch'] }, inCluster('', 'namespaces', 'get')],
+    [{ ...HELD, verbs: ['patch'] }, inCluster('', 'namespaces', 'get'), OF_DEFINITIONS],
   ];
   /** An operator of all namespaces reads there no Secret, and makes no pod. */
   const IN_ALL = [
@@ -203,12 +205,6 @@ describe('permissions', () => {
     inCluster('', 'pods', 'list', 'watch'),
     inCluster('batch', 'jobs', 'list', 'watch'),
   ];
-  const OF_DEFINITIONS = [
-    {
-      ...inCluster('apiextensions.k8s.io', 'customresourcedefinitions', 'get', 'patch'),
-      resourceNames: ['loopstreams', 'playlists', 'uploads', 'destinations'].map((name) => `${name}.loopstream.dev`),
-    },
-  ];
   const AT_THE_END = [{ ...HELD, verbs: ['list', 'patch'] }, inCluster('', 'pods', 'list', 'patch')];
 
   test('are those of manifests/rbac.yaml, for the same accounts', async () => {
@@ -216,7 +212,7 @@ describe('permissions', () => {
     const manifests = parseAllDocuments(text).map((document) => document.toJS() as Manifest);
     const bare = (objects: Manifest[]) =>
       rights(objects)
-        .filter((object) => !isHook(object) && !isForConversion(object))
+        .filter((object) => !isHook(object))
         .map(({ kind, metadata: { name, namespace }, rules, subjects, roleRef }) => ({
           kind,
           name,
@@ -242,13 +238,6 @@ describe('permissions', () => {
       const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
-        if (isForConversion(object)) {
-          if (kind === 'ClusterRole') expect(rules).toEqual(OF_DEFINITIONS);
-          else if (kind === 'Role')
-            expect(rules).toMatchObject([{ resources: ['secrets'], resourceNames: [expect.any(String)] }]);
-          if (!kind.startsWith('Cluster')) expect(metadata.namespace).toBe('loopstream');
-          continue;
-        }
         if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
         const ofAccounts = /-(api|billing)$/.test(metadata.name) ? cells : [];
@@ -263,7 +252,7 @@ describe('permissions', () => {
         const component = object.metadata.labels?.['app.kubernetes.io/component'];
         return getTemplate(object)?.spec.automountServiceAccountToken === true ? component : [];
       });
-      expect(['operator', 'api', 'billing', 'uninstall', 'conversion']).toEqual(expect.arrayContaining(tokens));
+      expect(['operator', 'api', 'billing', 'uninstall']).toEqual(expect.arrayContaining(tokens));
       for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
         expect(object.automountServiceAccountToken).toBe(false);
     }
@@ -488,18 +477,13 @@ test('settings for money are only where they are used, secrets in Secrets alone,
   expect([...(cryptoSettings(config)?.networks.keys() ?? [])]).toEqual(['ethereum']);
 });
 
-test('the definitions are those of files/crds, with the webhook of the release, and stay when the release goes', async () => {
+test('the definitions are those of files/crds, and stay when the release goes', async () => {
   const objects = await helm('Helm 3').render(INLINE);
   const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
   expect(crds).toHaveLength(4);
   for (const { metadata, spec } of crds) {
     expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
     const file = join(CHART, 'files/crds', `${metadata.name.split('.')[0]}.yaml`);
-    const { conversion, ...rest } = parse(readFileSync(file, 'utf8')).spec;
-    const service = { name: 'loopstream-conversion', namespace: 'loopstream', path: '/convert', port: 443 };
-    expect(spec).toEqual({
-      ...rest,
-      conversion: { ...conversion, webhook: { ...conversion.webhook, clientConfig: { service } } },
-    });
+    expect(spec).toEqual(parse(readFileSync(file, 'utf8')).spec);
   }
 });

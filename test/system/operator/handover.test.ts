@@ -72,7 +72,6 @@ async function startOperator(reportsUrl = `http://127.0.0.1:${reportsPort}`): Pr
     operatorNamespace: undefined,
     sweepGraceHours: 24,
     keepUnusedDays: 30,
-    conversion: undefined,
     reportsUrl,
     reportsHost: '127.0.0.1',
     reportsPort,

@@ -5,7 +5,7 @@
 import { Document, parseAllDocuments, stringify } from 'yaml';
 import { getDefault, leaves, type Value } from './schema.ts';
 import { settingsTemplate } from './settings.ts';
-import { VALUES } from './values.ts';
+import { GONE, VALUES } from './values.ts';
 
 const MADE = 'Made by `npm run generate`; a test fails when it is not current.';
 const STYLE = { lineWidth: 120, flowCollectionPadding: false };
@@ -35,16 +35,28 @@ function valuesYaml(properties: Record<string, Value>, indent = ''): string {
     .join('');
 }
 
+/** The same value, which lets values that are gone pass. */
+function admitGone(value: Value, path = ''): Value {
+  if (!value.properties) return value;
+  const known = Object.entries(value.properties).map(([name, child]) => [name, admitGone(child, `${path}${name}.`)]);
+  const gone = GONE.filter((one) => one.startsWith(path) && !one.slice(path.length).includes('.'));
+  const admitted = gone.map((one) => [one.slice(path.length), { description: 'Gone.' }]);
+  return { ...value, properties: Object.fromEntries([...known, ...admitted]) };
+}
+
 /** Helm hands `global` to every chart that another one includes. */
-const schema = () => ({
-  $schema: 'http://json-schema.org/draft-07/schema#',
-  title: 'loopstream',
-  ...VALUES,
-  properties: {
-    ...VALUES.properties,
-    global: { type: 'object', description: 'Global values of a parent chart. This chart does not read them.' },
-  },
-});
+const schema = () => {
+  const { properties, ...values } = admitGone(VALUES);
+  return {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'loopstream',
+    ...values,
+    properties: {
+      ...properties,
+      global: { type: 'object', description: 'Global values of a parent chart. This chart does not read them.' },
+    },
+  };
+};
 
 const cell = (value: unknown) => `\`${JSON.stringify(value)}\``.replaceAll('|', '\\|');
 
@@ -62,7 +74,7 @@ function valuesTable(): string {
 }
 
 export interface Sources {
-  /** File name → text of a definition with both versions. */
+  /** File name → text of a definition. */
   crds: Map<string, string>;
   /** manifests/rbac.yaml and all-namespaces.yaml. */
   rbac: string;

@@ -10,8 +10,7 @@ export const CHART = join(ROOT, 'charts/loopstream');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
 export const sources = (): Sources => ({
-  // With both versions, of which its template takes those that are served. It says itself where the webhook is.
-  crds: crdFiles({ alpha: { clientConfig: {} } }),
+  crds: crdFiles(),
   rbac: ['rbac', 'all-namespaces'].map((name) => read(`manifests/${name}.yaml`)).join('\n---\n'),
   readme: read('tools/generate/chart/readme.md'),
 });

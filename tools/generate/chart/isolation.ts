@@ -26,10 +26,6 @@ export const streamsNamespace = group(
 export const networkPolicy = group('NetworkPolicies.', {
   enabled: flag('Create NetworkPolicies, which restrict the connections of every pod.', true),
   apiFrom: native('Peers that may connect to the API (NetworkPolicyPeer). Empty for all.', []),
-  conversionFrom: native(
-    'Peers that may connect to the conversion webhook (NetworkPolicyPeer). Empty for all, because kube-apiserver has no address that is known beforehand.',
-    [],
-  ),
   metricsFrom: native('Peers that may connect to the metrics (NetworkPolicyPeer). By default any pod of the cluster.', [
     { namespaceSelector: {} },
   ]),

@@ -296,7 +296,6 @@ export const VALUES = group('Values of the chart loopstream.', {
     [],
     { uniqueItems: true },
   ),
-  namespaces: list('Replaced by `watchNamespaces`.', { type: 'string' }),
   streamsNamespace,
   commonLabels: strings('Labels of every object.'),
   commonAnnotations: strings('Annotations of every object.'),
@@ -310,23 +309,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   crds: group('The CustomResourceDefinitions.', {
     install: flag('Install them. Disable it for a second release in the same cluster.', true),
     keep: flag('Keep them, and every stream, when the release is uninstalled.', true),
-    storageVersion: choice(
-      'The version in which Kubernetes stores objects. `auto`: v1alpha1 until the objects of an older release are migrated, otherwise v1beta1. Where Helm cannot ask the cluster (`helm template`, Argo CD), `auto` is v1beta1: name the version there during an upgrade.',
-      'auto',
-      ['auto', 'v1beta1', 'v1alpha1'],
-    ),
-    alpha: flag('Serve v1alpha1 as well. The operator converts between the versions.', true),
-    annotations: strings('Their annotations, e.g. `cert-manager.io/inject-ca-from`.'),
-  }),
-  conversion: group('The webhook of the operator that converts objects between v1alpha1 and v1beta1.', {
-    existingSecret: secretName(
-      'A Secret with the keys `tls.crt`, `tls.key` and `ca.crt` for `<release>-conversion.<namespace>.svc`, e.g. one of cert-manager. Defaults to a Secret that the chart makes and renews.',
-    ),
-    schedule: text(
-      'When to look whether half of the time of the certificate is over, as a schedule of a CronJob. Empty for upgrades only.',
-      '17 3 * * 1',
-    ),
-    timeoutSeconds: whole('Longest time of the Job that keeps the certificate.', 240, 30),
+    annotations: strings('Their annotations.'),
   }),
   rbac: group('Roles and RoleBindings.', {
     create: flag('Create them in each watched namespace.', true),
@@ -362,3 +345,6 @@ export const VALUES = group('Values of the chart loopstream.', {
   grafana,
   tracing,
 });
+
+/** Paths of values that are gone. The schema lets them pass, so that the sentence of templates/_checks.tpl is read in place of its own. */
+export const GONE = ['namespaces', 'conversion', 'crds.alpha', 'crds.storageVersion', 'networkPolicy.conversionFrom'];

@@ -164,56 +164,6 @@ const work: Alert[] = [
     ],
   },
   {
-    name: 'LoopStreamConversionCertificateExpires',
-    expr: 'min by (job) (loopstream_conversion_certificate_expiry_timestamp_seconds) - time() < 14 * 86400',
-    for: '1h',
-    severity: 'warning',
-    summary: 'The certificate of the conversion webhook of {{ $labels.job }} expires within 14 days.',
-    description: 'Nothing has renewed the certificate in time, or an operator has not taken the new one up.',
-    means:
-      'A CronJob renews the certificate when half of its year is over, and cert-manager 30 days before its end. Neither has worked.',
-    viewers:
-      'Nothing yet. When it has expired, Kubernetes converts no objects: nothing starts, stops or changes. Streams on air stay on air.',
-    looks: [
-      [
-        'kubectl get cronjob,job -n "$RELEASE_NS" -l app.kubernetes.io/component=conversion',
-        'when the CronJob ran last, and with what success',
-      ],
-      [
-        'loopstream_conversion_certificate_expiry_timestamp_seconds  # in Prometheus',
-        'whether one operator alone has an old certificate: it has not read the new one',
-      ],
-      [OPERATOR_LOG, '`the conversion webhook has no new certificate`'],
-    ],
-    mends: [
-      'The CronJob is suspended or absent (`rbac.create=false`): run `loopstream crds certificate` (docs/upgrade.md).',
-      'A certificate of your own (`conversion.existingSecret`): renew it. Operators take it up within about a minute.',
-    ],
-  },
-  {
-    name: 'LoopStreamConversionFailing',
-    expr: 'sum by (job) (rate(loopstream_conversion_seconds_count{result="failed"}[5m])) > 0',
-    for: '5m',
-    severity: 'critical',
-    summary: 'Objects cannot be converted between v1alpha1 and v1beta1.',
-    description:
-      'The conversion webhook of {{ $labels.job }} has answered requests of Kubernetes with an error for five minutes.',
-    means: 'An object has a form that neither version knows: another writer, a newer release, or a fault of ours.',
-    viewers:
-      'Streams on air stay on air. As long as one object cannot be converted, lists of its kind fail, and nothing of it starts or stops.',
-    looks: [
-      [
-        'kubectl get loopstreams,destinations,playlists,uploads -A -o name >/dev/null',
-        'the object that cannot be converted, and why',
-      ],
-      [OPERATOR_LOG, 'messages of the webhook'],
-    ],
-    mends: [
-      'A newer release has written the object: go back to that release.',
-      'Otherwise read the object in its stored version, mend or delete it, and report the error.',
-    ],
-  },
-  {
     name: 'LoopStreamKubernetesErrors',
     expr:
       `${askedByUs('rest_client_requests_total{code=~"<error>|429|5.."}')} / ` +

@@ -13,8 +13,6 @@ import type { Outside } from './outside.ts';
 export const SERVICE = 'loopstream';
 export const NAMESPACE = 'loopstream-streams';
 const OUTSIDE = 'outside';
-/** On a machine that is busy with other tests. */
-const WAIT = '240s';
 const getHost = (name: string) => `${name}.${OUTSIDE}.svc.cluster.local`;
 
 export interface Answer<T> {
@@ -97,9 +95,6 @@ export async function installRelease(cluster: Cluster, outside: Outside, options
       install: (given: Values, namespace?: string) =>
         run(['install', 'loopstream', chart], given, namespace).then(ready),
       upgrade: (given: Values, to = chart) => run(['upgrade', 'loopstream', to], given).then(ready),
-      /** As a person waits: Helm itself ends when all is ready. */
-      upgradeAndWait: (given: Values, to: string) =>
-        run(['upgrade', 'loopstream', to, '--wait', '--timeout', WAIT], given),
       rollback: (...more: string[]) => run(['rollback', 'loopstream', ...more]).then(ready),
       uninstall: () => run(['uninstall', 'loopstream', '--wait', '--timeout', '90s']),
     };

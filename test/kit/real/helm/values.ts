@@ -143,13 +143,7 @@ export const COMBINATIONS: Record<string, Values> = {
     logLevel: 'debug',
     crds: { keep: false },
   },
-  'v1beta1 alone': { ...OPERATOR_ONLY, crds: { alpha: false } },
-  'a certificate of cert-manager': {
-    ...OPERATOR_ONLY,
-    crds: { annotations: { 'cert-manager.io/inject-ca-from': 'loopstream/webhook' } },
-    conversion: { existingSecret: 'webhook' },
-    networkPolicy: { conversionFrom: [{ ipBlock: { cidr: '10.0.0.0/8' } }] },
-  },
+  'definitions with annotations': { ...OPERATOR_ONLY, crds: { annotations: { 'example.com/owner': 'sre' } } },
   'placed with care': { database, operator: placed, api: { auth, ...placed } },
   'scaled and public by an Ingress': {
     database,
@@ -324,9 +318,14 @@ export const REFUSED: [what: string, values: Values, says: RegExp][] = [
     /watchNamespaces and streamsNamespace\.name exclude each other/,
   ],
   [
-    'a storage version that is not served',
+    'a webhook that is gone',
+    { ...OPERATOR_ONLY, conversion: { existingSecret: 'webhook' }, networkPolicy: { conversionFrom: [] } },
+    /conversion, networkPolicy\.conversionFrom: v1beta1 is the only version now.*Remove these values.*docs\/upgrade\.md/,
+  ],
+  [
+    'a version that is gone',
     { ...OPERATOR_ONLY, crds: { alpha: false, storageVersion: 'v1alpha1' } },
-    /crds\.alpha must be true/,
+    /crds\.alpha, crds\.storageVersion: v1beta1 is the only version now/,
   ],
   ['an Ingress without a host', { database, api: { auth, ingress: { enabled: true } } }, /Name the hosts/],
 ];

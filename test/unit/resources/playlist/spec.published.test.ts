@@ -1,8 +1,7 @@
-/** Tests that both releases read what is published: the annotation has the names of v1alpha1, and those of v1beta1 are read too. */
+/** Tests that published and kept versions are read, also with the names that their fields had before. */
 import { expect, test } from 'vitest';
 import { PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { annotatePublished, readPublished } from '../../../../src/resources/playlist/spec.ts';
-import { formatCopy, readCopy } from '../../../../src/resources/versions/copies.ts';
+import { annotatePublished, readCopy, readPublished } from '../../../../src/resources/playlist/spec.ts';
 
 const NOW = { version: 3, mode: 'shuffle', items: [{ uploadName: 'film' }, { uploadName: 'film' }] } as const;
 const BEFORE = { version: 3, mode: 'shuffle', items: [{ uploadRef: 'film' }, { uploadRef: 'film' }] };
@@ -12,16 +11,15 @@ const annotated = (published: unknown) => ({
 });
 
 test.each([
-  ['v1beta1', NOW],
-  ['v1alpha1', BEFORE],
-])('a version published with the names of %s is read', (_, published) => {
+  ['today’s', NOW],
+  ['earlier', BEFORE],
+])('a version published with %s names is read', (_, published) => {
   expect(readPublished(annotated(published))).toEqual(NOW);
 });
 
-test('a version is published with the names that the last release without v1beta1 reads', () => {
+test('a version is published with today’s names', () => {
   const annotations = annotatePublished(3, { mode: 'shuffle', items: [...NOW.items] });
-  expect(JSON.parse(annotations[PUBLISHED_ANNOTATION])).toEqual(BEFORE);
-  expect(readPublished({ metadata: { annotations } })).toEqual(NOW);
+  expect(JSON.parse(annotations[PUBLISHED_ANNOTATION])).toEqual(NOW);
 });
 
 test.each(['null', '[]', '{}', '{"version":1,"mode":"shuffle","items":[{}]}', 'film'])(
@@ -34,7 +32,6 @@ test.each(['null', '[]', '{}', '{"version":1,"mode":"shuffle","items":[{}]}', 'f
 test('a kept version is read whichever names it has', () => {
   const spec = { displayName: 'Mix', track: 'audio', mode: 'sequential', items: [{ uploadName: 'song' }] };
   const before = { displayName: 'Mix', kind: 'audio', mode: 'sequential', items: [{ uploadRef: 'song' }] };
-  expect(formatCopy('Playlist', spec)).toEqual(before);
-  expect(readCopy('Playlist', before)).toEqual(spec);
-  expect(readCopy('Playlist', spec)).toEqual(spec);
+  expect(readCopy(before)).toEqual(spec);
+  expect(readCopy(spec)).toEqual(spec);
 });

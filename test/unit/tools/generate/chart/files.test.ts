@@ -94,7 +94,7 @@ const LEFT_TO_EXTRA_ENV = [
 ];
 /** Settings of the chart itself: probes and Services name the ports, credentials are files, and the image contains the page. */
 const FIXED = [
-  ...['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'CONVERSION_HOST', 'CONVERSION_PORT', 'DASHBOARD_DIR'],
+  ...['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR'],
   ...['REPORTS_HOST', 'REPORTS_PORT'],
   ...['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
 ];
