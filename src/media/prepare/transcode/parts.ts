@@ -318,25 +318,27 @@ class PartMaker {
 }
 
 /** Proves the bytes of a part, and writes them. */
-class PartOutput implements Output<Chunk> {
-  readonly #object: GrowingObject;
+export class PartOutput implements Output<Chunk> {
+  readonly #object: Pick<GrowingObject, 'append'>;
   readonly #part: Part;
   readonly #framerate: number;
   #indexer: Indexer | undefined;
   #appending: Promise<void> = Promise.resolve();
   bytes = 0;
 
-  constructor(object: GrowingObject, part: Part, framerate: number) {
+  constructor(object: Pick<GrowingObject, 'append'>, part: Part, framerate: number) {
     this.#object = object;
     this.#part = part;
     this.#framerate = framerate;
   }
 
   async write(data: Buffer, headers: Readonly<TrackHeaders>): Promise<void> {
-    if (data.length === 0) return;
-    this.#indexer ??= this.#begin(headers);
-    this.#indexer.take(data);
-    this.bytes += data.length;
+    if (data.length > 0) {
+      this.#indexer ??= this.#begin(headers);
+      this.#indexer.take(data);
+      this.bytes += data.length;
+    }
+    // The caller uses the memory of the bytes before again, whether it has new ones or none.
     await this.#appending;
     this.#appending = this.#object.append(data);
     // It is awaited by the next call; until then nothing handles its failure.
