@@ -58,7 +58,8 @@ async function startShown(
   if (!source.video || video?.packetsBeforeKey === undefined) return video;
   const { index } = source.video;
   const packets = Math.min(video.packetsBeforeKey, MAX_LEADING_PACKETS) + REORDERED_PACKETS;
-  const { seconds } = await probeFirstFrame(path, tools, signal, { index, packets }).catch((error: unknown) => {
+  const file = { path, patches: source.patches };
+  const { seconds } = await probeFirstFrame(file, tools, signal, { index, packets }).catch((error: unknown) => {
     // The rendition reports pictures that cannot be decoded.
     if (error instanceof PrepareError) return { seconds: Number.NaN };
     throw error;

@@ -1,7 +1,7 @@
 /** Runs ffprobe on a stranger's file, and reads the packets that it lists. */
 import { PrepareError } from '../failure.ts';
 import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
-import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
+import { openInput, type Patch } from '../tools/untrusted-input.ts';
 import type { Packet } from './packet.ts';
 
 export interface MediaTools {
@@ -9,14 +9,21 @@ export interface MediaTools {
   ffprobe: MediaTool;
 }
 
-interface Within {
+/** A file as ffprobe is to see it. */
+export interface Seen {
+  path: string;
+  /** They hide the tracks that ffprobe cannot open (unopened.ts). */
+  patches?: readonly Patch[] | undefined;
+}
+
+export interface Within {
   signal: AbortSignal;
   deadline: AbortSignal;
 }
 
 /** Runs ffprobe. The process has ended when this rejects, also with an error of `onLine`. */
 export async function readLines(
-  path: string,
+  { path, patches }: Seen,
   tools: MediaTools,
   args: string[],
   { signal, deadline }: Within,
@@ -24,7 +31,7 @@ export async function readLines(
 ): Promise<void> {
   const stop = new AbortController();
   const either = AbortSignal.any([signal, deadline, stop.signal]);
-  const all = ['-v', 'error', ...UNTRUSTED_INPUT, ...args, '-i', inputPath(path)];
+  const all = ['-v', 'error', ...args, ...openInput(path, patches)];
   try {
     await eachLine(tools.ffprobe, all, either, onLine);
   } catch (error) {
@@ -46,13 +53,13 @@ const PACKET_ENTRIES = 'packet=stream_index,pts_time,dts_time,duration_time,size
 
 /** Reads packets without decoding them. `options` are ffprobe's, before the file. Rejects as readLines() does. */
 export const readPackets = (
-  path: string,
+  file: Seen,
   tools: MediaTools,
   options: string[],
   within: Within,
   onPacket: (packet: Packet) => void,
 ): Promise<void> =>
-  readLines(path, tools, [...options, '-show_entries', PACKET_ENTRIES, '-of', 'compact=p=0'], within, (line) => {
+  readLines(file, tools, [...options, '-show_entries', PACKET_ENTRIES, '-of', 'compact=p=0'], within, (line) => {
     // Side data of a packet ends with an empty line.
     if (line !== '') onPacket(parsePacket(line));
   });

@@ -2,7 +2,7 @@
 
 /** Bytes of the longest header: an ID of four, a size of eight. */
 export const ELEMENT_HEADER_BYTES = 12;
-const EBML = 0x1a45dfa3;
+export const EBML = 0x1a45dfa3;
 export const SEGMENT = 0x18538067;
 
 export interface Element {

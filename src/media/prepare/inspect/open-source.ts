@@ -18,7 +18,6 @@ import { HEAD_BYTES, nameFormat, pictureSize } from './sniff.ts';
 import { checkType, type MediaType, type Source } from './source.ts';
 import { hasAlpha } from './stills.ts';
 import type { ChosenTracks } from './tracks.ts';
-import { refuseUnopened } from './unopened.ts';
 
 interface OpenOptions {
   tools: MediaTools;
@@ -42,7 +41,7 @@ export async function openSource(path: string, type: MediaType, options: OpenOpt
     const refused =
       error instanceof PrepareError && /^media_(?:unreadable|format_unsupported|has_no_)/.test(error.code);
     const named = refused && (await nameRefusal(path, error, type, limits));
-    throw named || (refused && (await refuseUnopened(path, tools, signal, error))) || error;
+    throw named || error;
   }
   checkHeader(source, type, limits);
   if (type === 'video' && source.video && isPictureFile(source)) return turnUpright(path, source, options);
@@ -87,7 +86,7 @@ async function readHead(path: string): Promise<Buffer> {
 
 async function turnUpright(path: string, source: Source, { tools, signal }: OpenOptions): Promise<Source> {
   const { video } = source;
-  const { orientation } = await probeFirstFrame(path, tools, signal);
+  const { orientation } = await probeFirstFrame({ path }, tools, signal);
   if (!video) return source;
   const rotation = orientation > 4 ? 90 : 0;
   return { ...source, video: { ...video, orientation, rotation } };

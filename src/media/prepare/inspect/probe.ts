@@ -3,10 +3,12 @@ import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure.ts';
-import { eachLine } from '../tools/tool.ts';
+import { eachLine, ToolError } from '../tools/tool.ts';
+import type { Patch } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack, type TrackCounts } from './check-limits.ts';
 import { computeExtent } from './extent.ts';
-import { type MediaTools, readLines, readPackets } from './ffprobe.ts';
+import { type MediaTools, readLines, readPackets, type Seen, type Within } from './ffprobe.ts';
+import { findCodecName } from './hide-codec.ts';
 import { joinTracks } from './join-clocks.ts';
 import type { MovieTrack } from './movie-tables.ts';
 import type { Packet } from './packet.ts';
@@ -14,6 +16,7 @@ import { openMovie } from './read-movie.ts';
 import { listUnformatted, parseSource, type Scan, type Source, type StreamScan } from './source.ts';
 import { Tally } from './tally.ts';
 import { type ChosenTracks, listTracks, SPECIAL_FLAGS } from './tracks.ts';
+import { parseUnopened, refuseUnopened, type UnopenedTrack } from './unopened.ts';
 
 const HEADER_TIMEOUT_MS = 120_000;
 /** The answer about 256 tracks takes a quarter of this. */
@@ -39,17 +42,53 @@ const HEADER_ENTRIES = [
   'packet_side_data=side_data_type',
 ].join(':');
 
-/** Reads the header. Rejects with PrepareError media_unreadable when this is no media, or the signal's reason. */
+/** Files with more tracks that ffprobe cannot open are refused. */
+const MAX_HIDDEN_TRACKS = 64;
+
+/**
+ * Reads the header. A track that ffprobe cannot open is hidden from it, and counts as unplayable. Rejects with PrepareError media_unreadable
+ * when this is no media, media_format_unsupported where such a track cannot be hidden, or with the signal's reason.
+ */
 export async function probe(
   path: string,
   tools: MediaTools,
   signal: AbortSignal,
   chosen?: ChosenTracks,
 ): Promise<Source> {
+  const deadline = AbortSignal.timeout(HEADER_TIMEOUT_MS);
+  const unopened: UnopenedTrack[] = [];
+  const patches: Patch[] = [];
+  for (;;) {
+    try {
+      const json = await readHeader({ path, patches }, tools, { signal, deadline });
+      const undecodable = await findUndecodable(listUnformatted(json), tools, signal);
+      const source = parseSource(json, { undecodable, unopened, chosen });
+      return patches.length === 0 ? source : { ...source, patches };
+    } catch (error) {
+      const track = findUnopened(error);
+      if (!track) throw error;
+      const isNew = unopened.length < MAX_HIDDEN_TRACKS && unopened.every(({ index }) => index !== track.index);
+      const patch = isNew && (await findCodecName(path, track.index));
+      if (!patch) throw refuseUnopened(track, error);
+      unopened.push(track);
+      patches.push(patch);
+    }
+  }
+}
+
+/** Returns the track at which ffprobe gave up; undefined where it failed for another reason. */
+function findUnopened(error: unknown): UnopenedTrack | undefined {
+  const cause = error instanceof PrepareError ? error.cause : undefined;
+  return cause instanceof ToolError ? parseUnopened(cause.stderr) : undefined;
+}
+
+/** Resolves with ffprobe's JSON. */
+async function readHeader(file: Seen, tools: MediaTools, within: Within): Promise<unknown> {
   const lines: string[] = [];
   let chars = 0;
-  const args = ['-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
-  await readLines(path, tools, args, { signal, deadline: AbortSignal.timeout(HEADER_TIMEOUT_MS) }, (line) => {
+  // A warning names the track that cannot be opened.
+  const args = ['-v', 'warning', '-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
+  await readLines(file, tools, args, within, (line) => {
     const kept = line.length > MAX_TAG_CHARS ? line.replace(LONG_TAG, '$1""$2') : line;
     chars += kept.length;
     if (chars > MAX_HEADER_CHARS)
@@ -59,8 +98,7 @@ export async function probe(
       );
     lines.push(kept);
   });
-  const json: unknown = JSON.parse(lines.join('\n'));
-  return parseSource(json, { undecodable: await findUndecodable(listUnformatted(json), tools, signal), chosen });
+  return JSON.parse(lines.join('\n'));
 }
 
 /** Returns those of these codecs for which ffmpeg has no decoder. */
@@ -90,7 +128,7 @@ export interface FirstFrame {
  * media_unreadable when none does, or with the signal's reason.
  */
 export async function probeFirstFrame(
-  path: string,
+  file: Seen,
   tools: MediaTools,
   signal: AbortSignal,
   { index, packets = 1 }: { index?: number; packets?: number } = {},
@@ -102,7 +140,7 @@ export async function probeFirstFrame(
     ...['-show_entries', 'frame=media_type,best_effort_timestamp_time:frame_tags=Orientation'],
   ];
   const deadline = AbortSignal.timeout(HEADER_TIMEOUT_MS);
-  await readLines(path, tools, args, { signal, deadline }, (line) => lines.push(line));
+  await readLines(file, tools, args, { signal, deadline }, (line) => lines.push(line));
   const { frames = [] } = JSON.parse(lines.join('\n'));
   const [frame] = frames as { best_effort_timestamp_time?: string; tags?: { Orientation?: string } }[];
   if (!frame)
@@ -149,7 +187,7 @@ export async function scanPackets(
   const enough = new AbortController();
   const within = { signal: AbortSignal.any([signal, enough.signal]), deadline };
   try {
-    await readPackets(path, tools, options, within, (packet) => {
+    await readPackets({ path, patches: source.patches }, tools, options, within, (packet) => {
       if (enough.signal.aborted) return;
       counter.add(packet);
       if (seconds !== undefined && counter.seconds >= seconds + APART_SECONDS) enough.abort();

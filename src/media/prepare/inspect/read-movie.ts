@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises';
 import { BOX_HEADER_BYTES, readBox } from './boxes.ts';
-import { type MediaTools, readPackets } from './ffprobe.ts';
+import { type MediaTools, readPackets, type Seen } from './ffprobe.ts';
 import { type MovieTrack, readMovie, type Timeline } from './movie-tables.ts';
 import type { Packet } from './packet.ts';
 import { readAt } from './read-at.ts';
@@ -52,7 +52,7 @@ export async function openMovie(path: string, source: Source, reading: Reading):
   if (!tracks || tracks.some(({ endByte }) => endByte > sizeBytes)) return undefined;
   const timelines = chosen.map(({ index }) => tracks[index]?.timeline);
   if (!timelines.every((timeline) => timeline !== undefined)) return undefined;
-  const proof = await readProof(path, timelines, reading);
+  const proof = await readProof({ path, patches: source.patches }, timelines, reading);
   if (!proof) return undefined;
   const proven = timelines.map(
     (timeline) => [timeline, proveTrack(timeline, proof.get(timeline.index) ?? new Map())] as const,
@@ -95,7 +95,7 @@ type Proof = ReadonlyMap<number, Found>;
 
 /** Resolves with undefined where ffprobe cannot read the places. */
 async function readProof(
-  path: string,
+  file: Seen,
   timelines: readonly Timeline[],
   { tools, options, signal, deadline }: Reading,
 ): Promise<Proof | undefined> {
@@ -105,7 +105,7 @@ async function readProof(
   const onPacket = (packet: Packet) => found.get(packet.index)?.set(packet.byte, packet);
   const args = ['-read_intervals', intervals.join(','), ...options];
   try {
-    await readPackets(path, tools, args, { signal, deadline }, onPacket);
+    await readPackets(file, tools, args, { signal, deadline }, onPacket);
     return found;
   } catch {
     signal.throwIfAborted();

@@ -2,6 +2,7 @@
 import { MAX_TRACK_TITLE_CHARS, type UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
 import { findChoiceProblem } from '../../../resources/upload/track-choice.ts';
 import { PrepareError } from '../failure.ts';
+import type { Patch } from '../tools/untrusted-input.ts';
 import { readPlacement } from './display-matrix.ts';
 import type { Shift } from './join-clocks.ts';
 import {
@@ -12,6 +13,7 @@ import {
   type DeclaredTrack,
   isSpecialSound,
 } from './tracks.ts';
+import type { UnopenedTrack } from './unopened.ts';
 
 export type MediaType = (typeof UPLOAD_TYPES)[number];
 
@@ -93,6 +95,8 @@ export interface Source {
   others?: { video: readonly VideoStream[]; audio: readonly AudioStream[] };
   /** All tracks of pictures and sound, in the order of the file; without cover art. */
   declared?: readonly DeclaredTrack[];
+  /** They hide tracks from ffprobe, which cannot open them. */
+  patches?: readonly Patch[];
   /** Tracks that were chosen and left out again. */
   empty?: readonly EmptyTrack[];
 }
@@ -250,11 +254,13 @@ export function listUnformatted(json: unknown): string[] {
 export interface TrackFacts {
   /** Codecs for which ffmpeg has no decoder. */
   undecodable?: ReadonlySet<string>;
+  /** Tracks whose codec was hidden. */
+  unopened?: readonly UnopenedTrack[];
   /** The owner's choice. */
   chosen?: ChosenTracks | undefined;
 }
 
-function readCandidate(stream: Json, programs: readonly Json[], { undecodable }: TrackFacts): Candidate {
+function readCandidate(stream: Json, programs: readonly Json[], { undecodable, unopened }: TrackFacts): Candidate {
   const index = number(stream.index) ?? 0;
   const flags = object(stream.disposition);
   const kind = stream.codec_type === 'video' ? 'video' : 'audio';
@@ -269,7 +275,7 @@ function readCandidate(stream: Json, programs: readonly Json[], { undecodable }:
   return {
     index,
     kind,
-    codec: isKnown ? codec : readTag(stream),
+    codec: isKnown ? codec : (unopened?.find((track) => track.index === index)?.codec ?? readTag(stream)),
     ...(language !== '' && { language }),
     ...(title !== '' && { title }),
     ...(channels > 0 && { channels }),

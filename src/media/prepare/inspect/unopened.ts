@@ -1,24 +1,20 @@
 /**
- * Names the track at which ffprobe gave up. ffprobe opens a decoder for every track, and ends without a result where one of them takes no
- * form of its codec, such as xHE-AAC in a track of AAC.
+ * Names a track at which ffprobe gave up. ffprobe opens a decoder for every track, and ends without a result where one of them takes no
+ * form of its codec, such as xHE-AAC in a track of AAC. Pure: no I/O, no clock.
  */
 import { PrepareError } from '../failure.ts';
-import { startTool, ToolError } from '../tools/tool.ts';
-import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
-import type { MediaTools } from './ffprobe.ts';
 
-const TIMEOUT_MS = 120_000;
 /** MPEG-4 audio object types that people know by another name (ISO/IEC 14496-3, table 1.17). */
 const OBJECT_TYPES: Readonly<Record<string, string>> = { 42: 'xHE-AAC (USAC)' };
 
-interface UnopenedTrack {
+export interface UnopenedTrack {
   index: number;
   kind: 'video' | 'audio' | undefined;
   /** Undefined where ffprobe does not name it. */
   codec: string | undefined;
 }
 
-/** Finds the track in what ffprobe has written to stderr. */
+/** Finds the track in the warnings that ffprobe has written to stderr. */
 export function parseUnopened(stderr: string): UnopenedTrack | undefined {
   const found = /(?:^\[([\w.-]{1,32}) @ 0x[0-9a-f]+\] [^\n]*\n)?^Could not open codec for input stream (\d{1,5})$/m;
   const [, decoder, index] = found.exec(stderr) ?? [];
@@ -35,21 +31,8 @@ export function parseUnopened(stderr: string): UnopenedTrack | undefined {
   };
 }
 
-/** Returns a refusal that names the track which ffprobe cannot open; undefined where it gave up for another reason. */
-export async function refuseUnopened(
-  path: string,
-  { ffprobe }: MediaTools,
-  signal: AbortSignal,
-  cause: unknown,
-): Promise<PrepareError | undefined> {
-  const args = ['-v', 'warning', ...UNTRUSTED_INPUT, '-show_entries', 'stream=index', '-i', inputPath(path)];
-  const { stdout, done } = startTool(ffprobe, args, AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]));
-  stdout.resume();
-  const stderr = await done.catch((error: unknown) => (error instanceof ToolError ? error.stderr : ''));
-  signal.throwIfAborted();
-  const track = parseUnopened(stderr);
-  if (!track) return undefined;
-  const { index, kind, codec } = track;
+/** Returns a refusal that names the track. */
+export function refuseUnopened({ index, kind, codec }: UnopenedTrack, cause: unknown): PrepareError {
   const what = codec ?? 'a form of its codec';
   const advice = kind === 'audio' ? 'Export its audio as AAC-LC or WAV' : 'Export it as MP4 with H.264 and AAC-LC';
   const detail = `Its ${kind ? `${kind} ` : ''}track ${index} uses ${what}, which cannot be decoded. ${advice}, or leave that track out.`;

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { toolEnvironment } from '../../../settings/environment.ts';
 import { commandLine, type Executable } from '../../confinement/confine.ts';
+import { findInputPath } from './untrusted-input.ts';
 
 const STDERR_TAIL_CHARS = 4096;
 /** Exit status of native/confine.c. */
@@ -46,7 +47,7 @@ const CRASHES: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGABRT', 'SIG
 
 /** Finds the input files in the arguments of ffmpeg or ffprobe. */
 const findInputs = (args: readonly string[]): string[] =>
-  args.flatMap((arg, at) => (args[at - 1] === '-i' && arg.startsWith('file:') ? [arg.slice('file:'.length)] : []));
+  args.flatMap((arg, at) => (args[at - 1] === '-i' ? (findInputPath(arg) ?? []) : []));
 
 /** Starts `tool`. The signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
 export function startTool(tool: MediaTool, args: string[], signal: AbortSignal, input?: ToolInput): RunningTool {

@@ -44,3 +44,37 @@ export const UNTRUSTED_INPUT = [
 
 /** Writes the path so that ffmpeg does not guess a protocol from its first letters. */
 export const inputPath = (path: string): string => `file:${path}`;
+
+/** Bytes of a file that are read from another place of it. */
+export interface Patch {
+  at: number;
+  length: number;
+  from: number;
+}
+
+/** ffmpeg has no way to write it in the path of a part. */
+const SEPARATOR = '|';
+const PART_PATH = ',,:file:';
+/** The end of a part that reaches to the end of the file. */
+const OPEN_END = 0;
+
+/** Returns the arguments that open an upload. Patches, in any order, need no copy of it: ffmpeg joins the file of its parts. */
+export function openInput(path: string, patches: readonly Patch[] = []): string[] {
+  if (patches.length === 0 || path.includes(SEPARATOR)) return [...UNTRUSTED_INPUT, '-i', inputPath(path)];
+  const writePart = (start: number, end: number) => `subfile,,start,${start},end,${end}${PART_PATH}${path}`;
+  const parts: string[] = [];
+  let done = 0;
+  for (const { at, length, from } of patches.toSorted((a, b) => a.at - b.at)) {
+    parts.push(writePart(done, at), writePart(from, from + length));
+    done = at + length;
+  }
+  const list = [...parts, writePart(done, OPEN_END)].join(SEPARATOR);
+  return [...UNTRUSTED_INPUT, '-protocol_whitelist', 'file,concat,subfile', '-i', `concat:${list}`];
+}
+
+/** Returns the path in an argument that names an input; undefined for one without a file. */
+export function findInputPath(input: string): string | undefined {
+  if (input.startsWith('file:')) return input.slice('file:'.length);
+  if (!input.startsWith('concat:')) return undefined;
+  return input.slice(input.lastIndexOf(PART_PATH) + PART_PATH.length);
+}

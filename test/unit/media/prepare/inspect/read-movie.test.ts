@@ -28,7 +28,7 @@ async function readByTables(path: string): Promise<Packet[] | undefined> {
 /** Reads the whole file; the packets of each track are together, as tables have them. */
 async function readWhole(path: string): Promise<Packet[]> {
   const packets: Packet[] = [];
-  await readPackets(path, tools, [], within(), (packet) => packets.push(packet));
+  await readPackets({ path }, tools, [], within(), (packet) => packets.push(packet));
   return packets.sort((a, b) => a.index - b.index);
 }
 
