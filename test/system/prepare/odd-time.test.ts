@@ -223,6 +223,17 @@ describe('a track that is declared and empty is taken for absent', () => {
     expect(made.codes).toEqual(['track_empty']);
   });
 
+  test('in a transport stream, where only packets say how many channels there are', async () => {
+    await using place = await room();
+    const file = await clip(place, 'in.ts', { output: ['-bsf:a', 'noise=drop=1'] });
+    const { warnings } = await importWhole(file);
+    expect(warnings).toEqual([{ code: 'track_empty', message: expect.stringContaining('The audio track is empty.') }]);
+    await expect(importWhole(file, { type: 'audio' })).rejects.toMatchObject({
+      code: 'media_unreadable',
+      message: expect.stringMatching(/Its audio track \(\w+\) is empty, or damaged/),
+    });
+  });
+
   test('of pictures: the file is sound, and says so', async () => {
     await using place = await room();
     const file = await clip(place, 'in.mkv', { output: ['-bsf:v', 'noise=drop=1'] });

@@ -3,6 +3,7 @@
  * played, with its name.
  */
 import { open } from 'node:fs/promises';
+import { UPLOAD_ERRORS } from '../../../resources/upload/spec.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
@@ -71,8 +72,15 @@ async function nameRefusal(path: string, cause: unknown, type: MediaType, limits
   }
   const size = type === 'video' ? pictureSize(head) : undefined;
   if (size) checkPicture(size.width, size.height, limits);
-  return undefined;
+  return isUnknown(cause) ? new PrepareError('media_unreadable', UNKNOWN_FILE, { cause }) : undefined;
 }
+
+const UNKNOWN_FILE =
+  'It is damaged, or it is raw media without a header. Export it as MP4 with H.264 and AAC, or as WAV, and upload that.';
+
+/** True for a refusal that says nothing of the file. */
+const isUnknown = (cause: unknown): boolean =>
+  cause instanceof PrepareError && cause.message === UPLOAD_ERRORS.media_unreadable;
 
 async function readHead(path: string): Promise<Buffer> {
   const file = await open(path);

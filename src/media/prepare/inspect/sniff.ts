@@ -36,6 +36,10 @@ const brand =
 const markup = (pattern: RegExp) => (head: string) =>
   pattern.test(head.replace(/^(?:\u00ef\u00bb\u00bf)?\s*(?:<\?xml[^>]*>\s*|<!--[\s\S]*?-->\s*)*/, ''));
 
+/** The parts of `multipart/x-mixed-replace`, in a form that ffmpeg does not read. */
+const isCameraStream = (head: string): boolean =>
+  /^\s{0,9}--/.test(head) && /content-type: ?image\/jpe?g/i.test(head.slice(0, 1000));
+
 /** The first matching row wins. Heads are Latin-1 text. */
 const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string, advice: string])[] = [
   [brand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'), 'a HEIC picture', HEIC],
@@ -59,8 +63,32 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
   [startsWith('%!PS'), 'a PostScript document', AS_PICTURE],
   [startsWith('\0\0\u0001\0'), 'an icon', AS_PICTURE],
   [startsWith('\0\0\u0002\0', '\0\0\n\0'), 'a Targa picture', AS_PICTURE],
+  [
+    startsWith('SDPX', 'XPDS', '8BPB', '#?RADIANCE', '#?RGBE', 'DDS ', 'SIMPLE  ='),
+    'a picture of a rare format',
+    AS_PICTURE,
+  ],
+  [
+    startsWith('v/1\u0001', '\u0001\u00da', 'Y\u00a6j\u0095', '\n\u0005\u0001'),
+    'a picture of a rare format',
+    AS_PICTURE,
+  ],
   [startsWith('FUJIFILM', 'FOVb', 'IIRO', 'IIRS', 'MMOR', 'IIU\0'), 'a raw camera photo', AS_PICTURE],
   [startsWith('FWS', 'CWS', 'ZWS'), 'a Flash animation', AS_VIDEO],
+  [startsWith('\u0084\u0010\u00ff\u00ff\u00ff\u00ff', 'FILM\0', 'BIK', 'SMK', 'KB2'), 'a video of a game', AS_VIDEO],
+  // ffmpeg gives its pictures a millionth of a second each.
+  [startsWith('BBCD'), 'a raw Dirac stream, which states no times', AS_VIDEO],
+  [isCameraStream, 'a stream of JPEG pictures, as a camera sends it', AS_VIDEO],
+  [
+    (head) => startsWith('WEBVTT', '[Script Info]')(head) || /^\d{1,9}\r?\n[\d:,]{1,20} --> /.test(head),
+    'a file of subtitles, which contains no media',
+    'Choose the video that it belongs to.',
+  ],
+  [
+    startsWith('d8:announce', 'd7:comment', 'd10:created'),
+    'a torrent, which contains no media',
+    'Choose the file that it loads.',
+  ],
   [startsWith('MThd'), 'a MIDI file, which contains notes and no audio', 'Export it as MP3 or WAV, and upload that.'],
   [startsWith('{\\rtf', '\u00d0\u00cf\u0011\u00e0'), 'an office document', 'Export it as a video, and upload that.'],
   [

@@ -271,7 +271,7 @@ function readCandidate(stream: Json, programs: readonly Json[], { undecodable, u
   const isKnown = codec !== '' && codec !== 'unknown' && codec !== 'none';
   const [width = 0, height = 0, channels = 0] = [stream.width, stream.height, stream.channels].map(number);
   const isMeasured = kind === 'video' ? width > 0 && height > 0 : channels > 0;
-  const unplayable = !isKnown || undecodable?.has(codec) === true || !isMeasured;
+  const isDecodable = isKnown && undecodable?.has(codec) !== true;
   return {
     index,
     kind,
@@ -279,7 +279,8 @@ function readCandidate(stream: Json, programs: readonly Json[], { undecodable, u
     ...(language !== '' && { language }),
     ...(title !== '' && { title }),
     ...(channels > 0 && { channels }),
-    ...(unplayable && { isUnplayable: true }),
+    ...(!(isDecodable && isMeasured) && { isUnplayable: true }),
+    ...(isDecodable && !isMeasured && { isUnmeasured: true }),
     programs: programs.flatMap((program, at) =>
       list(program.streams).some((member) => number(member.index) === index) ? [at] : [],
     ),
@@ -337,26 +338,34 @@ function describeTracks(candidates: readonly Candidate[], { video, audio, right 
   }));
 }
 
-const describeTrack = ({ index, kind, codec, language, title, channels, isUnplayable }: Candidate): DeclaredTrack => ({
-  index,
-  kind,
-  codec,
-  ...(language !== undefined && { language }),
-  ...(title !== undefined && { title }),
-  ...(channels !== undefined && { channels }),
-  ...(isUnplayable && { isUnplayable }),
-});
+const describeTrack = (candidate: Candidate): DeclaredTrack => {
+  const { index, kind, codec, language, title, channels, isUnplayable, isUnmeasured } = candidate;
+  return {
+    index,
+    kind,
+    codec,
+    ...(language !== undefined && { language }),
+    ...(title !== undefined && { title }),
+    ...(channels !== undefined && { channels }),
+    ...(isUnplayable && { isUnplayable }),
+    ...(isUnmeasured && { isUnmeasured }),
+  };
+};
 
 /** Containers that store times. For others, the reader derives times from the frame rate. */
 const TIMED = /\b(mov|matroska|avi|flv|live_flv|mpegts|mpeg|asf|ogg|mxf|gxf|nut|rm|wtv)\b/;
 export const keepsTime = ({ format }: Source): boolean => TIMED.test(format);
 
 /**
- * Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type, and
- * media_format_unsupported when it has that in a form that cannot be decoded.
+ * Throws PrepareError media_has_no_video or media_has_no_audio when the source lacks the content of its type, media_unreadable when it
+ * declares that and nothing of it can be read, and media_format_unsupported when it has that in a form that cannot be decoded.
  */
 export function checkType(source: Source, type: MediaType): void {
   const unplayable = source[type] ? undefined : source.declared?.find(({ kind }) => kind === type);
+  if (unplayable?.isUnmeasured) {
+    const detail = `Its ${type} track (${unplayable.codec}) is empty, or damaged from its beginning on. Record or export it again.`;
+    throw new PrepareError('media_unreadable', detail);
+  }
   if (unplayable) {
     const codec = unplayable.codec === 'unknown' ? 'an unknown codec' : `the codec ${unplayable.codec}`;
     const advice = type === 'video' ? 'Export it as MP4 with H.264' : 'Export its audio as AAC or WAV';

@@ -2,6 +2,7 @@
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import { computeExtent } from './extent.ts';
 import type { MediaType, Scan, Source } from './source.ts';
+import type { DeclaredTrack } from './tracks.ts';
 
 export type TimeRule = (source: Source, scan: Scan, type: MediaType) => UploadWarning | undefined;
 
@@ -44,10 +45,18 @@ const timeRestarts: TimeRule = (_source, { video, audio }) => {
   return warn('time_restarts', breaks === 1 ? 'The file has two parts.' : `The file has ${breaks + 1} parts.`);
 };
 
-const trackEmpty: TimeRule = ({ empty = [] }) => {
-  if (empty.length === 0) return undefined;
-  const tracks = empty.map((kind) => `${kind} track`).join(' and the ');
-  return warn('track_empty', `The ${tracks} ${empty.length === 1 ? 'is' : 'are'} empty.`);
+/** A transport stream says what its tracks hold, and only their packets say more. */
+export const isUnmeasuredAndEmpty = ({ index, isUnmeasured }: DeclaredTrack, { packets }: Scan): boolean =>
+  isUnmeasured === true && packets !== undefined && !packets.get(index);
+
+const trackEmpty: TimeRule = ({ empty = [], declared = [] }, scan, type) => {
+  const kinds = declared
+    .filter((track) => isUnmeasuredAndEmpty(track, scan) && (type === 'video' || track.kind === 'audio'))
+    .map(({ kind }) => kind);
+  const all = [...new Set([...empty, ...kinds])];
+  if (all.length === 0) return undefined;
+  const tracks = all.map((kind) => `${kind} track`).join(' and the ');
+  return warn('track_empty', `The ${tracks} ${all.length === 1 ? 'is' : 'are'} empty.`);
 };
 
 /** Containers with one index, or one chain of elements: what follows a break of it, or another file, is not found. */

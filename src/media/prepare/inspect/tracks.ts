@@ -23,6 +23,8 @@ export interface DeclaredTrack {
   channels?: number;
   /** Set for a track that cannot be decoded. */
   isUnplayable?: boolean;
+  /** Set for an unplayable one of a codec that ffmpeg decodes: it is empty, or damaged from the beginning on. */
+  isUnmeasured?: boolean;
   /** Set for a track that plays where the owner chooses none. */
   isAutomatic?: boolean;
 }
@@ -111,7 +113,7 @@ export function listTracks(declared: readonly DeclaredTrack[]): Pick<MediaInfo, 
   const kept = keepTracks(declared, MAX_LISTED_TRACKS, ({ isAutomatic }) => isAutomatic === true);
   const more = declared.length - kept.length;
   const tracks = kept.map(
-    ({ isUnplayable, isAutomatic, ...track }): MediaTrack => ({
+    ({ isUnplayable, isUnmeasured: _, isAutomatic, ...track }): MediaTrack => ({
       ...track,
       codec: track.codec.slice(0, MAX_CODEC_CHARS),
       ...(isUnplayable && { unplayable: true }),

@@ -6,13 +6,16 @@
 import { mergeWarnings, type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaType, Scan, Source } from './source.ts';
 import { STILL_SECONDS } from './stills.ts';
-import { TIME_RULES, type TimeRule } from './time-warnings.ts';
+import { isUnmeasuredAndEmpty, TIME_RULES, type TimeRule } from './time-warnings.ts';
 
 /** Tracks that the warning names. */
 const NAMED_TRACKS = 5;
 
-const trackUnplayable: TimeRule = ({ declared = [] }, _scan, type) => {
-  const tracks = declared.filter(({ isUnplayable, kind }) => isUnplayable && (type === 'video' || kind === 'audio'));
+const trackUnplayable: TimeRule = ({ declared = [] }, scan, type) => {
+  const unplayable = declared.filter(
+    ({ isUnplayable, kind }) => isUnplayable && (type === 'video' || kind === 'audio'),
+  );
+  const tracks = unplayable.filter((track) => !isUnmeasuredAndEmpty(track, scan));
   if (tracks.length === 0) return undefined;
   const named = tracks
     .slice(0, NAMED_TRACKS)

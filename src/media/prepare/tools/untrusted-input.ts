@@ -9,8 +9,12 @@ const FORMATS = [
   ...['asf', 'mxf', 'gxf', 'dv', 'nut', 'rm', 'gif', 'apng', 'mp3', 'aac', 'ac3', 'eac3', 'dts', 'flac', 'ogg', 'wav'],
   ...['png_pipe', 'jpeg_pipe', 'webp_pipe', 'bmp_pipe', 'tiff_pipe', 'jpegxl_pipe', 'j2k_pipe', 'qoi_pipe', 'ppm_pipe'],
   // Recorders of television and of security cameras, and raw streams. Each reads its own file alone.
-  ...['wtv', 'ty', 'pva', 'lxf', 'dhav', 'yuv4mpegpipe', 'loas', 'vc1', 'dirac', 'cavsvideo', 'oma', 'qcp', 'xwma'],
+  ...['wtv', 'ty', 'pva', 'lxf', 'dhav', 'yuv4mpegpipe', 'loas', 'vc1', 'cavsvideo', 'dnxhd', 'h261', 'h263'],
   ...[
+    'mpjpeg',
+    'oma',
+    'qcp',
+    'xwma',
     'w64',
     'aiff',
     'au',
@@ -23,11 +27,8 @@ const FORMATS = [
     'mpc8',
     'tak',
     'dsf',
-    'iff',
-    'truehd',
-    'mlp',
-    'voc',
   ],
+  ...['iff', 'truehd', 'mlp', 'voc'],
 ];
 
 /**

@@ -31,13 +31,29 @@ test.each(['in.mp4', 'in.mov'])('a recording without its index was never finishe
 test.each([
   ['in.wtv', ['-c:v', 'mpeg2video', '-c:a', 'mp2'], 'mpeg2video'],
   ['in.y4m', ['-an', '-pix_fmt', 'yuv420p'], 'rawvideo'],
+  ['in.mpjpeg', ['-an', '-c:v', 'mjpeg', '-f', 'mpjpeg'], 'mjpeg'],
+  ['in.h263', ['-an', '-s', '352x288', '-c:v', 'h263', '-f', 'h263'], 'h263'],
+  ['in.h261', ['-an', '-s', '352x288', '-c:v', 'h261', '-f', 'h261'], 'h261'],
+  [
+    'in.dnxhd',
+    ['-an', '-s', '1920x1080', '-r', '25', '-c:v', 'dnxhd', '-b:v', '120M', '-pix_fmt', 'yuv422p', '-f', 'dnxhd'],
+    'dnxhd',
+  ],
 ])('%s is imported', async (name, output, codec) => {
   await using place = await room();
-  const sound = name.endsWith('y4m') ? [] : ['-f', 'lavfi', '-i', 'sine=440:d=1'];
+  const sound = output[0] === '-an' ? [] : ['-f', 'lavfi', '-i', 'sine=440:d=1'];
   await ffmpeg('-f', 'lavfi', '-i', picture('320x240'), ...sound, ...output, place.path(name));
   const found = await importMedia(place.path(name));
   expect(found.video?.codec).toBe(codec);
   expect(found.durationSeconds).toBeCloseTo(1, 0);
+});
+
+test('a file in which nothing is known is said to be damaged or raw, with the way on', async () => {
+  const raw = Buffer.from(Array.from({ length: 4000 }, (_, at) => Math.round(128 + 100 * Math.sin(at / 9))));
+  expect(await refused(raw)).toMatchObject({
+    code: 'media_unreadable',
+    message: expect.stringMatching(/raw media without a header\. Export it as /),
+  });
 });
 
 test('sound in LATM is imported', async () => {

@@ -10,6 +10,13 @@ test.each([
   ['PK\u0003\u0004\u0014\0\0\0 word/document.xml', /office document/],
   ['PK\u0003\u0004\u0014\0\0\0 film.mp4', /archive/],
   ['MThd\0\0\0\u0006', /notes/],
+  ['XPDS8\u0006', /picture/],
+  ['v/1\u0001\u0002', /picture/],
+  ['FILM\0\0\u0001', /game/],
+  ['BBCD\0\0\0\0', /Dirac/],
+  ['\r\n--myboundary\r\nContent-Type: image/jpeg\r\nContent-Length: 4', /camera/],
+  ['1\r\n00:00:01,000 --> 00:00:02,000\r\nHi', /subtitles/],
+  ['d8:announce35:udp', /torrent/],
 ])('%j is named, with the way on', (head, name) => {
   const found = nameFormat(Buffer.from(head, 'latin1'));
   expect(found?.name).toMatch(name);
