@@ -186,6 +186,19 @@ test.each([
   });
 });
 
+test('a link is taken with what came along as it was pasted, in REST and GraphQL', async () => {
+  const url = 'https://example.com/x/100%.mp4';
+  const { status, body } = await ada.call('POST', '/v1/uploads/from-link', { type: 'VIDEO', url: `\u00a0<${url}>\n` });
+  expect({ status, body }).toMatchObject({ status: 201, body: { name: '100%.mp4' } });
+  const query = 'mutation($input: UploadFromLinkInput!) { createUploadFromLink(input: $input) { upload { id name } } }';
+  const variables = { input: { type: 'VIDEO', url: `"${url}" ` } };
+  const { body: answer } = await ada.call('POST', '/graphql', { query, variables });
+  expect(answer).toMatchObject({ data: { createUploadFromLink: { upload: { name: '100%.mp4' } } } });
+  const { upload: other } = (answer as { data: { createUploadFromLink: { upload: { id: string } } } }).data
+    .createUploadFromLink;
+  for (const id of [body.objectID, other.id]) expect((await ada.call('DELETE', `/v1/uploads/${id}`)).status).toBe(204);
+});
+
 test('a server that died before it could say that all had come is made up for', async () => {
   const id = getId(await begin(5));
   const { uid } = (await upload(id)).metadata;

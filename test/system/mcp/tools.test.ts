@@ -102,6 +102,14 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('list_uploads', { cursor: 'x' }), 'validation_failed', '/cursor');
   });
 
+  test('a link is taken with what came along as it was pasted', async () => {
+    const { done } = agent();
+    const pasted = { type: 'VIDEO', url: '\u00a0<https://example.com/x/100%.mp4>\n' };
+    const { objectID: id, name } = await done('create_upload_from_link', pasted);
+    expect(name).toBe('100%.mp4');
+    await done('delete_upload', { id });
+  });
+
   test('destinations: made, changed, tested, deleted; the key never comes back', async () => {
     const { done, call } = agent();
     const made = await call('create_destination', home);
