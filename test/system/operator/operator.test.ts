@@ -1,11 +1,16 @@
 /** Tests uploads on a real control plane, and the operator's own stops and starts. */
-import { describe, expect, it } from 'vitest';
-import { JOBS } from '../../../src/kube/core.ts';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { JOBS, type Pod } from '../../../src/kube/core.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
+import { room, serve } from '../../kit/make/prepare.ts';
 import {
   aroundEachTest,
   buildObject,
@@ -22,6 +27,7 @@ import {
   NS,
   operator,
   readVersions,
+  waitForJobPod,
   waitForPhase,
   waitUntilAtRest,
   waitUntilIdle,
@@ -30,6 +36,39 @@ import {
 import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
+
+/** Stands for a fault of the program: what a server answers keeps it busy for ever. */
+const FAULT = `import { subscribe } from 'node:diagnostics_channel'; subscribe('undici:request:headers', () => { for (;;); });`;
+const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+
+/** Returns the variables that the operator gives a Job, for a process of this machine. */
+function readJobEnvironment(spec: Pod['spec']): Record<string, string> {
+  const { containers } = spec as unknown as { containers: { env: { name: string; value?: string }[] }[] };
+  const env = containers[0]?.env ?? [];
+  const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
+  const { LOOPSTREAM_DECODER_SOCKET: _, ...others } = Object.fromEntries(given);
+  return others;
+}
+
+/** Runs a Job that meets the fault. Resolves with what kubelet reads at its end. */
+async function runEndless(environment: Record<string, string>, place: Awaited<ReturnType<typeof room>>) {
+  const resultFile = place.path('termination-message');
+  const job = spawn(process.execPath, [`--import=data:text/javascript,${encodeURIComponent(FAULT)}`, MAIN, 'prepare'], {
+    env: {
+      ...environment,
+      PATH: process.env.PATH,
+      LOOPSTREAM_RESULT_FILE: resultFile,
+      LOOPSTREAM_STORAGE_URL: place.storageUrl,
+      LOOPSTREAM_INPUT_DIR: place.dir,
+      LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
+      LOOPSTREAM_STEP_SECONDS: '1',
+    },
+    stdio: 'ignore',
+  });
+  onTestFinished(() => void job.kill('SIGKILL'));
+  const [exitCode] = (await once(job, 'close')) as [number];
+  return { exitCode, message: await readFile(resultFile, 'utf8') };
+}
 
 describe('an upload', () => {
   it('that cannot be read fails with its code, once, and the streams that play it say so', async () => {
@@ -53,6 +92,29 @@ describe('an upload', () => {
     await until('the Job is gone', async () => (await kube.list(JOBS, { namespace: NS })).length === 0);
     await waitUntilIdle();
     expect(await kube.list(JOBS, { namespace: NS })).toEqual([]);
+  });
+
+  it('at which two runs of the real Job compute without an end fails, with its reason', async () => {
+    await using server = await serve((_, response) => response.end('text'));
+    await using place = await room();
+    const source = { url: `${server.url}/my.mp4` };
+    await kube.create(UPLOADS, NS, buildObject('Upload', 'film', { track: 'video', source }) as never);
+    for (const run of ['the first', 'the second']) {
+      const { metadata, spec } = await waitForJobPod('film-import');
+      await kubelet.bind(metadata.name);
+      const { exitCode, message } = await runEndless(readJobEnvironment(spec), place);
+      expect(exitCode, run).toBe(70);
+      await kubelet.end(metadata.name, exitCode, message);
+    }
+    const failed = await until('it failed', async () => {
+      const found = await kube.get(UPLOADS, NS, 'film');
+      return found.status?.phase === 'failed' && found;
+    });
+    expect(failed.status?.error).toMatchObject({
+      code: 'media_too_complex',
+      message: expect.stringContaining('never came to an end'),
+    });
+    await until('the Job is gone', async () => (await kube.list(JOBS, { namespace: NS })).length === 0);
   });
 
   it('is prepared for the profile of each stream that plays it, also through a playlist', async () => {
