@@ -62,7 +62,7 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
   { tests: 'test/unit/tools/generate/logs.test.ts', data: ['src/**'] },
   {
     tests: 'test/unit/tools/generate/chart/files.test.ts',
-    data: ['crds/**', 'manifests/**', 'src/dashboard/package.json', 'package.json', 'docs/settings.md'],
+    data: ['crds/**', 'manifests/**', 'src/dashboard/favicon.svg', 'package.json', 'docs/settings.md'],
   },
   // They start the product, which is built of all this.
   {
