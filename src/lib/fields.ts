@@ -38,16 +38,20 @@ type FieldMore = Pick<Field, 'label' | 'graphqlType' | 'isFilter'>;
 
 export type FieldTable = Readonly<Record<string, Field>>;
 
-interface FieldOptions<Source, Value, In, Absent, Output extends TSchema, Input extends TSchema> extends FieldMore {
+/** Value of a property in a resource. */
+type Read<Property extends TSchema> = Static<Property> | (Property extends TOptional<TSchema> ? undefined : never);
+
+interface FieldOptions<Source, Property extends TSchema, In, Absent, Output extends TSchema, Input extends TSchema>
+  extends FieldMore {
   in?: In;
   /** Value in the record while the resource has none. Without it, the default of the resource's schema. */
   absent?: Absent;
   /** Schemas, where they are not that of the resource. */
   output?: Output;
   input?: Input;
-  read?: (value: Value | undefined, source: Source) => Static<Output>;
+  read?: (value: Read<Property>, source: Source) => Static<Output>;
   /** Returns the value in the resource; null removes it. */
-  write?: (value: Static<Input>) => Value | null;
+  write?: (value: Static<Input>) => Static<Property> | null;
   /** Property of the resource that excludes this one: a write removes it. */
   replaces?: string;
   choices?: Readonly<Record<Static<Output> & string, string>>;
@@ -64,16 +68,15 @@ interface Place<Source, Properties extends TProperties> {
 /** Returns a function that declares a field by the property of the resource that holds it: its schema, sentence and default. */
 export function fieldsIn<Source, Properties extends TProperties>(place: Place<Source, Properties>) {
   const { schema, get, put = (patch) => patch } = place;
-  type Values = { [Key in keyof Properties]: Static<Properties[Key]> };
   return <
     Key extends keyof Properties & string,
     const In extends Uses = NoUse,
     Absent = never,
-    Output extends TSchema = TUnsafe<Values[Key] | Absent>,
-    Input extends TSchema = TUnsafe<Values[Key]>,
+    Output extends TSchema = TUnsafe<Static<Properties[Key]> | Absent>,
+    Input extends TSchema = TUnsafe<Static<Properties[Key]>>,
   >(
     key: Key,
-    options: FieldOptions<Source, Values[Key], In, Absent, Output, Input> = {},
+    options: FieldOptions<Source, Properties[Key], In, Absent, Output, Input> = {},
   ): Field<Output, Input, In> => {
     const { absent, read, write, replaces, ...own } = options;
     const property = schema.properties[key] as TSchema & { default?: unknown };
@@ -88,8 +91,8 @@ export function fieldsIn<Source, Properties extends TProperties>(place: Place<So
       input: plain,
       ...own,
       read: (source: Source) => {
-        const value = (get(source) as Values | undefined)?.[key];
-        return read ? read(value, source) : (value ?? fallback);
+        const value = (get(source) as Json | undefined)?.[key] ?? fallback;
+        return read ? read(value as never, source) : value;
       },
       write: (value: Static<Input> | undefined) => {
         const set = value === undefined ? null : write ? write(value) : value;

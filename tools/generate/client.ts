@@ -2,7 +2,6 @@
  * Writes what of the client follows from the declarations of operations: src/client/operations.ts with a method for each operation
  * whose answer is JSON, and src/client/types.ts with the types of these methods.
  */
-import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type OperationDeclaration, PAGED, readRoute } from '../../src/lib/operation.ts';
@@ -10,8 +9,8 @@ import { PERSON } from '../../src/lib/scopes.ts';
 import { OPERATIONS } from '../../src/server/operations/list.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { findRecordTypes, printDoc, type Schema, TypePrinter } from './client-types.ts';
+import { formatModule } from './format.ts';
 
-const BIOME = join(PROJECT_ROOT, 'node_modules/.bin/biome');
 const MADE = 'Made from the declarations of operations by `make generate`; a test fails when it is not current.';
 
 const upperFirst = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -164,15 +163,6 @@ function printMethods(
   return { signatures: join('signature', ';'), code: join('code', ',') };
 }
 
-/** Formats the source of a module as `make format` does. */
-const format = (path: string, source: string): string =>
-  execFileSync(BIOME, ['check', '--write', `--stdin-file-path=${path}`], {
-    cwd: PROJECT_ROOT,
-    input: source,
-    encoding: 'utf8',
-    stdio: ['pipe', 'pipe', 'ignore'],
-  });
-
 /** Path below the project → content. Throws when two operations have one name in the client. */
 export async function clientFiles(
   operations: readonly OperationDeclaration[] = OPERATIONS,
@@ -198,7 +188,7 @@ import type { WaitOptions } from './send.ts';
 
 ${types.printExports()}`,
   };
-  return new Map(Object.entries(sources).map(([path, source]) => [path, format(path, source)]));
+  return new Map(Object.entries(sources).map(([path, source]) => [path, formatModule(path, source)]));
 }
 
 /** Writes the files, and returns their paths. */

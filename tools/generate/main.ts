@@ -5,6 +5,7 @@ import { generateAgents } from './agents.ts';
 import { writeChart } from './chart/generate.ts';
 import { generateClient } from './client.ts';
 import { generateCrds } from './crds.ts';
+import { generateForms } from './forms.ts';
 import { generateSchema } from './graphql.ts';
 import { logsDocument } from './logs.ts';
 import { metricsDocument } from './metrics.ts';
@@ -38,6 +39,7 @@ const written = [
   ...(await generateCrds(join(ROOT, 'crds'))),
   ...(await writeDocs()),
   ...(await generateClient()),
+  generateForms(),
   ...writeMonitoring(),
   ...writeChart(),
 ];

@@ -2,9 +2,10 @@
  * The choices for a stream that is not made yet. The draft is kept in the tab, so that going back, a reload or a session that
  * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
  */
-import type { Stream } from '../../api/api.ts';
+import type { ChoiceValues } from '../streams/choiceValues.ts';
+import { DEFAULTS } from '../streams/fields.ts';
 
-export interface NewStream {
+export interface NewStream extends ChoiceValues {
   source: 'link' | 'upload' | 'playlist';
   /** The link that `uploadID` was made from. */
   link: string;
@@ -12,10 +13,6 @@ export interface NewStream {
   playlistID: string;
   destinationID: string;
   name: string;
-  quality: Stream['quality'];
-  framerate: Stream['framerate'];
-  onItemFailure: Stream['onItemFailure'];
-  start: Stream['start'];
 }
 
 export const EMPTY_DRAFT: NewStream = {
@@ -25,10 +22,7 @@ export const EMPTY_DRAFT: NewStream = {
   playlistID: '',
   destinationID: '',
   name: '',
-  quality: 'q_1080p',
-  framerate: 'f_30',
-  onItemFailure: 'Skip',
-  start: 'Progressive',
+  ...DEFAULTS,
 };
 
 /** Reads a draft that was kept. Fields of another version are left out. */

@@ -1,5 +1,6 @@
 /** The way to a stream, step by step. Pure: no I/O, no clock. */
 import type { StreamCreate } from '../../../client/index.ts';
+import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
 import type { NewStream } from './draft.ts';
 
 export const STEPS = ['media', 'destination', 'stream'] as const;
@@ -43,9 +44,14 @@ export function nameFrom(file: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
+/** A stream of one video has no other items to go on with. */
+export const listAskedChoices = ({ source }: Pick<NewStream, 'source'>): ChoiceField[] =>
+  source === 'playlist' ? CHOICE_FIELDS : CHOICE_FIELDS.filter((field) => field !== 'onItemFailure');
+
 export function buildBody(draft: NewStream): StreamCreate {
-  const { name, quality, framerate, destinationID, source, uploadID, playlistID, onItemFailure, start } = draft;
+  const { name, destinationID, source, uploadID, playlistID } = draft;
+  const { onItemFailure, ...choices } = pickChoices(draft);
   const media =
     source === 'playlist' ? { playlistIDs: [playlistID], onItemFailure } : { videoUploadObjectID: uploadID };
-  return { name: name.trim(), quality, framerate, destinationIDs: [destinationID], start, ...media };
+  return { name: name.trim(), ...choices, destinationIDs: [destinationID], ...media };
 }

@@ -1,5 +1,5 @@
 /** The last step: the name and the quality; then the stream is made, and goes on air as soon as it can. */
-import { Button, NativeSelect, TextInput } from '@mantine/core';
+import { Button, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlayerPlayFilled } from '@tabler/icons-react';
 import { ProblemError, problems } from '../../../client/index.ts';
@@ -7,17 +7,14 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { FRAMERATES, ITEM_FAILURES, QUALITIES, STARTS } from '../streams/choices.ts';
+import { ChoiceFields } from '../streams/choiceFields.tsx';
+import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
 import { notifyRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
-import { buildBody } from './steps.ts';
+import { buildBody, listAskedChoices } from './steps.ts';
 
-type StreamStepValues = Pick<NewStream, 'name' | 'quality' | 'framerate' | 'onItemFailure' | 'start'>;
-
-const pickValues = ({ name, quality, framerate, onItemFailure, start }: NewStream): StreamStepValues => {
-  return { name, quality, framerate, onItemFailure, start };
-};
+type StreamStepValues = ChoiceValues & Pick<NewStream, 'name'>;
 
 interface Order {
   draft: NewStream;
@@ -35,12 +32,12 @@ interface StreamStepProps {
 const mayBeTriedAgain = (error: unknown): boolean =>
   !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
 
-const FIELDS = ['name', 'quality', 'framerate', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
+const FIELDS = ['name', ...CHOICE_FIELDS, 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
 
 export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
   const { streams } = useApi().calls;
   const form = useForm<StreamStepValues>({
-    initialValues: pickValues(draft),
+    initialValues: { name: draft.name, ...pickChoices(draft) },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
     onValuesChange: (values) => change(values),
   });
@@ -73,16 +70,7 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
         {...form.getInputProps('name')}
       />
       <div className={classes.pair}>
-        <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
-        <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
-        <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
-        {draft.source === 'playlist' && (
-          <NativeSelect
-            label="Items that cannot be played"
-            data={[...ITEM_FAILURES]}
-            {...form.getInputProps('onItemFailure')}
-          />
-        )}
+        <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
       {(problem || elsewhere) && (
         <p className={forms.problem} role="alert">

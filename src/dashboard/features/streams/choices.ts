@@ -54,27 +54,3 @@ export function useChoices(): StreamChoices {
     error: ofUploads.error ?? ofPlaylists.error ?? ofDestinations.error,
   };
 }
-
-export const QUALITIES = [
-  { value: 'q_720p', label: '720p' },
-  { value: 'q_1080p', label: '1080p (Full HD)' },
-  { value: 'q_1440p', label: '1440p' },
-  { value: 'q_2160p', label: '2160p (4K)' },
-] as const;
-
-export const FRAMERATES = [
-  { value: 'f_24', label: '24 fps (film)' },
-  { value: 'f_25', label: '25 fps' },
-  { value: 'f_30', label: '30 fps' },
-  { value: 'f_60', label: '60 fps' },
-] as const;
-
-export const STARTS = [
-  { value: 'Progressive', label: 'As soon as enough of it is prepared' },
-  { value: 'Prepared', label: 'When all of it is prepared' },
-] as const;
-
-export const ITEM_FAILURES = [
-  { value: 'Skip', label: 'Leave them out until they can be played' },
-  { value: 'Block', label: 'Wait until every item can be played' },
-] as const;

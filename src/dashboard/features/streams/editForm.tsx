@@ -1,5 +1,5 @@
 /** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
-import { NativeSelect, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useState } from 'react';
 import type { StreamUpdate } from '../../../client/index.ts';
@@ -13,26 +13,19 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { FRAMERATES, ITEM_FAILURES, QUALITIES, STARTS, type StreamChoices, useChoices } from './choices.ts';
+import { ChoiceFields } from './choiceFields.tsx';
+import { type StreamChoices, useChoices } from './choices.ts';
+import { CHOICE_FIELDS } from './choiceValues.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
+import { LABELS } from './fields.ts';
 import { findLastDestinations } from './lastDestination.ts';
 import { OffAirQuestion } from './offAirQuestion.tsx';
 import { isRunning } from './phase.ts';
 import { useLiveStats } from './queries.ts';
 
-/** Field → what people call it. */
-const LABELS = {
-  name: 'Name',
-  quality: 'Quality',
-  framerate: 'Frame rate',
-  destinationIDs: 'Destinations',
-  videoUploadObjectID: 'Video',
-  playlistIDs: 'Playlists',
-  audioPlaylistIDs: 'Audio playlists',
-  onItemFailure: 'Items that cannot be played',
-  start: 'Play the media',
-};
 const FIELDS = Object.keys(LABELS);
+const PICTURE = ['quality', 'framerate'] as const;
+const PLAYING = CHOICE_FIELDS.filter((field) => !PICTURE.some((one) => one === field));
 const MOST_DESTINATIONS = 5;
 const MOST_PLAYLISTS = 20;
 
@@ -160,8 +153,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
       <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
         <form className={forms.form} onSubmit={form.onSubmit(save)} noValidate>
           <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
-          <NativeSelect label="Quality" data={[...QUALITIES]} {...form.getInputProps('quality')} />
-          <NativeSelect label="Frame rate" data={[...FRAMERATES]} {...form.getInputProps('framerate')} />
+          <ChoiceFields fields={PICTURE} getInputProps={form.getInputProps} />
           {reshaped && (
             <p className={forms.help} role="status">
               The media must be prepared again for this, which takes a while.
@@ -169,12 +161,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           )}
           <Media form={form} choices={choices} />
           <Sound form={form} choices={choices} />
-          <NativeSelect
-            label="Items that cannot be played"
-            data={[...ITEM_FAILURES]}
-            {...form.getInputProps('onItemFailure')}
-          />
-          <NativeSelect label="Play the media" data={[...STARTS]} {...form.getInputProps('start')} />
+          <ChoiceFields fields={PLAYING} getInputProps={form.getInputProps} />
           <CheckboxList
             legend="Destinations"
             name="destinations"

@@ -3,32 +3,26 @@ import type { PlaylistSummary, StreamUpdate, Upload } from '../../../client/inde
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { CheckboxItem } from '../../ui/checkboxItem.ts';
+import { type ChoiceValues, findChangedChoices, pickChoices } from './choiceValues.ts';
 
-export interface EditValues {
+export interface EditValues extends ChoiceValues {
   name: string;
-  quality: Stream['quality'];
-  framerate: Stream['framerate'];
   kind: 'video' | 'playlists';
   videoUploadObjectID: string;
   playlistIDs: string[];
   /** Played over its pictures in place of their own sound. */
   audioPlaylistIDs: string[];
   destinationIDs: string[];
-  onItemFailure: Stream['onItemFailure'];
-  start: Stream['start'];
 }
 
 export const toEditValues = (stream: Stream): EditValues => ({
   name: stream.name,
-  quality: stream.quality,
-  framerate: stream.framerate,
+  ...pickChoices(stream),
   kind: stream.videoUploadObjectID === null && stream.playlistIDs.length > 0 ? 'playlists' : 'video',
   videoUploadObjectID: stream.videoUploadObjectID ?? '',
   playlistIDs: stream.playlistIDs,
   audioPlaylistIDs: stream.audioPlaylistIDs,
   destinationIDs: stream.destinationIDs,
-  onItemFailure: stream.onItemFailure,
-  start: stream.start,
 });
 
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
@@ -42,12 +36,9 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
   const lists = kind === 'playlists' && (switched || !same(playlistIDs, before.playlistIDs));
   return {
     ...(name !== before.name && { name }),
-    ...(after.quality !== before.quality && { quality: after.quality }),
-    ...(after.framerate !== before.framerate && { framerate: after.framerate }),
+    ...findChangedChoices(before, after),
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
-    ...(after.onItemFailure !== before.onItemFailure && { onItemFailure: after.onItemFailure }),
-    ...(after.start !== before.start && { start: after.start }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };
