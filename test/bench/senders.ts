@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IMAGE_ENV, NODE_FLAGS } from '../../src/operator/stream/command-line.ts';
 import { buildPod } from '../../src/operator/stream/pod.ts';
-import type { ProgramItem } from '../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/playing.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
 import type { Container } from '../../tools/node-agent/types.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';

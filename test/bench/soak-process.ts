@@ -13,7 +13,7 @@ import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
 import { type Segment, Segmenter } from '../../src/media/streamer/timeline/segment.ts';
 import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
 import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
-import type { ProgramItem } from '../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../src/resources/stream/playing.ts';
 import { buildProgram } from '../kit/make/streamer.ts';
 
 const MIB = 2 ** 20;

@@ -8,8 +8,8 @@ import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
+import { readPodProgram } from '../../protocol/program.ts';
 import { type Profile, parseProfile } from '../../resources/stream/profile.ts';
-import { readPodProgram } from '../../resources/stream/program.ts';
 import * as store from './store.ts';
 
 const RETRY_MS = 1_000;

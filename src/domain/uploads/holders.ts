@@ -14,9 +14,10 @@
 import type { Pod } from '../../kube/core.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { readPodProgram } from '../../protocol/program.ts';
 import { PROGRAM_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { listItems, readPodProgram } from '../../resources/stream/program.ts';
+import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 

@@ -5,7 +5,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Program } from '../../resources/stream/program.ts';
+import type { Program } from '../../protocol/program.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';

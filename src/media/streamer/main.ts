@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { Grant } from '../../protocol/grant.ts';
 import { confineSender } from '../confinement/confine.ts';
 import type { StreamerConfig } from '../settings.ts';
 import type { CacheOptions } from '../storage/cache.ts';
 import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
-import { type Grant, readGrantedPublisher, saveGrant } from './control/grant.ts';
+import { readGrantedPublisher, saveGrant } from './control/grant.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { Reporter } from './control/reporter.ts';
@@ -16,7 +17,7 @@ import { pickReport, type StatsParts, streamerStats } from './control/stats.ts';
 import { readControlTokens } from './control/tokens.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
-import { type FileEvents, readDestinations, readProgram, watchFiles } from './mounted-files.ts';
+import { type FileEvents, readDestinationFiles, readProgramFile, watchFiles } from './mounted-files.ts';
 import { sleepOnBeat } from './output/beat.ts';
 import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
@@ -51,7 +52,7 @@ export async function startStreamer(
   // The first deferred close runs last: media taken until the end counts.
   lifecycle.defer('time on air', () => airtime.close());
   const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
-  const first = await readProgram(config.programFile);
+  const first = await readProgramFile(config.programFile);
   const { timelineStartMs = 0, timeouts } = options;
   const engine = await createEngine(first, { storage, clock, log, timelineStartMs }, lifecycle);
   const { broadcaster } = engine;
@@ -105,7 +106,7 @@ export async function startStreamer(
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
-  outputs.configure((await readDestinations(config)) ?? new Map());
+  outputs.configure((await readDestinationFiles(config)) ?? new Map());
   await lock?.refresh();
   if (config.grantDir !== undefined) lock?.acquire(await readGrantedPublisher(config.grantDir));
   send();

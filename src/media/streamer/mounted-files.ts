@@ -8,11 +8,11 @@ import { readdir, readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ChangedFile } from '../../lib/changed-file.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { DestinationSecrets } from '../../protocol/destinations.ts';
+import type { Program } from '../../protocol/program.ts';
+import { readDestinations, readProgram } from '../../protocol/to-streamer.ts';
 import { ingestForbidden } from '../../resources/destination/forbidden.ts';
 import { FIELDS, readDestination } from '../../resources/destination/read.ts';
-import type { Program } from '../../resources/stream/program.ts';
-import type { Secrets } from './output/output.ts';
-import { isProgram } from './tracks/document-shape.ts';
 
 const POLL_MS = 2000;
 
@@ -21,18 +21,19 @@ export class ProgramError extends Error {
 }
 
 /** Rejects with ProgramError, whose message repeats no content of the file. */
-export async function readProgram(path: string): Promise<Program> {
-  let program: unknown;
+export async function readProgramFile(path: string): Promise<Program> {
+  let text: string;
   try {
-    program = JSON.parse(await readFile(path, 'utf8'));
+    text = await readFile(path, 'utf8');
   } catch (error) {
-    throw new ProgramError('The program file cannot be read as JSON.', { cause: error });
+    throw new ProgramError('The program file cannot be read.', { cause: error });
   }
-  if (!isProgram(program)) throw new ProgramError('The program file does not contain a program.');
-  return program;
+  const read = readProgram(text);
+  if (read.ok) return read.message;
+  throw new ProgramError(
+    read.failure.code === 'not_json' ? 'The program file is not JSON.' : 'The program file does not contain a program.',
+  );
 }
-
-const text = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
 export interface DestinationFiles {
   /** JSON, of the stream's Secret. */
@@ -45,15 +46,12 @@ export interface DestinationFiles {
  * Reads the destinations that have a URL, by name; undefined when they cannot be read. No error and no log repeats
  * the content.
  */
-export async function readDestinations(files: DestinationFiles): Promise<Map<string, Secrets> | undefined> {
+export async function readDestinationFiles(
+  files: DestinationFiles,
+): Promise<Map<string, DestinationSecrets> | undefined> {
   try {
-    const told = await readMembers(files);
-    if (typeof told !== 'object' || told === null) return undefined;
-    const found = Object.entries(told).map(([name, given]): [string, Secrets] => [
-      name,
-      Object.fromEntries(FIELDS.map((field) => [field, text(given?.[field])])) as Secrets,
-    ]);
-    return new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== ''));
+    const read = readDestinations(await readMembers(files));
+    return read.ok ? read.message : undefined;
   } catch {
     return undefined;
   }
@@ -82,14 +80,14 @@ async function readMembers({ destinationsFile, destinationsDir }: DestinationFil
   return (await realpath(destinationsDir)) === directory ? told : undefined;
 }
 
-type Destinations = ReadonlyMap<string, Secrets>;
+type Destinations = ReadonlyMap<string, DestinationSecrets>;
 
 /**
  * Secrets of destinations can be edited to what the operator would not hand over: a destination whose Secret is unusable or gone keeps what it
  * had.
  */
 function keepUsable(known: Destinations, found: Destinations, allowPrivate: boolean): Destinations {
-  const isUsable = (secrets: Secrets): boolean => {
+  const isUsable = (secrets: DestinationSecrets): boolean => {
     const { read } = readDestination(secrets, () => '');
     return read !== undefined && ingestForbidden(read.ingest, allowPrivate) === undefined;
   };
@@ -123,7 +121,7 @@ export async function watchFiles(
   let complained = false;
   const takeProgram = async (): Promise<boolean> => {
     try {
-      const program = await readProgram(paths.programFile);
+      const program = await readProgramFile(paths.programFile);
       const told = JSON.stringify(program);
       if (told !== current) {
         await events.onProgram(program);
@@ -138,7 +136,7 @@ export async function watchFiles(
   };
   const takeDestinations = async (): Promise<boolean> => {
     const isHandedOver = hasFile();
-    const found = await readDestinations(paths);
+    const found = await readDestinationFiles(paths);
     if (!found) return false;
     known = isHandedOver ? found : keepUsable(known, found, paths.allowPrivateDestinations);
     events.onDestinations(known);

@@ -3,6 +3,7 @@
 import { PODS, type Pod } from '../../kube/core.ts';
 import { hasReason } from '../../kube/types.ts';
 import { currentTraceparent } from '../../lib/tracing/tracing.ts';
+import { type Program, readPodProgram } from '../../protocol/program.ts';
 import {
   DISRUPTION_LABEL,
   ON_AIR_ANNOTATION,
@@ -11,7 +12,6 @@ import {
   RETRY_ANNOTATION,
 } from '../../resources/common/names.ts';
 import { annotateTrace } from '../../resources/common/trace.ts';
-import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { isOver } from '../pods/status.ts';
 import { describeRefusal, isOfEndingNamespace, isRefusal, joinKey } from '../runtime/controller.ts';

@@ -11,7 +11,7 @@ import type { Destination } from '../../resources/destination/resource.ts';
 import { computeAirtime } from '../../resources/stream/airtime.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
-import { listItems, type Playing } from '../../resources/stream/program.ts';
+import { listItems, type Playing } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
   MAX_UNPLAYABLE,

@@ -7,11 +7,12 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { type Program, readPodProgram, toPlaying } from '../../protocol/program.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { FINALIZER, podName } from '../../resources/common/names.ts';
 import { type Airtime, computeAirtime, earliest, findNextChange, findWindow } from '../../resources/stream/airtime.ts';
 import { findStallTime, type ProblemReason } from '../../resources/stream/health.ts';
-import { type Playing, type Program, readPodProgram, toPlaying } from '../../resources/stream/program.ts';
+import type { Playing } from '../../resources/stream/playing.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, type Preparation, type Unplayable } from '../../resources/stream/spec.ts';

@@ -10,7 +10,7 @@
  */
 
 import type { Pod } from '../../kube/core.ts';
-import type { Grant } from '../../media/streamer/control/grant.ts';
+import type { Grant } from '../../protocol/grant.ts';
 import { ACCOUNT_LABEL, podName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';

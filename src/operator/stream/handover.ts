@@ -16,9 +16,9 @@
 
 import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
+import { type Program, readPodProgram } from '../../protocol/program.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
-import { type Program, readPodProgram } from '../../resources/stream/program.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
 import { findRepulsion, type Toleration } from '../pods/taints.ts';

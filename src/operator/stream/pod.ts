@@ -4,6 +4,7 @@ import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { OWN_RATE_VERSION } from '../../media/rendition/format.ts';
+import type { Program } from '../../protocol/program.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
   DESTINATIONS_DIR,
@@ -22,7 +23,6 @@ import {
   TEMPLATE_HASH_ANNOTATION,
 } from '../../resources/common/names.ts';
 import { FIELDS } from '../../resources/destination/read.ts';
-import type { Program } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Disruption } from '../../resources/stream/spec.ts';
 import type { Template } from '../../resources/stream/template.ts';

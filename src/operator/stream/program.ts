@@ -7,10 +7,11 @@
 import { createHash } from 'node:crypto';
 import type { Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
+import type { Program } from '../../protocol/program.ts';
 import { PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
+import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
-import type { Playing, Program, Track } from '../../resources/stream/program.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
 import { findRendition } from '../../resources/upload/spec.ts';

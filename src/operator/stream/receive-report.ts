@@ -4,8 +4,8 @@
  * would have asked it.
  */
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import type { Grant } from '../../media/streamer/control/grant.ts';
 import { admit, REPORT_RATE } from '../../media/streamer/control/push-plan.ts';
+import type { Grant } from '../../protocol/grant.ts';
 import { readReport } from '../../protocol/report.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';

@@ -9,6 +9,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { PODS, type Pod, SECRETS, type Secret } from '../../kube/core.ts';
 import { hasReason, type Kube, type Stored } from '../../kube/types.ts';
 import { setNewest } from '../../lib/newest.ts';
+import type { Destinations } from '../../protocol/destinations.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -71,7 +72,8 @@ async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, de
       return [[name, Object.fromEntries(members) as Record<string, string>]] as const;
     }),
   );
-  return JSON.stringify(Object.fromEntries(read.flat()));
+  const handedOver: Destinations = Object.fromEntries(read.flat());
+  return JSON.stringify(handedOver);
 }
 
 const encode = (text: string): string => Buffer.from(text).toString('base64');

@@ -7,7 +7,8 @@ import type { Pod } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
-import { readSkipAnswer } from '../../protocol/commands.ts';
+import { type ReleaseRequest, readSkipAnswer, type SkipRequest } from '../../protocol/commands.ts';
+import { readPodProgram } from '../../protocol/program.ts';
 import { readStats, type StreamerReport } from '../../protocol/report.ts';
 import {
   COMPONENT_LABEL,
@@ -17,7 +18,6 @@ import {
   STREAM_LABEL,
   STREAMER_PORT,
 } from '../../resources/common/names.ts';
-import { readPodProgram } from '../../resources/stream/program.ts';
 import type { Caches } from '../caches/caches.ts';
 import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
@@ -210,7 +210,8 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
 
   return {
     async release(pod, token) {
-      await postCommand(pod, RELEASE_PATH, token, { podUID: pod.metadata.uid });
+      const request: ReleaseRequest = { podUID: pod.metadata.uid };
+      await postCommand(pod, RELEASE_PATH, token, request);
     },
     async stop(pod, token) {
       if (hasStopped(pod)) return;
@@ -232,11 +233,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     },
     async skip(podUid, address, token, { id, track }) {
       const entry = findState(podUid);
-      const answer = await ask(`http://${address}:${STREAMER_PORT}${SKIP_PATH}`, SKIP_TIMEOUT_MS, {
-        method: 'POST',
-        token,
-        body: { id, track },
-      });
+      const body: SkipRequest = { id, track };
+      const url = `http://${address}:${STREAMER_PORT}${SKIP_PATH}`;
+      const answer = await ask(url, SKIP_TIMEOUT_MS, { method: 'POST', token, body });
       entry.skips++;
       entry.commandedMs = performance.now();
       const read = readSkipAnswer(answer);

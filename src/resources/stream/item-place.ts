@@ -1,8 +1,8 @@
 /**
- * Finds the places of a program's items, and which items are left out. The types of program.ts stay apart: a streamer loads this file, and the
+ * Finds the places of a program's items, and which items are left out. The types of playing.ts stay apart: a streamer loads this file, and the
  * library that declares them would take 3 MiB of each. Pure: no I/O, no clock.
  */
-import type { ProgramItem, Track } from './program.ts';
+import type { ProgramItem, Track } from './playing.ts';
 
 /** Whether an item keeps a place without being played. */
 export const isLeftOut = ({ rendition }: ProgramItem): boolean => rendition === '';

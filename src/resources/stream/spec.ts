@@ -6,8 +6,8 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
+import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
-import { Playing } from './program.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
 

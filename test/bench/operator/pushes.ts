@@ -9,6 +9,7 @@ import { PODS, SECRETS, type Secret } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/media/streamer/control/push-plan.ts';
+import { type Program, readPodProgram } from '../../../src/protocol/program.ts';
 import type { StreamerReport } from '../../../src/protocol/report.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
@@ -19,7 +20,6 @@ import {
   STREAM_LABEL,
 } from '../../../src/resources/common/names.ts';
 import { controlToken } from '../../../src/resources/stream/control-token.ts';
-import { type Program, readPodProgram } from '../../../src/resources/stream/program.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';
 import { watchAll } from './objects.ts';

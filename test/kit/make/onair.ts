@@ -10,8 +10,9 @@ import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { streamerConfig } from '../../../src/media/settings.ts';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { type StreamerOptions, startStreamer } from '../../../src/media/streamer/main.ts';
+import type { Program } from '../../../src/protocol/program.ts';
 import { SKIP_PATH } from '../../../src/resources/common/names.ts';
-import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { type RtmpServer, startRtmpServer } from '../real/rtmp.ts';
 import { until } from '../wait.ts';
 import {

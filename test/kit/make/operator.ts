@@ -19,9 +19,9 @@ import {
   type WantedJob,
   wantRendition,
 } from '../../../src/operator/upload/job.ts';
+import type { Program } from '../../../src/protocol/program.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
-import type { Program } from '../../../src/resources/stream/program.ts';
 import type { LoopStream } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import type { Upload } from '../../../src/resources/upload/resource.ts';

@@ -13,7 +13,8 @@ import {
   parseFlv,
 } from '../../../src/media/rendition/flv.ts';
 import { indexKey, type RenditionIndexV1 } from '../../../src/media/rendition/index.ts';
-import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { Program } from '../../../src/protocol/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { makeMedia } from './made-media.ts';
 
 const run = promisify(execFile);

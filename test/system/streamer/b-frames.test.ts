@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
-import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
 import { decodeErrors } from '../../kit/make/media.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../../src/media/rendition/flv.ts';
 import { indexKey } from '../../../src/media/rendition/format.ts';
-import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
 import { buildIndex, buildProgram, makeRendition, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { orderRound } from '../../../src/media/streamer/timeline/playhead.ts';
-import type { Program, ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { Program } from '../../../src/protocol/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   CONTROL_TOKEN,

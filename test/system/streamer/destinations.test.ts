@@ -10,7 +10,7 @@ import {
   parseFlv,
   TAG_SCRIPT,
 } from '../../../src/media/rendition/flv.ts';
-import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   connected,

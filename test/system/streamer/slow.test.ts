@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import { connected, destination, expectUntouched, processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { indexKey } from '../../../src/media/rendition/index.ts';
 import type { CacheStats } from '../../../src/media/storage/cache.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
-import type { ProgramItem } from '../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../kit/make/chunks.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';

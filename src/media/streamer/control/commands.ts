@@ -4,25 +4,20 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Logger } from '../../../lib/log.ts';
-import type { Program } from '../../../resources/stream/program.ts';
-import type { TrackEpoch, TrackPlayer } from '../tracks/track.ts';
+import type { SkipAnswer, SkipRequest } from '../../../protocol/commands.ts';
+import type { Program } from '../../../protocol/program.ts';
+import { readReleaseRequest, readSkipRequest } from '../../../protocol/to-streamer.ts';
+import type { TrackPlayer } from '../tracks/track.ts';
 import type { PublisherLock } from './publisher-lock.ts';
 import { readControlTokens, readViewTokens, type TokenFiles } from './tokens.ts';
 
 /** The next item is open long before this limit, unless the storage does not answer. */
 const SKIP_MS = 3000;
-const MAX_ID = 256;
-
-export interface SkipRequest {
-  /** Id of the request: a repeat with the same id is the same skip. */
-  id: string;
-  track: 'video' | 'audio';
-}
 
 /** Status and body of the HTTP response. */
 export interface CommandAnswer {
   status: 200 | 202 | 400 | 409;
-  body: { code: string; clock?: { video: TrackEpoch | null; audio: TrackEpoch | null } };
+  body: { code: string; clock?: SkipAnswer['clock'] };
 }
 
 export interface CommandsOptions {
@@ -39,14 +34,6 @@ export interface CommandsOptions {
 }
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
-
-function parseSkipRequest(body: unknown): SkipRequest | undefined {
-  if (typeof body !== 'object' || body === null || !('id' in body)) return undefined;
-  const { id } = body;
-  const track = 'track' in body ? body.track : 'video';
-  if (typeof id !== 'string' || id === '' || id.length > MAX_ID) return undefined;
-  return track === 'video' || track === 'audio' ? { id, track } : undefined;
-}
 
 function carries(authorization: string | undefined, tokens: readonly string[]): boolean {
   const told = digest(/^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
@@ -79,8 +66,8 @@ export class Commands {
 
   /** Acquires the publisher lock, if the request names this pod. */
   publish(body: unknown): CommandAnswer {
-    const podUid = typeof body === 'object' && body !== null && 'podUID' in body ? body.podUID : undefined;
-    const acquired = this.#options.lock?.acquire(podUid) ?? false;
+    const read = readReleaseRequest(body);
+    const acquired = read.ok && (this.#options.lock?.acquire(read.message.podUID) ?? false);
     return acquired ? { status: 200, body: { code: 'released' } } : { status: 409, body: { code: 'not_released' } };
   }
 
@@ -94,8 +81,9 @@ export class Commands {
   async skip(body: unknown): Promise<CommandAnswer> {
     const { video, log } = this.#options;
     const audio = this.#options.audio();
-    const request = parseSkipRequest(body);
-    if (!request) return { status: 400, body: { code: 'request_invalid' } };
+    const read = readSkipRequest(body);
+    if (!read.ok) return { status: 400, body: { code: 'request_invalid' } };
+    const request = read.message;
     const track = request.track === 'audio' ? audio : video;
     if (!track) return { status: 409, body: { code: 'track_missing' } };
     let last = this.#last[request.track];

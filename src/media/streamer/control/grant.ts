@@ -5,24 +5,8 @@
  */
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Grant } from '../../../protocol/grant.ts';
 import { PUBLISHER_KEY, VIEW_TOKEN_KEY } from '../../../resources/common/names.ts';
-
-export interface Grant {
-  /** UID of the pod that may publish. */
-  publisher: string;
-  /** The token for live stats and the preview. */
-  viewToken: string;
-}
-
-/** Undefined where this is none. */
-export function parseGrant(text: string): Grant | undefined {
-  try {
-    const { publisher, viewToken } = JSON.parse(text);
-    return typeof publisher === 'string' && typeof viewToken === 'string' ? { publisher, viewToken } : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Rejects where the directory cannot be written. The publisher comes last: with it, all of the grant is there. */
 export async function saveGrant(directory: string, grant: Grant): Promise<void> {

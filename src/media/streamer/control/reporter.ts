@@ -7,9 +7,10 @@
 import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import type { Grant } from '../../../protocol/grant.ts';
 import type { StreamerReport } from '../../../protocol/report.ts';
+import { readGrant } from '../../../protocol/to-streamer.ts';
 import { REPORTS_PATH } from '../../../resources/common/names.ts';
-import { type Grant, parseGrant } from './grant.ts';
 import { afterPush, describeChange, isPushDue, NOTHING_PUSHED } from './push-plan.ts';
 
 /** An ES import of node:http loads a whole HTTP client besides (http.ts). */
@@ -107,9 +108,9 @@ export class Reporter {
     let isAccepted = false;
     try {
       const { status, text } = await this.#send(JSON.stringify(report));
-      const grant = status === GRANTED ? parseGrant(text) : undefined;
-      if (grant) await this.#options.onGrant?.(grant);
-      isAccepted = status === ACCEPTED || grant !== undefined;
+      const grant = status === GRANTED ? readGrant(text) : undefined;
+      if (grant?.ok) await this.#options.onGrant?.(grant.message);
+      isAccepted = status === ACCEPTED || grant?.ok === true;
       if (!isAccepted) throw new Error(`The operator answered with status ${status}.`);
     } catch (err) {
       if (!this.#isClosed && this.#state.failures === 0)

@@ -8,7 +8,8 @@
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { type DestinationField, FIELDS } from '../../../resources/destination/read.ts';
+import type { DestinationSecrets } from '../../../protocol/destinations.ts';
+import { FIELDS } from '../../../resources/destination/read.ts';
 import type { Executable } from '../../confinement/confine.ts';
 import { type Address, AddressError, directTo, readAddress } from './address.ts';
 import type { Broadcaster } from './broadcaster.ts';
@@ -25,8 +26,6 @@ import { FfmpegTransport } from './transport.ts';
 import { unreceivedBytes } from './unreceived-bytes.ts';
 
 /** The fields of one destination, as its owner wrote them; a missing field is empty. */
-export type Secrets = Record<DestinationField, string>;
-
 export interface OutputOptions {
   name: string;
   ffmpeg: Executable;
@@ -88,7 +87,7 @@ export interface OutputStats {
 export class Output {
   readonly #options: OutputOptions;
   readonly #timeouts: OutputTimeouts;
-  #secrets: Secrets | undefined;
+  #secrets: DestinationSecrets | undefined;
   #stop = new AbortController();
   /** Aborted when secrets change: ends the wait before the next attempt and the running transport. */
   #change = new AbortController();
@@ -114,7 +113,7 @@ export class Output {
   }
 
   /** Starts sending, or connects again with the new values; undefined while there are none. */
-  configure(secrets: Secrets | undefined): void {
+  configure(secrets: DestinationSecrets | undefined): void {
     const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
     if (this.#running && same) return;

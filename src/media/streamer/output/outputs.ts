@@ -1,12 +1,13 @@
 /** Keeps one output for each destination of the program. */
-import { Output, type OutputOptions, type OutputStats, type Secrets } from './output.ts';
+import type { DestinationSecrets } from '../../../protocol/destinations.ts';
+import { Output, type OutputOptions, type OutputStats } from './output.ts';
 
 export class Outputs {
   readonly #outputs = new Map<string, Output>();
   /** Outputs that are closing. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #options: Omit<OutputOptions, 'name'>;
-  #secrets: ReadonlyMap<string, Secrets> = new Map();
+  #secrets: ReadonlyMap<string, DestinationSecrets> = new Map();
 
   constructor(options: Omit<OutputOptions, 'name'>) {
     this.#options = options;
@@ -36,7 +37,7 @@ export class Outputs {
   }
 
   /** Configures outputs. A destination that is missing here keeps its values: only `set` closes outputs. */
-  configure(secrets: ReadonlyMap<string, Secrets>): void {
+  configure(secrets: ReadonlyMap<string, DestinationSecrets>): void {
     this.#secrets = new Map([...this.#secrets, ...secrets]);
     for (const [name, output] of this.#outputs) {
       const known = this.#secrets.get(name);

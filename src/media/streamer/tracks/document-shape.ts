@@ -1,44 +1,11 @@
 /**
- * Checks the shape of a program, an index or an entry against its schema. The checks are written by hand, because the schema
- * library takes more memory than all the rest of a streamer. A test compares them with the schemas.
- * Pure: no I/O, no clock.
+ * Checks the shape of a rendition's index or of an entry. A test compares the checks with the schemas, which a streamer does not load
+ * (lib/shape.ts). Pure: no I/O, no clock.
  */
 
-import type { Program } from '../../../resources/stream/program.ts';
+import { atLeast, type Check, isNumber, isString, object, oneOrMore } from '../../../lib/shape.ts';
 import { INDEX_VERSION, OWN_RATE_VERSION } from '../../rendition/format.ts';
 import type { ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../rendition/index.ts';
-
-type Check = (value: unknown) => boolean;
-
-const isString: Check = (value) => typeof value === 'string';
-const isInteger = (value: unknown): value is number => Number.isInteger(value);
-const isNumber = (value: unknown): value is number => Number.isFinite(value);
-const atLeast =
-  (minimum: number): Check =>
-  (value) =>
-    isInteger(value) && value >= minimum;
-
-/** Checks an object's members; more members are allowed. */
-const object =
-  (members: Record<string, Check>, optional: Record<string, Check> = {}): Check =>
-  (value) => {
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
-    const own = value as Record<string, unknown>;
-    return (
-      Object.entries(members).every(([name, check]) => Object.hasOwn(own, name) && check(own[name])) &&
-      Object.entries(optional).every(([name, check]) => !Object.hasOwn(own, name) || check(own[name]))
-    );
-  };
-
-const oneOrMore =
-  (check: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.length > 0 && value.every(check);
-
-/** RFC 3339, section 5.6. */
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
-const isDateTime: Check = (value) =>
-  typeof value === 'string' && DATE_TIME.test(value) && !Number.isNaN(Date.parse(value));
 
 const isVersion: Check = (value) => value === OWN_RATE_VERSION || value === INDEX_VERSION || value === 2;
 const sha256: Check = (value) => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
@@ -88,29 +55,6 @@ const indexV1 = object(
   },
 );
 
-const track = object({
-  mode: (value) => value === 'sequential' || value === 'shuffle',
-  items: oneOrMore(object({ id: isString, name: isString, rendition: isString })),
-});
-
-const program = object(
-  {
-    version: isInteger,
-    epoch: isDateTime,
-    seed: isInteger,
-    profile: isString,
-    video: track,
-    destinations: oneOrMore(isString),
-  },
-  {
-    audio: track,
-    audioEpoch: isDateTime,
-    skipped: object({}, { video: isString, audio: isString }),
-    destinationsRevision: isString,
-  },
-);
-
 export const isRenditionIndex = (value: unknown): value is RenditionIndex => index(value);
 export const isRenditionIndexV1 = (value: unknown): value is RenditionIndexV1 => indexV1(value);
 export const isChunkEntry = (value: unknown): value is ChunkEntry => entry(value);
-export const isProgram = (value: unknown): value is Program => program(value);

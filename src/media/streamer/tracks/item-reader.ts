@@ -9,7 +9,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { type Block, BlockPools } from '../../../lib/block-pool.ts';
 import { sleep } from '../../../lib/clock.ts';
 import { settlesWithin } from '../../../lib/settle-within.ts';
-import type { ProgramItem } from '../../../resources/stream/program.ts';
+import type { ProgramItem } from '../../../resources/stream/playing.ts';
 import { FLV_HEADER_BYTES, type FlvTag, isAudioFrame, isKeyframe, isVideoFrame } from '../../rendition/flv.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';

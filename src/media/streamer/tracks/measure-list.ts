@@ -1,7 +1,7 @@
 /** Measures a list before its first item plays: the length of each item, and the largest B-frame delay. */
 
 import { isLeftOut } from '../../../resources/stream/item-place.ts';
-import type { ProgramItem } from '../../../resources/stream/program.ts';
+import type { ProgramItem } from '../../../resources/stream/playing.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { itemError } from './item-error.ts';
 import { delayTicks, itemTicks, type TrackKind } from './rendition.ts';

@@ -2,7 +2,7 @@
  * Reads and checks what the storage says about a rendition: its index, or the entries of its chunks while it is being
  * prepared. An item plays only after that was found valid.
  */
-import type { ProgramItem } from '../../../resources/stream/program.ts';
+import type { ProgramItem } from '../../../resources/stream/playing.ts';
 import { compositionTimeMs, type FlvTag, isKeyframe, TAG_HEADER_BYTES, TAG_VIDEO } from '../../rendition/flv.ts';
 import { entryKey, indexKey, parseChunkKey } from '../../rendition/format.ts';
 import type { RenditionIndexV1 } from '../../rendition/index.ts';

@@ -2,7 +2,7 @@
  * Plays the program's list of songs over the pictures, while there is one. The list comes and goes on air: each change
  * takes effect at the next item of the pictures.
  */
-import type { Program } from '../../../resources/stream/program.ts';
+import type { Program } from '../../../protocol/program.ts';
 import type { Splicer } from '../timeline/splicer.ts';
 import type { TrackPlayer } from './track.ts';
 

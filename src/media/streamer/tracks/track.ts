@@ -5,8 +5,9 @@
 import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import type { Program } from '../../../protocol/program.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
-import type { Program, ProgramItem, Track } from '../../../resources/stream/program.ts';
+import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
 import { indexKey } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CuttableItem } from '../timeline/cuttable-item.ts';

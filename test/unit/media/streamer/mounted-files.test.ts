@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, readdir, rename, rm, symlink, unlink, writeFile } from 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { readDestinations, watchFiles } from '../../../../src/media/streamer/mounted-files.ts';
-import type { Program } from '../../../../src/resources/stream/program.ts';
+import { readDestinationFiles, watchFiles } from '../../../../src/media/streamer/mounted-files.ts';
+import type { Program } from '../../../../src/protocol/program.ts';
 import { buildProgram } from '../../../kit/make/streamer.ts';
 import { silent } from '../../../kit/real/kube.ts';
 
@@ -50,16 +50,16 @@ describe('destinations are read', () => {
   test('from the file of the stream’s Secret', async () => {
     const tv = { rtmpUrl: ' rtmps://tv.example/app\n', rtmpKey: 'k', rtmpUser: 'ada', rtmpPassword: 'pass' };
     await write(dir, { [FILE]: JSON.stringify({ tv, backup: { rtmpUrl: 'srt://b.example:9000' } }) });
-    const found = await readDestinations(paths());
+    const found = await readDestinationFiles(paths());
     expect(found?.get('tv')).toEqual({ ...tv, rtmpUrl: 'rtmps://tv.example/app' });
     expect(found?.get('backup')).toEqual({ ...secrets(''), rtmpUrl: 'srt://b.example:9000' });
-    expect(await readDestinations({ destinationsFile: paths().destinationsFile })).toEqual(found);
+    expect(await readDestinationFiles({ destinationsFile: paths().destinationsFile })).toEqual(found);
   });
 
   test('from the directory of a first pod, while there is no such file', async () => {
     const login = { 'destinations/tv/rtmpUser': 'ada', 'destinations/tv/rtmpPassword': 'pass\n' };
     await write(dir, { ...inDir('tv', 'k\n'), ...login, ...inDir('backup.example', '') });
-    expect(await readDestinations(paths())).toEqual(
+    expect(await readDestinationFiles(paths())).toEqual(
       new Map([
         ['tv', { ...secrets('k'), rtmpUser: 'ada', rtmpPassword: 'pass' }],
         ['backup.example', secrets('')],
@@ -70,17 +70,17 @@ describe('destinations are read', () => {
   test('from the file alone as soon as it exists', async () => {
     await write(dir, { ...inDir('tv', 'old'), ...inDir('gone', 'old') });
     await write(dir, inFile('tv', 'new'));
-    expect(await readDestinations(paths())).toEqual(new Map([['tv', secrets('new')]]));
+    expect(await readDestinationFiles(paths())).toEqual(new Map([['tv', secrets('new')]]));
     await write(dir, { [FILE]: '{}' });
-    expect(await readDestinations(paths())).toEqual(new Map());
+    expect(await readDestinationFiles(paths())).toEqual(new Map());
   });
 
   test('without those that have no URL, in either layout', async () => {
     await write(dir, { ...inDir('tv', 'k'), 'destinations/empty/rtmpUrl': ' \n', 'destinations/none/rtmpKey': 'k' });
-    expect([...((await readDestinations(paths())) ?? [])]).toEqual([['tv', secrets('k')]]);
+    expect([...((await readDestinationFiles(paths())) ?? [])]).toEqual([['tv', secrets('k')]]);
     const others = { empty: { rtmpUrl: ' ', rtmpKey: 'k' }, none: {}, nothing: null, number: { rtmpUrl: 1 } };
     await write(dir, { [FILE]: JSON.stringify({ ...others, tv: secrets('k') }) });
-    expect([...((await readDestinations(paths())) ?? [])]).toEqual([['tv', secrets('k')]]);
+    expect([...((await readDestinationFiles(paths())) ?? [])]).toEqual([['tv', secrets('k')]]);
   });
 });
 
@@ -92,23 +92,23 @@ describe('destinations cannot be read', () => {
     ['null', 'null'],
   ])('from a file with %s, whatever is in the directory', async (_what, content) => {
     await write(dir, { ...inDir('tv', 'old'), [FILE]: content });
-    expect(await readDestinations(paths())).toBeUndefined();
+    expect(await readDestinationFiles(paths())).toBeUndefined();
   });
 
   test('from a directory with a member that cannot be read', async () => {
     await write(dir, { ...inDir('tv', 'k'), 'destinations/tv/rtmpUser/nested': '' });
-    expect(await readDestinations(paths())).toBeUndefined();
+    expect(await readDestinationFiles(paths())).toBeUndefined();
   });
 
   test('from a file that exists and cannot be opened, whatever is in the directory', async () => {
     await write(dir, inDir('tv', 'old'));
     await mkdir(join(dir, FILE));
-    expect(await readDestinations(paths())).toBeUndefined();
+    expect(await readDestinationFiles(paths())).toBeUndefined();
   });
 
   test('without the file and the directory', async () => {
-    expect(await readDestinations(paths())).toBeUndefined();
-    expect(await readDestinations({ destinationsFile: paths().destinationsFile })).toBeUndefined();
+    expect(await readDestinationFiles(paths())).toBeUndefined();
+    expect(await readDestinationFiles({ destinationsFile: paths().destinationsFile })).toBeUndefined();
   });
 });
 

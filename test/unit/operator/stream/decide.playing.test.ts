@@ -5,10 +5,10 @@ import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
 import { withoutPod } from '../../../../src/operator/stream/decide.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import { type Program, readPodProgram } from '../../../../src/protocol/program.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PROGRAM_ANNOTATION, PUBLISHED_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
-import { type Program, readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import {

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
-import type { Grant } from '../../../../src/media/streamer/control/grant.ts';
 import type { Caches } from '../../../../src/operator/caches/caches.ts';
 import { createReportReceiver } from '../../../../src/operator/stream/receive-report.ts';
 import { createStreamers, FOLLOW } from '../../../../src/operator/stream/streamers.ts';
+import type { Grant } from '../../../../src/protocol/grant.ts';
 import { CONTROL_SECRET_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { makePod, NOW, stream } from '../../../kit/make/operator.ts';
 

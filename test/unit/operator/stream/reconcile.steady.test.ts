@@ -2,9 +2,9 @@
 import { Session } from 'node:inspector/promises';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
+import { readPodProgram } from '../../../../src/protocol/program.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER, POD_FINALIZER, PROGRAM_ANNOTATION } from '../../../../src/resources/common/names.ts';
-import { readPodProgram } from '../../../../src/resources/stream/program.ts';
 import { Operator, Universe } from './universe.ts';
 
 const STREAM = 'loopstreams/bunny';

@@ -4,6 +4,7 @@ import type { Pod } from '../../../../src/kube/core.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
 import { JOIN_INTERVAL_MS } from '../../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
+import { readPodProgram } from '../../../../src/protocol/program.ts';
 import {
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,
@@ -11,7 +12,6 @@ import {
 } from '../../../../src/resources/common/names.ts';
 import type { Playlist } from '../../../../src/resources/playlist/resource.ts';
 import { isLeftOut } from '../../../../src/resources/stream/item-place.ts';
-import { readPodProgram } from '../../../../src/resources/stream/program.ts';
 import type { LoopStreamSpec } from '../../../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import {

@@ -4,13 +4,14 @@ import { expect, test } from 'vitest';
 import { ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../../../../src/media/rendition/index.ts';
 import {
   isChunkEntry,
-  isProgram,
   isRenditionIndex,
   isRenditionIndexV1,
 } from '../../../../../src/media/streamer/tracks/document-shape.ts';
-import { Program } from '../../../../../src/resources/stream/program.ts';
+import { Program } from '../../../../../src/protocol/program.ts';
+import { isProgram } from '../../../../../src/protocol/to-streamer.ts';
 
-const track = { mode: 'sequential', items: [{ id: 'a', name: 'A', rendition: 'renditions/a.flv' }] };
+const items = [{ id: 'a', name: 'A', rendition: 'renditions/a.flv' }];
+const track = { mode: 'sequential', items, lists: [{ id: 'p', items: 1 }] };
 const program = {
   version: 3,
   epoch: '2026-01-02T03:04:05.678Z',

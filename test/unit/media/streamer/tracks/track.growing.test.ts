@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '../../../../../src/lib/clock.ts';
 import { indexKey } from '../../../../../src/media/rendition/index.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { TrackPlayer } from '../../../../../src/media/streamer/tracks/track.ts';
-import type { ProgramItem } from '../../../../../src/resources/stream/program.ts';
+import type { ProgramItem } from '../../../../../src/resources/stream/playing.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { buildIndex, buildProgram } from '../../../../kit/make/streamer.ts';
 import { until } from '../../../../kit/wait.ts';

@@ -1,0 +1,93 @@
+/**
+ * Reads what the operator says to a streamer's pod: its program, its destinations, a grant, a command. The checks are written by hand, since
+ * a streamer does not load the schema library (lib/shape.ts). A test compares them with the schemas. Pure: no I/O, no clock.
+ */
+import { atLeast, isDateTime, isInteger, isString, list, object, oneOrMore } from '../lib/shape.ts';
+import { FIELDS } from '../resources/destination/read.ts';
+import type { ReleaseRequest, SkipRequest } from './commands.ts';
+import type { DestinationSecrets } from './destinations.ts';
+import type { Grant } from './grant.ts';
+import type { Program } from './program.ts';
+import type { Read } from './read-message.ts';
+
+const UNEXPECTED: Read<never> = { ok: false, failure: { code: 'unexpected', path: '' } };
+const NOT_JSON: Read<never> = { ok: false, failure: { code: 'not_json', path: '' } };
+
+function parse<T>(text: string | undefined, read: (value: unknown) => Read<T>): Read<T> {
+  try {
+    return read(JSON.parse(text ?? ''));
+  } catch {
+    return NOT_JSON;
+  }
+}
+
+const isObject = object({});
+const isOneOf =
+  (...values: unknown[]) =>
+  (value: unknown) =>
+    values.includes(value);
+
+const isTrack = object(
+  {
+    mode: isOneOf('sequential', 'shuffle'),
+    items: oneOrMore(object({ id: isString, name: isString, rendition: isString })),
+  },
+  { lists: list(object({ id: isString, items: atLeast(1) })) },
+);
+export const isProgram = object(
+  {
+    version: isInteger,
+    epoch: isDateTime,
+    seed: isInteger,
+    profile: isString,
+    video: isTrack,
+    destinations: oneOrMore(isString),
+  },
+  {
+    audio: isTrack,
+    audioEpoch: isDateTime,
+    skipped: object({}, { video: isString, audio: isString }),
+    destinationsRevision: isString,
+  },
+);
+
+/** Reads a program from its JSON text: the operator from a pod's annotation, the pod from a file. */
+export const readProgram = (text: string | undefined): Read<Program> =>
+  parse(text, (value) => (isProgram(value) ? { ok: true, message: value as Program } : UNEXPECTED));
+
+const isGrant = object({ publisher: isString, viewToken: isString });
+
+export const readGrant = (text: string): Read<Grant> =>
+  parse(text, (value) => {
+    if (!isGrant(value)) return UNEXPECTED;
+    const { publisher, viewToken } = value as Grant;
+    return { ok: true, message: { publisher, viewToken } };
+  });
+
+const MAX_ID = 256;
+
+export function readSkipRequest(value: unknown): Read<SkipRequest> {
+  if (!isObject(value)) return UNEXPECTED;
+  const { id, track = 'video' } = value as Partial<SkipRequest>;
+  const isKnown = track === 'video' || track === 'audio';
+  if (!isString(id) || id === undefined || id === '' || id.length > MAX_ID || !isKnown) return UNEXPECTED;
+  return { ok: true, message: { id, track } };
+}
+
+const isRelease = object({ podUID: isString });
+
+export const readReleaseRequest = (value: unknown): Read<ReleaseRequest> =>
+  isRelease(value) ? { ok: true, message: value as ReleaseRequest } : UNEXPECTED;
+
+const trim = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Reads the destinations that have a URL, by name. */
+export function readDestinations(value: unknown): Read<Map<string, DestinationSecrets>> {
+  if (!isObject(value)) return UNEXPECTED;
+  const found = Object.entries(value as Record<string, unknown>).map(([name, given]) => {
+    const fields = isObject(given) ? (given as Record<string, unknown>) : {};
+    const secrets = Object.fromEntries(FIELDS.map((field) => [field, trim(fields[field])])) as DestinationSecrets;
+    return [name, secrets] as const;
+  });
+  return { ok: true, message: new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== '')) };
+}

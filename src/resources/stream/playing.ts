@@ -1,0 +1,59 @@
+/** Declares what a stream plays: the part of its pod's program (protocol/program.ts) that its status may keep. Pure: no I/O, no clock. */
+import { type Static, Type } from 'typebox';
+
+const Item = Type.Object({
+  id: Type.String({ description: 'Name of the Upload.' }),
+  name: Type.String({ description: 'Display name of the item.' }),
+  rendition: Type.String({
+    description: 'Storage key of the rendition to play. Empty if the item is left out.',
+  }),
+});
+/**
+ * `rendition`: storage key of the FLV file; its index is the same key with `.json` behind it. Empty for an item that cannot be played now:
+ * it keeps its place, and is passed over.
+ */
+export type ProgramItem = Static<typeof Item>;
+
+const playedTrack = (description: string) =>
+  Type.Object(
+    {
+      mode: Type.Enum(['sequential', 'shuffle'], { description: 'The order in which items are played.' }),
+      items: Type.Array(Item, { minItems: 1, description: 'The items to play.' }),
+      lists: Type.Optional(
+        Type.Array(
+          Type.Object({
+            id: Type.String({ description: 'Name of the Playlist.' }),
+            items: Type.Integer({ minimum: 1, description: 'Number of items that come from this playlist.' }),
+          }),
+          { description: 'The playlists that the items come from, in order.' },
+        ),
+      ),
+    },
+    { description },
+  );
+
+/**
+ * The part of a program that exists nowhere else once its stream refers to something else. With the epoch in the status
+ * and the destinations of the spec it restores the program. It is as long as the annotation of a pod may be (256 KiB).
+ */
+export const Playing = Type.Object(
+  {
+    version: Type.Integer({ description: 'Version of the program. Each change of the played media raises it.' }),
+    profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
+    video: playedTrack('The video track.'),
+    audio: Type.Optional(playedTrack('The audio track, if it does not come from the video.')),
+  },
+  {
+    description:
+      'The program on air, kept while its successor cannot be played yet. A lost pod is rebuilt from it, and its ' +
+      'media are not deleted.',
+  },
+);
+export type Playing = Static<typeof Playing>;
+export type Track = Playing['video'];
+
+/** All items of what is played, those of the sound too. */
+export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): ProgramItem[] => [
+  ...video.items,
+  ...(audio?.items ?? []),
+];
