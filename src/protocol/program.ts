@@ -4,9 +4,7 @@
  * are files of a Secret. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
-import { PROGRAM_ANNOTATION } from '../resources/common/names.ts';
 import { Playing } from '../resources/stream/playing.ts';
-import { readProgram } from './to-streamer.ts';
 
 export const Program = Type.Object({
   /** `version` rises by one with each published change of what is played; where it is sent has no part in it. */
@@ -38,9 +36,3 @@ export const toPlaying = ({ version, profile, video, audio }: Program): Playing 
   video,
   ...(audio && { audio }),
 });
-
-/** The program that a pod was given; undefined when it carries none that can be read. */
-export function readPodProgram(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
-  const read = readProgram(pod.metadata.annotations?.[PROGRAM_ANNOTATION]);
-  return read.ok ? read.message : undefined;
-}

@@ -41,6 +41,8 @@ interface Schema {
   exclusiveMinimum?: number;
   maximum?: number;
   default?: unknown;
+  /** Of our own: overrules the policy of the message for this part of it. */
+  policy?: Policy;
 }
 
 class Broken {
@@ -69,7 +71,7 @@ function readObject({ properties = {}, required = [] }: Schema, value: unknown, 
     const isGiven = Object.hasOwn(value, name) && value[name] !== undefined;
     const field = isGiven ? readValue(schema, value[name], policy, at) : new Broken(at);
     if (!(field instanceof Broken)) found[name] = field;
-    else if (isGiven && policy === 'strict') return field;
+    else if (isGiven && (schema.policy ?? policy) === 'strict') return field;
     else if (schema.default !== undefined) found[name] = schema.default;
     else if (required.includes(name)) return field;
   }
@@ -111,7 +113,8 @@ function readAnyOf(schemas: Schema[], value: unknown, policy: Policy, path: stri
   return new Broken(path);
 }
 
-function readValue(schema: Schema, value: unknown, policy: Policy, path: string): unknown {
+function readValue(schema: Schema, value: unknown, outer: Policy, path: string): unknown {
+  const policy = schema.policy ?? outer;
   if (schema.anyOf) return readAnyOf(schema.anyOf, value, policy, path);
   if ('const' in schema) return value === schema.const ? value : new Broken(path);
   if (schema.enum) return schema.enum.includes(value) ? value : new Broken(path);

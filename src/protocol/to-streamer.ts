@@ -3,6 +3,7 @@
  * a streamer does not load the schema library (lib/shape.ts). A test compares them with the schemas. Pure: no I/O, no clock.
  */
 import { atLeast, isDateTime, isInteger, isString, list, object, oneOrMore } from '../lib/shape.ts';
+import { PROGRAM_ANNOTATION } from '../resources/common/names.ts';
 import { FIELDS } from '../resources/destination/read.ts';
 import type { ReleaseRequest, SkipRequest } from './commands.ts';
 import type { DestinationSecrets } from './destinations.ts';
@@ -54,6 +55,12 @@ export const isProgram = object(
 /** Reads a program from its JSON text: the operator from a pod's annotation, the pod from a file. */
 export const readProgram = (text: string | undefined): Read<Program> =>
   parse(text, (value) => (isProgram(value) ? { ok: true, message: value as Program } : UNEXPECTED));
+
+/** The program that a pod was given; undefined when it carries none that can be read. */
+export function readPodProgram(pod: { metadata: { annotations?: Record<string, string> } }): Program | undefined {
+  const read = readProgram(pod.metadata.annotations?.[PROGRAM_ANNOTATION]);
+  return read.ok ? read.message : undefined;
+}
 
 const isGrant = object({ publisher: isString, viewToken: isString });
 

@@ -8,7 +8,7 @@ import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import { readPodProgram } from '../../protocol/program.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { type Profile, parseProfile } from '../../resources/stream/profile.ts';
 import * as store from './store.ts';
 

@@ -14,7 +14,7 @@
 import type { Pod } from '../../kube/core.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { KubeObject } from '../../kube/types.ts';
-import { readPodProgram } from '../../protocol/program.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { PROGRAM_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { listItems } from '../../resources/stream/playing.ts';

@@ -3,13 +3,19 @@
  * ends.
  */
 import { writeFile } from 'node:fs/promises';
-import { Value } from 'typebox/value';
 import { systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { startWatchdog } from '../../lib/watchdog.ts';
+import { type RecordsTask, readRecordsTask } from '../../protocol/records.ts';
+import {
+  type PreparedPart,
+  type PrepareProgress,
+  type PrepareResult,
+  type PrepareTask,
+  readTask,
+} from '../../protocol/task.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { RecordsTask } from '../records/record.ts';
 import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
@@ -19,7 +25,6 @@ import { type JobContext, makeRange, makeRendition } from './job/make-rendition.
 import { progressLog } from './job/progress-log.ts';
 import { serveProgress } from './job/progress-server.ts';
 import { replaceRecord, requireOwner, takeUpSource } from './job/records.ts';
-import { type PreparedPart, type PrepareProgress, type PrepareResult, PrepareTask } from './job/task.ts';
 import { confinedTools } from './tools/confined-tools.ts';
 import { openKeeper } from './tools/keeper.ts';
 import { ToolError } from './tools/tool.ts';
@@ -50,8 +55,9 @@ export async function runPrepareJob(config: PrepareConfig, lifecycle: Lifecycle,
  * or can never be, 1 when a retry may help (also after SIGTERM). Throws ConfigError when the task is invalid.
  */
 export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
-  const task = config.task;
-  if (!Value.Check(PrepareTask, task)) throw new ConfigError('LOOPSTREAM_TASK is not a task of prepare.');
+  const read = readTask(config.task);
+  if (!read.ok) throw new ConfigError(`LOOPSTREAM_TASK is not a task of prepare, from ${read.failure.path || '/'} on.`);
+  const task = read.message;
   // ffmpeg must end and the temporary files must go before the process ends.
   const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
   lifecycle.exitStatus = TRY_AGAIN;
@@ -71,7 +77,7 @@ export async function runPrepare(config: PrepareConfig, lifecycle: Lifecycle, lo
     };
     // Such a Job mounts parts of the storage, which exist since the import.
     if (task.action !== 'rendition' && task.action !== 'range') await context.storage.ensureLayout?.();
-    const result = await perform(task, context, config, readRecordsTask(config));
+    const result = await perform(task, context, config, findRecordsTask(config));
     await writeFile(config.resultFile, JSON.stringify(result));
     log.info({ action: task.action, seconds: Math.round(performance.now() - startedAt) / 1000 }, 'done');
     return DONE;
@@ -140,8 +146,10 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
   return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
 }
 
-function readRecordsTask({ records }: PrepareConfig): RecordsTask | undefined {
-  if (records === undefined || Value.Check(RecordsTask, records)) return records;
+function findRecordsTask({ records }: PrepareConfig): RecordsTask | undefined {
+  if (records === undefined) return undefined;
+  const read = readRecordsTask(records);
+  if (read.ok) return read.message;
   throw new ConfigError('LOOPSTREAM_RECORDS does not say what the operator tells of records.');
 }
 

@@ -1,8 +1,6 @@
 /** Reads and writes the records of Uploads in a storage, the marks of deleted ones, and the mark of the installation that owns the storage. */
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
-import { readSmall } from '../storage/read-small.ts';
-import type { Storage } from '../storage/storage.ts';
 import {
   DELETED_PREFIX,
   deletedKey,
@@ -16,7 +14,9 @@ import {
   recordKey,
   type UploadIdentity,
   type UploadRecord,
-} from './record.ts';
+} from '../../protocol/records.ts';
+import { readSmall } from '../storage/read-small.ts';
+import type { Storage } from '../storage/storage.ts';
 
 const Owner = Type.Object({ installation: Type.String({ minLength: 1, maxLength: 63 }) });
 

@@ -5,10 +5,10 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { parseAs } from '../../lib/parse.ts';
+import { readTestResult } from '../../protocol/test-result.ts';
 import { SECRET_VERSION_ANNOTATION, TEST_ANNOTATION } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
-import { NOT_RUN, ON_AIR, ProbeResult, type TestStatus } from '../../resources/destination/spec.ts';
+import { NOT_RUN, ON_AIR, type ProbeResult, type TestStatus } from '../../resources/destination/spec.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import { findPodTrouble, isOver, listTerminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
@@ -68,8 +68,8 @@ export const isTooLate = (id: string, now: Date): boolean => {
 /** Its container's last words, or that there will be none. */
 function outcome(pod: Pod): ProbeResult | undefined {
   const [end] = listTerminations(pod);
-  const result = parseAs(ProbeResult, end?.message);
-  if (result) return result;
+  const read = readTestResult(end?.message);
+  if (read.ok) return read.message;
   if (!end && !isOver(pod)) return undefined;
   const why = pod.status?.reason ?? end?.reason ?? 'the reason is unknown';
   return no(NOT_RUN, `The test pod ended without a result: ${why}.`);

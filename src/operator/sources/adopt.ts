@@ -4,9 +4,9 @@
  */
 import type { Kube } from '../../kube/types.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { isRecordOf, type RecordKey, recordKey, type UploadRecord } from '../../media/records/record.ts';
 import { listRecords, readOwner, readRecord, writeOwner, writeRecord } from '../../media/records/store.ts';
 import type { Storage } from '../../media/storage/storage.ts';
+import { isRecordOf, type RecordKey, recordKey, type UploadRecord } from '../../protocol/records.ts';
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { isArriving } from '../../resources/upload/spec.ts';

@@ -3,10 +3,10 @@
  * asks again what the Uploads have, so a source that one of them has is never deleted.
  */
 import type { Kube } from '../../kube/types.ts';
-import { getBaseKey } from '../../media/prepare/job/keep-list.ts';
-import { isRecordOf, type RecordKey, type UploadRecord } from '../../media/records/record.ts';
 import { listDeleted, listRecords, markDeleted, readOwner, readRecord } from '../../media/records/store.ts';
+import { getBaseKey } from '../../media/storage/keep-list.ts';
 import type { Storage } from '../../media/storage/storage.ts';
+import { isRecordOf, type RecordKey, type UploadRecord } from '../../protocol/records.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { sourceKey } from '../../resources/upload/spec.ts';
 import { buildIdentity } from '../upload/records.ts';

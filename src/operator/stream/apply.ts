@@ -3,7 +3,8 @@
 import { PODS, type Pod } from '../../kube/core.ts';
 import { hasReason } from '../../kube/types.ts';
 import { currentTraceparent } from '../../lib/tracing/tracing.ts';
-import { type Program, readPodProgram } from '../../protocol/program.ts';
+import type { Program } from '../../protocol/program.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import {
   DISRUPTION_LABEL,
   ON_AIR_ANNOTATION,

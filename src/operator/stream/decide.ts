@@ -7,7 +7,8 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { type Program, readPodProgram, toPlaying } from '../../protocol/program.ts';
+import { type Program, toPlaying } from '../../protocol/program.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { FINALIZER, podName } from '../../resources/common/names.ts';
 import { type Airtime, computeAirtime, earliest, findNextChange, findWindow } from '../../resources/stream/airtime.ts';

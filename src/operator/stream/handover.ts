@@ -16,7 +16,8 @@
 
 import type { Node, Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { type Program, readPodProgram } from '../../protocol/program.ts';
+import type { Program } from '../../protocol/program.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';

@@ -8,8 +8,8 @@ import { sleep } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { type ReleaseRequest, readSkipAnswer, type SkipRequest } from '../../protocol/commands.ts';
-import { readPodProgram } from '../../protocol/program.ts';
 import { readStats, type StreamerReport } from '../../protocol/report.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
 import {
   COMPONENT_LABEL,
   RELEASE_PATH,

@@ -1,6 +1,6 @@
 /** Declares what the controller of uploads depends on. */
 
-import type { PrepareProgress } from '../../media/prepare/job/task.ts';
+import type { PrepareProgress } from '../../protocol/task.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import type { Admission } from './admission.ts';
 

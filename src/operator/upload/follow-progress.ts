@@ -2,12 +2,11 @@
  * Asks the pods of active Jobs for their progress. The answers are kept here for the next reconcile of their upload; a pod that
  * does not answer changes nothing.
  */
-import { Value } from 'typebox/value';
 import { Agent, request } from 'undici';
 import type { Job } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
-import { PROFILE_PARAMETER, PROGRESS_PATH, PrepareProgress } from '../../media/prepare/job/task.ts';
+import { PROFILE_PARAMETER, PROGRESS_PATH, type PrepareProgress, readProgress } from '../../protocol/task.ts';
 import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { BY_OWNER, type Caches, listProfilesAsked, listUploadsOfContent } from '../caches/caches.ts';
 import { findAddressToAsk } from '../pods/status.ts';
@@ -149,8 +148,8 @@ async function ask(
       text += chunk;
       if (text.length > MAX_BYTES) return undefined;
     }
-    const answer: unknown = JSON.parse(text);
-    return Value.Check(PrepareProgress, answer) ? answer : undefined;
+    const read = readProgress(text);
+    return read.ok ? read.message : undefined;
   } catch {
     return undefined;
   }

@@ -6,8 +6,8 @@
  */
 import type { Pod } from '../../kube/core.ts';
 import { mediaLimitsEnv } from '../../media/limits.ts';
-import type { PrepareTask } from '../../media/prepare/job/task.ts';
-import type { RecordsTask } from '../../media/records/record.ts';
+import type { RecordsTask } from '../../protocol/records.ts';
+import type { PrepareTask } from '../../protocol/task.ts';
 import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
 import { changeRequests } from '../pods/requests.ts';
 import {

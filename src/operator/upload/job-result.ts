@@ -1,8 +1,7 @@
 /** Reads the outcome of a prepare Job from the status of its pods. Pure: no I/O, no clock. */
 
 import type { Job, Pod } from '../../kube/core.ts';
-import { parseAs } from '../../lib/parse.ts';
-import { PrepareResult } from '../../media/prepare/job/task.ts';
+import { type PrepareResult, readResult } from '../../protocol/task.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
 import { listTerminations } from '../pods/status.ts';
 
@@ -32,8 +31,8 @@ function listErrors(pods: readonly Pod[]) {
   const ended = pods.flatMap(listTerminations).filter(({ exitCode }) => exitCode !== 0);
   ended.sort((a, b) => (a.finishedAt ?? '').localeCompare(b.finishedAt ?? ''));
   return ended.map(({ message }) => {
-    const result = parseAs(PrepareResult, message);
-    return result?.action === 'failed' ? result : undefined;
+    const read = readResult(message);
+    return read.ok && read.message.action === 'failed' ? read.message : undefined;
   });
 }
 
@@ -41,9 +40,9 @@ function listErrors(pods: readonly Pod[]) {
 export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome {
   for (const end of pods.flatMap(listTerminations)) {
     if (end.exitCode !== 0) continue;
-    const result = parseAs(PrepareResult, end.message);
-    return result
-      ? { kind: 'done', result }
+    const read = readResult(end.message);
+    return read.ok
+      ? { kind: 'done', result: read.message }
       : failed(
           'prepare_failed',
           'Preparing the file failed: the Job returned an unreadable result. Import the file again.',

@@ -1,10 +1,9 @@
 /** Builds the Jobs that fetch an upload and prepare its renditions, and reads their tasks. Pure: no I/O, no clock. */
-import { Value } from 'typebox/value';
 import type { Job, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import { PrepareTask } from '../../media/prepare/job/task.ts';
-import { RecordsTask } from '../../media/records/record.ts';
+import { type RecordsTask, readRecordsTask as readWrittenRecords } from '../../protocol/records.ts';
+import { type PrepareTask, readTask as readWrittenTask } from '../../protocol/task.ts';
 import {
   ACCOUNT_LABEL,
   GENERATION_ANNOTATION,
@@ -285,13 +284,14 @@ const writtenTask = (job: Job): unknown => readVariable(job, TASK_VARIABLE);
 /** Reads the records part of a Job's environment. */
 export function readRecordsTask(job: Job): RecordsTask | undefined {
   const records = readVariable(job, RECORDS_VARIABLE);
-  return Value.Check(RecordsTask, records) ? records : undefined;
+  const read = readWrittenRecords(records);
+  return read.ok ? read.message : undefined;
 }
 
 /** The task that a Job was made for; undefined when it cannot be read. */
 export function readTask(job: Job): PrepareTask | undefined {
-  const task = writtenTask(job);
-  return Value.Check(PrepareTask, task) ? task : undefined;
+  const read = readWrittenTask(writtenTask(job));
+  return read.ok ? read.message : undefined;
 }
 
 /** The ranges of a Job of helpers. */

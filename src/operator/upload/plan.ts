@@ -4,7 +4,7 @@
  */
 
 import type { Job, Pod } from '../../kube/core.ts';
-import type { PrepareProgress, PrepareResult } from '../../media/prepare/job/task.ts';
+import type { PrepareProgress, PrepareResult } from '../../protocol/task.ts';
 import { helpersJobName, importJobName } from '../../resources/common/names.ts';
 import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';

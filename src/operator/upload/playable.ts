@@ -1,10 +1,10 @@
 /**
  * Decides whether a rendition may be played while the rest of it is prepared, and what its status shows of that. Its Job reports the
- * part in storage (media/prepare/job/task.ts). Pure: no I/O, no clock.
+ * part in storage (protocol/task.ts). Pure: no I/O, no clock.
  */
 import { kubeTime } from '../../lib/clock.ts';
-import type { PreparedPart, PrepareProgress } from '../../media/prepare/job/task.ts';
 import { CHUNK_SECONDS } from '../../media/rendition/format.ts';
+import type { PreparedPart, PrepareProgress } from '../../protocol/task.ts';
 import type { RenditionStatus } from '../../resources/upload/spec.ts';
 import { hasMoved } from './progress.ts';
 import { isExpectedBitrate, isExpectedSeconds } from './result-bounds.ts';

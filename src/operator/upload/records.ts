@@ -3,7 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import { Value } from 'typebox/value';
-import { hashLink, type RecordsTask, type UploadIdentity, UploadRecord } from '../../media/records/record.ts';
+import { hashLink, type RecordsTask, type UploadIdentity, UploadRecord } from '../../protocol/records.ts';
 import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { sourceKey } from '../../resources/upload/spec.ts';

@@ -3,7 +3,7 @@
  * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
  */
 import type { MediaLimits } from '../../media/limits.ts';
-import type { PrepareResult } from '../../media/prepare/job/task.ts';
+import type { PrepareResult } from '../../protocol/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';

@@ -5,7 +5,7 @@
 import { JOBS, type Job, NODES, PODS, type Pod } from '../../../src/kube/core.ts';
 import type { Kube, Stored } from '../../../src/kube/types.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
-import type { PrepareResult } from '../../../src/media/prepare/job/task.ts';
+import type { PrepareResult } from '../../../src/protocol/task.ts';
 import { helpersJobName, renditionJobName } from '../../../src/resources/common/names.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import type { MediaInfo } from '../../../src/resources/upload/spec.ts';

@@ -9,8 +9,9 @@ import { PODS, SECRETS, type Secret } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/media/streamer/control/push-plan.ts';
-import { type Program, readPodProgram } from '../../../src/protocol/program.ts';
+import type { Program } from '../../../src/protocol/program.ts';
 import type { StreamerReport } from '../../../src/protocol/report.ts';
+import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
   CONTROL_TOKEN_KEY,

@@ -3,7 +3,6 @@
 import type { Job, Pod } from '../../../src/kube/core.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
-import type { PrepareResult } from '../../../src/media/prepare/job/task.ts';
 import { assessTracks } from '../../../src/operator/media/items.ts';
 import type { PodSettings } from '../../../src/operator/pods/security.ts';
 import type { Refusal } from '../../../src/operator/runtime/retries.ts';
@@ -20,6 +19,7 @@ import {
   wantRendition,
 } from '../../../src/operator/upload/job.ts';
 import type { Program } from '../../../src/protocol/program.ts';
+import type { PrepareResult } from '../../../src/protocol/task.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';
 import type { Playlist } from '../../../src/resources/playlist/resource.ts';
 import type { LoopStream } from '../../../src/resources/stream/resource.ts';

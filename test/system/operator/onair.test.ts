@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { EVENTS } from '../../../src/kube/core.ts';
-import { readPodProgram } from '../../../src/protocol/program.ts';
+import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { PUBLISHED_ANNOTATION, SKIP_ANNOTATIONS } from '../../../src/resources/common/names.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';

@@ -1,7 +1,8 @@
 /** Tests that the operator keeps a stream's current items while it prepares their successors, and no longer, on a real control plane. */
 import { expect, it } from 'vitest';
 import { PODS, type Pod } from '../../../src/kube/core.ts';
-import { readPodProgram, toPlaying } from '../../../src/protocol/program.ts';
+import { toPlaying } from '../../../src/protocol/program.ts';
+import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { podNames } from '../../../src/resources/common/names.ts';
 import { MEDIA } from '../../kit/make/operator.ts';

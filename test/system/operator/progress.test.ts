@@ -1,7 +1,7 @@
 /** Tests progress from the pod of a Job to the Upload's status, on a real control plane. */
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { readPodProgram } from '../../../src/protocol/program.ts';
+import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';

@@ -4,6 +4,7 @@
  * A failure here is no failure of the import: a Job of its own then makes the rendition, and says what is wrong.
  */
 
+import type { PreparedPart } from '../../../protocol/task.ts';
 import { StorageError } from '../../storage/storage.ts';
 import type { SourceFile } from '../inspect/source-file.ts';
 import { deleteChunks } from '../transcode/chunk-writer.ts';
@@ -19,7 +20,6 @@ import {
   type Rendered,
   type Target,
 } from './make-rendition.ts';
-import type { PreparedPart } from './task.ts';
 
 type Index = Awaited<ReturnType<typeof make>>;
 

@@ -4,6 +4,7 @@
  * there once it has proved playable.
  */
 import { tmpdir } from 'node:os';
+import type { PrepareTask } from '../../../protocol/task.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
@@ -21,7 +22,6 @@ import { ImportRendition } from './import-rendition.ts';
 import { deleteSent, hasSource, joinInto } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 import { SourceStore } from './source-store.ts';
-import type { PrepareTask } from './task.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
 export type ImportLimits = Pick<

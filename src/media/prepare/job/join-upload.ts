@@ -1,22 +1,13 @@
 /** Joins the uploaded pieces in storage into the source, also while the client still sends them. */
 import { sleep } from '../../../lib/clock.ts';
 import { isSameJson } from '../../../lib/json-equal.ts';
+import type { Sent } from '../../../protocol/task.ts';
 import { readJoin } from '../../storage/joins.ts';
 import { arrivedBytes, arrivingPieces, deletePieces, joinedPieces } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import type { Sink, Written } from '../link/fetch.ts';
 import { ServerSpeed } from '../link/server-speed.ts';
-
-/** Place of the pieces and their total bytes. */
-export interface Sent {
-  key: string;
-  sizeBytes: number;
-  /** Keys of the parts that the Upload names. Only a proof below `key` makes them its own. */
-  keys?: readonly string[];
-  /** The client may still be sending. */
-  isArriving?: boolean;
-}
 
 interface JoinOptions {
   signal: AbortSignal;
@@ -29,9 +20,6 @@ interface JoinOptions {
 
 /** How often the storage is asked for the next piece. */
 const POLL_MS = 1_000;
-
-/** All keys that an import may read or delete. */
-export const listKeys = ({ key, keys = [] }: Sent): readonly string[] => [...keys, key];
 
 /** Returns the keys below which the bytes of the upload are; undefined for parts that the API server has not joined to it. */
 export async function findKeys(storage: Storage, { key, keys }: Sent): Promise<readonly string[] | undefined> {

@@ -2,6 +2,7 @@
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
+import type { PreparedPart, PrepareProgress, PrepareTask } from '../../../protocol/task.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
@@ -46,7 +47,6 @@ import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { isBroken, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
 import { PreparedReport } from './prepared-report.ts';
-import type { PreparedPart, PrepareProgress, PrepareTask } from './task.ts';
 import { withSource } from './with-source.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;

@@ -1,6 +1,7 @@
 /** Reports the part of a rendition that can be played, and how fast the rest follows. */
+
+import type { PreparedPart } from '../../../protocol/task.ts';
 import { SpeedMeter } from './speed-meter.ts';
-import type { PreparedPart } from './task.ts';
 
 export class PreparedReport {
   readonly #totalSeconds: number;

@@ -1,7 +1,7 @@
 /** Serves the progress of the task to the operator: the Job's pod has no token to write it to the Upload. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { PROFILE_PARAMETER, PROGRESS_PATH, type PrepareProgress } from './task.ts';
+import { PROFILE_PARAMETER, PROGRESS_PATH, type PrepareProgress } from '../../../protocol/task.ts';
 
 export interface ProgressServer {
   port: number;

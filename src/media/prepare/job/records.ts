@@ -10,13 +10,13 @@ import {
   recordKey,
   type UploadIdentity,
   type UploadRecord,
-} from '../../records/record.ts';
+} from '../../../protocol/records.ts';
+import type { PrepareTask } from '../../../protocol/task.ts';
 import { claimStorage, listRecords, markDeleted, readRecord, writeRecord } from '../../records/store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure.ts';
 import { arrived, findKeys, hasSource } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
-import type { PrepareTask } from './task.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
 type TakenUp = Pick<UploadRecord, 'media' | 'warnings' | 'sourceKey'>;

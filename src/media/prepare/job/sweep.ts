@@ -10,15 +10,15 @@ import { text } from 'node:stream/consumers';
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import type { Logger } from '../../../lib/log.ts';
-import { deletedKey, type RecordKey, type RecordsTask } from '../../records/record.ts';
+import { deletedKey, type RecordKey, type RecordsTask } from '../../../protocol/records.ts';
+import type { PrepareTask, SweepResult } from '../../../protocol/task.ts';
 import { listDeleted, listRecords } from '../../records/store.ts';
 import { chunkKey, entryKey, indexKey, parseChunkKey, rankDeletion } from '../../rendition/format.ts';
 import { parseIndex, type RenditionIndex } from '../../rendition/index.ts';
+import { computeShard, getBaseKey, KeepList } from '../../storage/keep-list.ts';
 import { type Storage, StorageError } from '../../storage/storage.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
-import { computeShard, getBaseKey, KeepList } from './keep-list.ts';
 import { applyRecords } from './records.ts';
-import type { PrepareTask, SweepResult } from './task.ts';
 
 type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 

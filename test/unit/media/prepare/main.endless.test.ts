@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { expect, onTestFinished, test } from 'vitest';
-import { PrepareResult, type PrepareTask } from '../../../../src/media/prepare/job/task.ts';
+import { PrepareResult, type PrepareTask } from '../../../../src/protocol/task.ts';
 import { room, serve } from '../../../kit/make/prepare.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../src/main.ts');

@@ -2,7 +2,7 @@
 import { Session } from 'node:inspector/promises';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
-import { readPodProgram } from '../../../../src/protocol/program.ts';
+import { readPodProgram } from '../../../../src/protocol/to-streamer.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER, POD_FINALIZER, PROGRAM_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { Operator, Universe } from './universe.ts';

@@ -4,7 +4,7 @@ import type { Pod } from '../../../../src/kube/core.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
 import { JOIN_INTERVAL_MS } from '../../../../src/operator/stream/program.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
-import { readPodProgram } from '../../../../src/protocol/program.ts';
+import { readPodProgram } from '../../../../src/protocol/to-streamer.ts';
 import {
   PROGRAM_ANNOTATION,
   PROGRAM_CHANGED_ANNOTATION,

@@ -1,10 +1,10 @@
 /** Tests when a rendition has helpers, and what becomes of them. */
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
-import type { PrepareProgress } from '../../../../src/media/prepare/job/task.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { getImportedKey, type ImportTask, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
 import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
+import type { PrepareProgress } from '../../../../src/protocol/task.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
 import { at, endedPod, MEDIA, makeHelpersJob, makeJob, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';

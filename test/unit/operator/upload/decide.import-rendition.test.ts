@@ -1,12 +1,12 @@
 /** Tests the rendition that an import makes too: what its Job is asked for, and what its status shows of that on the way. */
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
-import type { PrepareProgress } from '../../../../src/media/prepare/job/task.ts';
 import { assessTracks, findMediaProblem } from '../../../../src/operator/media/items.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { wantImport } from '../../../../src/operator/upload/job.ts';
 import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
 import { listReferredKeys } from '../../../../src/operator/upload/sweep.ts';
+import type { PrepareProgress } from '../../../../src/protocol/task.ts';
 import { GENERATION_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import {

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { isSameJson } from '../../../../src/lib/json-equal.ts';
-import type { PreparedPart } from '../../../../src/media/prepare/job/task.ts';
 import { boundPart, hasPartMoved, mayPlay, showPart } from '../../../../src/operator/upload/playable.ts';
+import type { PreparedPart } from '../../../../src/protocol/task.ts';
 import { computePreparedBytes } from '../../../../src/resources/upload/size.ts';
 import { at, MEDIA, NOW } from '../../../kit/make/operator.ts';
 

@@ -3,10 +3,10 @@ import { copyFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/pr
 import { describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
 import { type JobContext, makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
-import type { PrepareTask } from '../../../../../src/media/prepare/job/task.ts';
 import { runPrepare } from '../../../../../src/media/prepare/main.ts';
 import { entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../../../src/media/settings.ts';
+import type { PrepareTask } from '../../../../../src/protocol/task.ts';
 import { encodeFitting, FITTING_PICTURE, halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
 import { createContext, taskFor, tools } from '../../../../kit/make/rendition.ts';
 import { listKeys } from '../../../../kit/make/storage-suite.ts';

@@ -2,16 +2,10 @@ import { utimes } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  computeShard,
-  getBaseKey,
-  KeepList,
-  packKeep,
-  shardsFor,
-} from '../../../../../src/media/prepare/job/keep-list.ts';
 import { sweep } from '../../../../../src/media/prepare/job/sweep.ts';
 import { markDeleted } from '../../../../../src/media/records/store.ts';
 import { chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/format.ts';
+import { computeShard, getBaseKey, KeepList, packKeep, shardsFor } from '../../../../../src/media/storage/keep-list.ts';
 import type { Storage } from '../../../../../src/media/storage/storage.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { quiet, room } from '../../../../kit/make/prepare.ts';

@@ -7,7 +7,7 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
-import type { PrepareResult } from '../../../../../src/media/prepare/job/task.ts';
+import type { PrepareResult } from '../../../../../src/protocol/task.ts';
 import { media, room } from '../../../../kit/make/prepare.ts';
 import { type Issued, makeAuthority } from '../../../../kit/real/certificates.ts';
 

@@ -5,7 +5,7 @@
  * Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
-import { parseChunkKey, stripSuffix } from '../../rendition/format.ts';
+import { parseChunkKey, stripSuffix } from '../rendition/format.ts';
 
 const HASH_BYTES = 8;
 /** An environment variable takes 128 KiB on Linux (MAX_ARG_STRLEN); this number of hashes takes 86,000 characters. */

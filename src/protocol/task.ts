@@ -1,6 +1,6 @@
 /**
- * Defines the task that the operator gives a prepare Job (environment LOOPSTREAM_TASK, JSON) and the Job's result (its
- * termination message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
+ * Declares the task that the operator gives a prepare Job (environment LOOPSTREAM_TASK, JSON), the Job's progress (its answer to
+ * GET /progress), and its result (its termination message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import {
@@ -10,8 +10,9 @@ import {
   UPLOAD_ERRORS,
   UPLOAD_TYPES,
   type UploadErrorCode,
-} from '../../../resources/upload/spec.ts';
-import { UploadWarnings } from '../../../resources/upload/warnings.ts';
+} from '../resources/upload/spec.ts';
+import { UploadWarnings } from '../resources/upload/warnings.ts';
+import { type Read, readJson, readMessage } from './read-message.ts';
 
 /**
  * An import also makes the rendition that a stream waits for: one, since a Job makes one at a time. The operator names its profile, in the
@@ -29,6 +30,20 @@ const Tracks = { tracks: Type.Optional(TrackChoice) };
 /** The longest source, if that is less than the service's limit. */
 const MaxDurationSeconds = Type.Optional(Type.Integer({ minimum: 1 }));
 
+const Sent = Type.Object({
+  key: Type.String(),
+  sizeBytes: Type.Integer({ minimum: 1 }),
+  /** Keys of the parts that the Upload names. Only a proof below `key` makes them its own. */
+  keys: Type.Optional(Type.Array(Type.String())),
+  /** The client may still be sending: the Job follows the pieces as they come, and fails when none come. */
+  isArriving: Type.Optional(Type.Boolean()),
+});
+/** Place of the pieces that a client has sent, and their total bytes. */
+export type Sent = Static<typeof Sent>;
+
+/** All keys that an import may read or delete. */
+export const listKeys = ({ key, keys = [] }: Sent): readonly string[] => [...keys, key];
+
 export const PrepareTask = Type.Union([
   Type.Object({
     action: Type.Literal('import'),
@@ -45,13 +60,7 @@ export const PrepareTask = Type.Union([
   Type.Object({
     action: Type.Literal('import'),
     /** Pieces that a client has sent, below this storage key; or below `keys`, one after the other, where a proof below `key` names them. */
-    sent: Type.Object({
-      key: Type.String(),
-      sizeBytes: Type.Integer({ minimum: 1 }),
-      keys: Type.Optional(Type.Array(Type.String())),
-      /** The client may still be sending: the Job follows the pieces as they come, and fails when none come. */
-      isArriving: Type.Optional(Type.Boolean()),
-    }),
+    sent: Sent,
     maxDurationSeconds: MaxDurationSeconds,
     type: Type.Enum(UPLOAD_TYPES),
     sourceKey: Type.String(),
@@ -103,6 +112,12 @@ export type SweepResult = Static<typeof SweepResult>;
 /** Findings of an import. */
 const Found = { media: MediaInfo, warnings: Type.Optional(UploadWarnings) };
 
+/** A code of a later release becomes the one that says least; its message says the rest. */
+const ErrorCode = Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], {
+  default: 'prepare_failed',
+  policy: 'lenient',
+});
+
 export const PrepareResult = Type.Union([
   SweepResult,
   /** `rendition`: only one that is ready. Where it could not be made, a Job of its own says why. */
@@ -123,7 +138,7 @@ export const PrepareResult = Type.Union([
   /** Failure that a retry would not change: the Job exits 0. It exits non-zero when a retry might help. */
   Type.Object({
     action: Type.Literal('failed'),
-    error: Type.Object({ code: Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[]), message: Type.String() }),
+    error: Type.Object({ code: ErrorCode, message: Type.String() }),
     /** Seconds that the link's server asks to be left alone, when it may be back later; 0 where it names no time. */
     retryAfterSeconds: Type.Optional(Type.Number({ minimum: 0 })),
     /** The watchdog ended the process in a step without an end. Another try may tell whether the file was the cause. */
@@ -159,3 +174,10 @@ export const PrepareProgress = Type.Object({
   imported: Type.Optional(Type.Object(Found)),
 });
 export type PrepareProgress = Static<typeof PrepareProgress>;
+
+export const readTask = (value: unknown): Read<PrepareTask> => readMessage(PrepareTask, value, 'strict');
+
+/** Strict: a pod that opened a stranger's file may have been taken over (operator/upload/result-bounds.ts). */
+export const readResult = (text: string | undefined): Read<PrepareResult> => readJson(PrepareResult, text, 'strict');
+
+export const readProgress = (text: string): Read<PrepareProgress> => readJson(PrepareProgress, text, 'strict');

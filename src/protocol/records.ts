@@ -1,12 +1,12 @@
 /**
- * Defines the record of an imported Upload: a small JSON object in the storage, from which a restored Upload finds its source again. It holds
- * no secret. Pure: no I/O, no clock.
+ * Declares the record of an imported Upload, a small JSON object in the storage, from which a restored Upload finds its source again; and what
+ * the operator tells a Job of records. They hold no secret. Pure: no I/O, no clock.
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
-import { Value } from 'typebox/value';
-import { MediaInfo, UPLOAD_TYPES } from '../../resources/upload/spec.ts';
-import { UploadWarnings } from '../../resources/upload/warnings.ts';
+import { MediaInfo, UPLOAD_TYPES } from '../resources/upload/spec.ts';
+import { UploadWarnings } from '../resources/upload/warnings.ts';
+import { type Read, readJson, readMessage } from './read-message.ts';
 
 /** A UID of Kubernetes, and a segment of a storage key. */
 const Uid = Type.String({ pattern: '^[A-Za-z0-9][A-Za-z0-9-]{0,62}$' });
@@ -27,13 +27,13 @@ export const UploadIdentity = Type.Object({
 });
 export type UploadIdentity = Static<typeof UploadIdentity>;
 
-const Content = Type.Object({
+export const UploadRecord = Type.Object({
+  ...UploadIdentity.properties,
   /** Uploads of an account with equal content share one source. */
   sourceKey: SourceKey,
   media: MediaInfo,
   warnings: Type.Optional(UploadWarnings),
 });
-export const UploadRecord = Type.Intersect([UploadIdentity, Content]);
 export type UploadRecord = Static<typeof UploadRecord>;
 
 /** The records part of a Job's environment (LOOPSTREAM_RECORDS, JSON). */
@@ -90,13 +90,11 @@ export const parseDeletedKey = (key: string): string => `${SOURCES}${key.slice(D
 
 /** Reads a record, also one of a later release that says more. Undefined for anything else, and for one that lies below another's key. */
 export function parseRecord(text: string, key: string): UploadRecord | undefined {
-  try {
-    const record: unknown = JSON.parse(text);
-    return Value.Check(UploadRecord, record) && recordKey(record) === key ? record : undefined;
-  } catch {
-    return undefined;
-  }
+  const read = readJson(UploadRecord, text, 'strict');
+  return read.ok && recordKey(read.message) === key ? read.message : undefined;
 }
+
+export const readRecordsTask = (value: unknown): Read<RecordsTask> => readMessage(RecordsTask, value, 'strict');
 
 /**
  * Whether a record is that of an Upload which was restored under another UID. A name alone is not enough: everybody in a namespace may use it
