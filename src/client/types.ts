@@ -82,7 +82,7 @@ export interface StreamQuery extends ListQuery {
 export interface StartOptions extends WaitOptions {
   /**
    * If true, a stream that is not ready becomes `waiting` and goes on air when it is ready, instead of failing
-   * with 409.
+   * with `stream_not_ready`.
    */
   whenReady?: boolean;
 }

@@ -49,12 +49,16 @@ const wait = Type.Optional(
   Type.Integer({
     minimum: 0,
     maximum: 60,
-    description: 'Time to wait for the result, in seconds. If it takes longer, the status is 202.',
+    description: 'Time to wait for the result, in seconds. If it takes longer, the status is 202 in REST.',
   }),
 );
 
-const waitInGraphql = Type.Optional(
-  Type.Integer({ minimum: 0, maximum: 60, description: 'Time to wait for the result, in seconds.' }),
+const whenReady = Type.Optional(
+  Type.Boolean({
+    description:
+      'If true, a stream that is not ready becomes `waiting` and goes on air when it is ready, instead of failing with ' +
+      '`stream_not_ready`.',
+  }),
 );
 
 /** GraphQL cost of a request to a pod or to Kubernetes, which costs more than a read from memory. */
@@ -185,16 +189,7 @@ const actionOperations = [
     summary: 'Start a stream',
     description:
       'Safe to repeat: a stream that is on air is returned unchanged. A stream whose pod Kubernetes refuses tries again at once.',
-    query: {
-      wait,
-      whenReady: Type.Optional(
-        Type.Boolean({
-          description:
-            'If true, a stream that is not ready becomes `waiting` and goes on air when it is ready, instead of failing ' +
-            'with 409.',
-        }),
-      ),
-    },
+    query: { wait, whenReady },
     output: progress('stream', Stream),
     errors: ['stream_not_ready', 'insufficient_credits', 'conflict'],
     examples: { output: exampleStream, parameters: { wait: 30, whenReady: true } },
@@ -203,14 +198,7 @@ const actionOperations = [
       description:
         'Puts a stream on air. Safe to repeat. Fails with the open issues if it is not ready, unless `whenReady` is ' +
         'true. With `wait`, returns once a destination accepts the stream. If you stop waiting, the stream continues.',
-      query: {
-        whenReady: Type.Optional(
-          Type.Boolean({
-            description:
-              'If true, a stream that is not ready waits and goes on air when it is ready, instead of failing.',
-          }),
-        ),
-      },
+      query: { whenReady },
       wait: { until: 'it is live', summarize: describeStream },
       summarize: describeProgress,
       isRepeatable: true,
@@ -219,12 +207,6 @@ const actionOperations = [
     graphql: {
       description:
         'Puts a stream on air. Safe to repeat. The extensions of the error `stream_not_ready` list the `issues`.',
-      query: {
-        wait: waitInGraphql,
-        whenReady: Type.Optional(
-          Type.Boolean({ description: 'If true, a stream that is not ready waits and goes on air when it is ready.' }),
-        ),
-      },
     },
     run: ({ streams }, { accountId, id, query, watch }) =>
       streams.start(accountId, id, query.wait, { ...watch, whenReady: query.whenReady }),
@@ -249,7 +231,7 @@ const actionOperations = [
       isRepeatable: true,
       takesAway: true,
     },
-    graphql: { description: 'Takes a stream off air. Safe to repeat.', query: { wait: waitInGraphql } },
+    graphql: { description: 'Takes a stream off air. Safe to repeat.' },
     run: ({ streams }, { accountId, id, query, watch }) => streams.stop(accountId, id, query.wait, watch),
   }),
 

@@ -23,7 +23,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(playlistOperations, services),
     ...operationTools(playlistVersionOperations, services),
     ...operationTools(destinationOperations, services),
-    ...readScheduleLast(operationTools(streamOperations, services)),
+    ...operationTools(streamOperations, services),
     diagnosisTool(services),
     ...operationTools(billingOperations, services),
     ...operationTools(topUpOperations, services),
@@ -33,13 +33,6 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
   const byName = new Map(all.map((tool) => [tool.name, tool]));
   if (byName.size < all.length) throw new Error('Two tools have the same name.');
   return byName;
-}
-
-/** An agent first reads about setting a schedule, and then about reading it. */
-function readScheduleLast(tools: readonly Tool[]): Tool[] {
-  const reading = tools.filter(({ name }) => name === 'get_stream_schedule');
-  const others = tools.filter((tool) => !reading.includes(tool));
-  return others.toSpliced(others.findIndex(({ name }) => name === 'unschedule_stream') + 1, 0, ...reading);
 }
 
 /** Returns the tools for descriptions, without their services. */

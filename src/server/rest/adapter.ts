@@ -6,7 +6,6 @@ import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
-import { isDescribedLast } from '../operations/description-order.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
 export const V1 = '/v1';
@@ -48,7 +47,7 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
       operationId: id,
       tags: [tag],
       summary,
-      ...(!isDescribedLast(id) && { description }),
+      description,
       ...(params && { params }),
       ...(querystring && { querystring }),
       ...(consumes && { consumes: [consumes] }),
