@@ -118,6 +118,7 @@ export const invoiceOperations = [
     description: 'Returns the same bytes each time.',
     // OpenAPI 3.1: bytes in a body have no schema.
     output: content({ 'application/pdf': Type.Unsafe<unknown>({}) }),
+    errors: ['server_busy'],
   }),
 
   operation({

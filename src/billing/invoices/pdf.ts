@@ -3,6 +3,7 @@
  * additional font is the same. So the file bears the date of the invoice and no other, and we ship our own fonts.
  */
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import PDFDocument from 'pdfkit';
 import type { Content } from './document.ts';
@@ -142,6 +143,8 @@ export async function renderPdf(source: Content, added?: AddedFont): Promise<Buf
 
   const pen = createPen(doc, findFace);
   for (const page of layOut(content, pen.measure)) {
+    // Other requests go on meanwhile.
+    await setImmediate();
     doc.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
     for (const { x, y, width, height, colour } of page.boxes) doc.rect(x, y, width, height).fill(COLOURS[colour]);
     for (const text of page.texts) pen.draw(text);
