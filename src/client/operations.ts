@@ -106,7 +106,7 @@ export interface Operations {
   account: {
     /**
      * Export all data of the account as one document. Destination keys and API keys appear as hints only. Passwords
-     * and passkey credentials are not included. Neither is media.
+     * and passkey credentials are not included. Neither is media. It may reject with `problems.ServerBusy`.
      */
     export: (call?: CallOptions) => Promise<Record<string, unknown>>;
     /**

@@ -11,6 +11,8 @@ import { computeSlice, connectEntries, parseArgs, type StatementArgs, showEntry 
 import * as store from './store.ts';
 import { computeUsage, parseRange } from './usage.ts';
 
+const ENTRIES_AT_ONCE = 1_000;
+
 /** How fast an account's credit goes, and what of it is left. */
 export interface Rate {
   creditsPerHour: bigint;
@@ -99,11 +101,14 @@ export function createBillingService({
       return computeUsage(range, await store.readUsage(db, accountId, range));
     },
 
-    /** All of them, oldest first, for the account's own copy: also where nothing costs anything any more. */
-    async entries({ accountId }: Pick<Principal, 'accountId'>): Promise<LedgerEntry[]> {
+    /** Reads all of them in parts, oldest first, for the account's own copy: also where nothing costs anything any more. */
+    async *entries({ accountId }: Pick<Principal, 'accountId'>): AsyncGenerator<LedgerEntry[]> {
       const range = { accountId, where: undefined, ascending: true };
-      const limit = await store.countEntries(db, range);
-      return (await store.readStatement(db, range, { skip: 0, limit })).map(showEntry);
+      for (let skip = 0; ; skip += ENTRIES_AT_ONCE) {
+        const rows = await store.readStatement(db, range, { skip, limit: ENTRIES_AT_ONCE });
+        yield rows.map(showEntry);
+        if (rows.length < ENTRIES_AT_ONCE) return;
+      }
     },
 
     /** The latest first unless `orderBy` says otherwise. Throws `validation_failed` for a cursor of another list. */

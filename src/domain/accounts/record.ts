@@ -198,3 +198,4 @@ export const Export = Type.Object(
   },
   { title: 'AccountExport' },
 );
+export type AccountExport = Static<typeof Export>;

@@ -34,7 +34,7 @@ export const Problem = Type.Object(
     allowed: Type.Optional(Type.Number({ description: 'With `limit`: what it may have.' })),
     class: Type.Optional(Type.Enum(ACCOUNT_CLASSES, { description: 'With `limit`: the class of the account.' })),
     retryAfterSeconds: Type.Optional(
-      Type.Integer({ description: 'With too_many_writes: when to try again, as `Retry-After` says too.' }),
+      Type.Integer({ description: 'Where a flow is limited: when to try again, as `Retry-After` says too.' }),
     ),
     currentVersion: Type.Optional(
       Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),

@@ -1,5 +1,4 @@
 /** Declares the operations of the account's owner: credentials, export and deletion. */
-import type { Static } from 'typebox';
 import { exampleTopUp } from '../../billing/cards/operations.ts';
 import { exampleDeposit } from '../../billing/crypto/operations.ts';
 import { exampleAddress, exampleInvoice } from '../../billing/invoices/operations.ts';
@@ -18,11 +17,10 @@ import { exampleStream } from '../../domain/streams/examples.ts';
 import { exampleUpload } from '../../domain/uploads/operations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { createOperationBuilder, deleted, record } from '../../lib/operation.ts';
-import { PERSON, type Principal } from '../../lib/scopes.ts';
+import { PERSON } from '../../lib/scopes.ts';
 
 interface Services {
   signInOptions: SignInOptions;
-  exportAccount: (principal: Principal, now: Date) => Promise<Static<typeof Export>>;
 }
 
 const operation = createOperationBuilder<Services>({ tag: 'account' });
@@ -41,6 +39,7 @@ export const accountOwnerOperations = [
     run: ({ signInOptions }) => signInOptions,
   }),
 
+  // It is sent while it is read, and its number is limited, so its route is written by hand.
   operation({
     id: 'exportAccount',
     scope: PERSON,
@@ -50,6 +49,7 @@ export const accountOwnerOperations = [
       'Destination keys and API keys appear as hints only. Passwords and passkey credentials are not included. ' +
       'Neither is media.',
     output: record(Export, { attachment: 'loopstream-account.json' }),
+    errors: ['server_busy'],
     isOpenWhileSuspended: true,
     examples: {
       output: {
@@ -71,7 +71,6 @@ export const accountOwnerOperations = [
         invoices: [exampleInvoice],
       },
     },
-    run: ({ exportAccount }, { principal }) => exportAccount(principal, new Date()),
   }),
 
   // Attempts are limited, so its route is written by hand.

@@ -15,9 +15,7 @@ import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
-import type { Principal } from '../../lib/scopes.ts';
 import type { Deletions } from '../account/deletion.ts';
-import type { AccountExport } from '../account/export.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { changeHandlers } from '../events/feed.ts';
 import { setAgeHeader } from '../http/age-header.ts';
@@ -29,6 +27,7 @@ import { tusRoutes } from '../tus/tus.ts';
 import { serveOperations } from './adapter.ts';
 import { deletionHandlers } from './deletion.ts';
 import { documentHandlers } from './documents.ts';
+import { type ExportHandlerDeps, exportHandlers } from './export.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
 
@@ -36,7 +35,7 @@ import { previewHandlers } from './previews.ts';
 export interface AccountOwnerServices {
   access: AccessService;
   deletions: Pick<Deletions, 'begin'>;
-  exportAccount: (principal: Principal, now: Date) => Promise<AccountExport>;
+  exportAccount: ExportHandlerDeps['exportAccount'];
   signInOptions: SignInOptions;
 }
 
@@ -59,12 +58,10 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   const { services, accountOwner, stats } = deps;
   serveOperations(v1, metaOperations, deps);
   serveOperations(v1, [getMe], services);
-  serveOperations(
-    v1,
-    [...accessOperations, ...accountOwnerOperations],
-    accountOwner,
-    deletionHandlers(v1, accountOwner.deletions),
-  );
+  serveOperations(v1, [...accessOperations, ...accountOwnerOperations], accountOwner, {
+    ...deletionHandlers(v1, accountOwner.deletions),
+    ...exportHandlers(accountOwner),
+  });
   serveOperations(v1, [...billingOperations, ...topUpOperations], services, documentHandlers(services));
   serveOperations(v1, [...invoiceOperations, ...cryptoOperations], services, documentHandlers(services));
   await v1.register(webhookRoutes, {

@@ -231,3 +231,20 @@ test('the account as a document has all its data, and no secret', async () => {
     body: { ledger: [], topUps: [], deposits: [], invoices: [], passkeys: [], outsideSignIns: [] },
   });
 });
+
+test('the document has each entry of a long ledger once, in order', async () => {
+  const lea = await site.person('lea');
+  const count = 2_500;
+  // Both in one transaction, as the ledger demands.
+  await query(
+    site.databaseUrl,
+    `insert into loopstream.ledger_transactions (key, kind, account_id, at)
+      select 'many:' || n, 'grant', '${lea.accountId}', now() from generate_series(1, ${count}) n;
+    insert into loopstream.ledger_entries (transaction_id, position, account, credits)
+      select t.id, s.n, case s.n when 1 then 'customer:${lea.accountId}' else 'grants' end, 3 - 2 * s.n
+      from loopstream.ledger_transactions t, generate_series(1, 2) s(n) where t.key like 'many:%'`,
+  );
+  const { body } = await ask(lea, 'GET', '/account/export');
+  const numbers = (body.ledger as { number: number }[]).map(({ number }) => number);
+  expect(numbers).toEqual(Array.from({ length: count }, (_, index) => index + 1));
+});
