@@ -116,7 +116,8 @@ const OF_MEDIA: Record<string, Form> = {
     open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
-      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/live'),
+      // A platform, whose address is never complete without a key.
+      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://a.rtmp.youtube.com/live2'),
       strict('Stream key', 'key'),
       ...LOGIN,
     ],
