@@ -34,7 +34,7 @@ interface KeyValues {
 
 function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
   const { apiKeys } = useApi().calls;
-  const { form, forget } = useDraftForm<KeyValues>({
+  const { form, forgetBefore } = useDraftForm<KeyValues>({
     name: 'key',
     initialValues: { name: '', life: '90' },
     validate: { name: (name) => (name.trim() === '' ? 'Enter the purpose of the key.' : null) },
@@ -44,15 +44,9 @@ function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: Cre
       apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
     fields: ['name'],
     onMistakes: form.setErrors,
-    onDone: (key) => {
-      forget();
-      return onMade(key);
-    },
+    onDone: forgetBefore(onMade),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   return (
     <Dialog title="New API key" onClose={cancel} busy={busy}>
       <form className={forms.form} aria-label="New API key" onSubmit={form.onSubmit(submit)} noValidate>

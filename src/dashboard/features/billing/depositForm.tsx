@@ -30,7 +30,7 @@ function Fields({ assets, onClose, onDone, billing }: FormProps) {
   const { crypto } = useApi().calls;
   const [first] = assets;
   const { currency } = billing;
-  const { form, forget } = useDraftForm<DepositValues>({
+  const { form, forgetBefore } = useDraftForm<DepositValues>({
     name: 'deposit',
     initialValues: { asset: first ? formatId(first) : '', amount: suggestAmount(billing) },
     validate: {
@@ -48,15 +48,9 @@ function Fields({ assets, onClose, onDone, billing }: FormProps) {
     fields: ['asset', 'amount', 'amountMinor'],
     onMistakes: ({ amountMinor, ...mistakes }) =>
       form.setErrors({ ...mistakes, ...(amountMinor && { amount: amountMinor }) }),
-    onDone: (deposit) => {
-      forget();
-      return onDone(deposit);
-    },
+    onDone: forgetBefore(onDone),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const data = assets.map((asset) => ({ value: formatId(asset), label: `${asset.asset} on ${asset.network}` }));
   return (
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>

@@ -93,7 +93,7 @@ const findChanges = (before: AddressValues, after: AddressValues): BillingAddres
 function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
   const { billingAddress } = useApi().calls;
   const queries = useQueryClient();
-  const { form, forget, elsewhere } = useDraftForm<AddressValues>({
+  const { form, forgetBefore, elsewhere } = useDraftForm<AddressValues>({
     name: 'address',
     initialValues: toValues(address),
   });
@@ -104,16 +104,12 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
     },
     fields: NAMES,
     onMistakes: form.setErrors,
-    onDone: (after) => {
-      forget();
+    onDone: forgetBefore((after) => {
       queries.setQueryData(['money', 'address'], after);
       onClose();
-    },
+    }),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   return (
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
       <p className={forms.help}>The address appears on future invoices. Issued invoices do not change.</p>

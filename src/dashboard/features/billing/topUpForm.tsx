@@ -27,7 +27,7 @@ export function TopUpForm({ billing, onClose }: { billing: Billing; onClose: () 
   const readAmount = ({ choice, other }: TopUpValues) =>
     // A draft of another currency may have chosen what is offered no more.
     suggested.includes(choice) ? choice : parseMinor(other, billing);
-  const { form, forget } = useDraftForm<TopUpValues>({
+  const { form, forgetBefore } = useDraftForm<TopUpValues>({
     name: 'top-up',
     initialValues: { choice: suggested[1] ?? suggested[0] ?? OTHER, other: '' },
     validate: {
@@ -39,16 +39,12 @@ export function TopUpForm({ billing, onClose }: { billing: Billing; onClose: () 
       topUps.create({ amountMinor: readAmount(values) ?? '', currency }, { idempotencyKey }),
     fields: ['amountMinor'],
     onMistakes: ({ amountMinor }) => form.setErrors({ other: amountMinor }),
-    onDone: ({ checkoutUrl }) => {
-      forget();
+    onDone: forgetBefore(({ checkoutUrl }) => {
       if (checkoutUrl !== null) location.assign(checkoutUrl);
       else onClose();
-    },
+    }),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const choice = suggested.includes(form.values.choice) ? form.values.choice : OTHER;
   const choices = [
     ...suggested.map((value) => ({ value, label: formatMinor(value, billing) })),

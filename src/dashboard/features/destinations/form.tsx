@@ -162,7 +162,7 @@ interface DestinationFormProps {
 export function DestinationForm({ before, isGone = false, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
-  const { form, forget, elsewhere } = useDraftForm<DestinationValues>({
+  const { form, forgetBefore, elsewhere } = useDraftForm<DestinationValues>({
     name: `destination ${before?.id ?? ''}`,
     secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin'],
     initialValues: {
@@ -192,17 +192,11 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     },
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone: (destination) => {
-      forget();
-      return onDone(destination);
-    },
+    onDone: forgetBefore(onDone),
   });
   const { save, isLooking, dialog: question } = useQuestion(before, submit);
   const isBusy = busy || isLooking;
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const moved = before && tidyUrl(form.values.rtmpUrl) !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
   return (
     <>

@@ -38,7 +38,7 @@ const buildBody = ({ name, kind, mode, items }: NewPlaylistValues): PlaylistCrea
 
 export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (playlist: Playlist) => unknown }) {
   const { playlists } = useApi().calls;
-  const { form, forget } = useDraftForm<NewPlaylistValues>({
+  const { form, forgetBefore } = useDraftForm<NewPlaylistValues>({
     name: 'playlist',
     initialValues: { name: '', kind: 'video', mode: 'sequential', items: [] },
     validate: { name: (value) => (value.trim() === '' ? 'Enter a name.' : null) },
@@ -47,15 +47,9 @@ export function CreateForm({ onClose, onDone }: { onClose: () => void; onDone: (
     send: (values: NewPlaylistValues, idempotencyKey) => playlists.create(buildBody(values), { idempotencyKey }),
     fields: ['name', 'items'],
     onMistakes: form.setErrors,
-    onDone: (playlist) => {
-      forget();
-      return onDone(playlist);
-    },
+    onDone: forgetBefore(onDone),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const { kind, mode, items } = form.values;
   return (
     <Dialog title="New playlist" onClose={cancel} busy={busy} wide>

@@ -109,7 +109,7 @@ interface EditFormProps {
 export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   const { streams } = useApi().calls;
   const choices = useChoices();
-  const { form, forget, elsewhere } = useDraftForm<EditValues>({
+  const { form, forgetBefore, elsewhere } = useDraftForm<EditValues>({
     name: `stream ${stream.id}`,
     initialValues: toEditValues(stream),
     validate,
@@ -121,10 +121,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     },
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone: (after) => {
-      forget();
-      return onDone(after);
-    },
+    onDone: forgetBefore(onDone),
   });
   const stats = useLiveStats(stream.id, stream.status);
   const [question, setQuestion] = useState<{ values: EditValues; lost: readonly string[] }>();
@@ -136,10 +133,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     if (lost.length > 0) setQuestion({ values, lost });
     else submit(values);
   };
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const formatNames = (ids: readonly string[]) =>
     ids.map((id) => `“${choices.destinations?.find((one) => one.id === id)?.name ?? id}”`).join(', ');
   const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({

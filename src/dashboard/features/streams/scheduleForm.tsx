@@ -152,7 +152,7 @@ interface ScheduleFormProps {
 
 export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const { streams } = useApi().calls;
-  const { form, forget, elsewhere } = useDraftForm<ScheduleValues>({
+  const { form, forgetBefore, elsewhere } = useDraftForm<ScheduleValues>({
     name: `schedule ${stream.id}`,
     initialValues: scheduleValues(stream, findTimeZone()),
     validate: (values) => scheduleMistakes(values),
@@ -165,15 +165,9 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
       form.setErrors(
         Object.fromEntries(Object.entries(mistakes).map(([field, text]) => [FIELDS[field] ?? field, text])),
       ),
-    onDone: (after) => {
-      forget();
-      return onDone(after);
-    },
+    onDone: forgetBefore(onDone),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   const save = async (values: ScheduleValues) => {
     const body = scheduleBody(values);
     const offAir = isRunning(stream.status) ? await findOffAir(body) : undefined;

@@ -30,7 +30,7 @@ const buildBody = ({ type, url, name }: LinkValues): UploadFromLink => ({
 
 export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () => unknown }) {
   const { uploads } = useApi().calls;
-  const { form, forget } = useDraftForm<LinkValues>({
+  const { form, forgetBefore } = useDraftForm<LinkValues>({
     name: 'upload',
     initialValues: { type: 'VIDEO', url: '', name: '' },
     validate: { url: (value) => (tidyUrl(value) === '' ? 'Paste the link to the file.' : null) },
@@ -39,15 +39,9 @@ export function LinkForm({ onClose, onDone }: { onClose: () => void; onDone: () 
     send: (values: LinkValues, idempotencyKey) => uploads.fromLink(buildBody(values), { idempotencyKey }),
     fields: ['url', 'name', 'type'],
     onMistakes: form.setErrors,
-    onDone: () => {
-      forget();
-      return onDone();
-    },
+    onDone: forgetBefore(onDone),
   });
-  const cancel = () => {
-    forget();
-    onClose();
-  };
+  const cancel = forgetBefore(onClose);
   return (
     <Dialog title="Add from a link" onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>

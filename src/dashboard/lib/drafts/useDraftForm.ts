@@ -13,7 +13,7 @@ interface KeptFormOptions<Values> extends UseFormInput<Values> {
 }
 
 /**
- * Mantine's form, with what was typed kept until it is sent or thrown away (`forget`). Changes of others are taken
+ * Mantine's form, with what was typed kept until it is sent or thrown away (`forgetBefore`). Changes of others are taken
  * up, but for what was typed here: `elsewhere` names the fields in which theirs differs.
  */
 export function useDraftForm<Values extends object>({ name, secrets = [], ...options }: KeptFormOptions<Values>) {
@@ -47,9 +47,13 @@ export function useDraftForm<Values extends object>({ name, secrets = [], ...opt
     form.setInitialValues(options.initialValues);
     set(next);
   }, [theirs]);
-  const forget = () => {
-    forgotten.current = true;
-    drafts.write(name, undefined);
-  };
-  return { form, forget, elsewhere };
+  /** Wraps a function that ends the form, so that the draft is forgotten first. */
+  const forgetBefore =
+    <Given extends unknown[], Result>(end: (...given: Given) => Result) =>
+    (...given: Given): Result => {
+      forgotten.current = true;
+      drafts.write(name, undefined);
+      return end(...given);
+    };
+  return { form, forgetBefore, elsewhere };
 }
