@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
+import { API_VERSION } from '../../src/resources/common/names.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';
 import { makeClip } from '../kit/make/media.ts';
+import { send } from '../kit/make/tus-client.ts';
 import { startTestRedis } from '../kit/real/redis.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { startApiProcess } from '../kit/system/api-process.ts';
@@ -59,6 +61,10 @@ beforeAll(async () => {
   const whole = await readFile(join(dir, 'good.mp4'));
   await writeFile(join(dir, 'truncated.mp4'), whole.subarray(0, Math.floor(whole.length / 2)));
   await run('ffmpeg', ['-v', 'error', '-i', join(dir, 'good.mp4'), '-vn', '-c:a', 'copy', join(dir, 'sound.m4a')]);
+  // The index of an MP4 follows its media.
+  await writeFile(join(dir, 'unfinished.mp4'), whole.subarray(0, whole.lastIndexOf('moov') - 4));
+  await writeFile(join(dir, 'zeros.mp4'), Buffer.alloc(100_000));
+  await writeFile(join(dir, 'empty.mp4'), '');
   await serve();
 });
 
@@ -116,6 +122,49 @@ describe('links that lead to no video', () => {
     await system.client.uploads.delete(upload.objectID);
     deleted.push(upload.objectID);
     await rm(join(dir, name), { force: true });
+  });
+});
+
+describe('files with nothing to play', () => {
+  test.each([
+    ['that was never finished', 'unfinished.mp4', 'media_unfinished'],
+    ['of zeros', 'zeros.mp4', 'media_empty'],
+  ])('one %s, sent by tus, fails with its code', async (_what, name, code) => {
+    const { url } = await send({
+      endpoint: `${system.facts.apiUrl}/uploads/resumable`,
+      apiKey: system.facts.apiKey ?? '',
+      path: join(dir, name),
+      memory: join(dir, `${name}.urls`),
+    });
+    const upload = await settled(url.split('/').at(-1) ?? '');
+    expect(upload).toMatchObject({ state: 'failed', error: { code, message: expect.stringMatching(/\w\.$/) } });
+    await system.client.uploads.delete(upload.objectID);
+  });
+
+  test('one without a byte is refused when tus begins it', async () => {
+    const headers = { 'X-API-Key': system.facts.apiKey ?? '', 'Tus-Resumable': '1.0.0', 'Upload-Length': '0' };
+    const answer = await fetch(`${system.facts.apiUrl}/uploads/resumable`, { method: 'POST', headers });
+    expect(answer.status).toBe(422);
+    expect(await answer.text()).toContain('the file is empty');
+  });
+
+  test.each([
+    ['that was never finished', 'unfinished.mp4', 'media_unfinished'],
+    ['of zeros', 'zeros.mp4', 'media_empty'],
+    ['without a byte', 'empty.mp4', 'media_empty'],
+  ])('one %s, in an Upload by kubectl, fails with its code, and describe says so', async (_what, name, code) => {
+    const resource = {
+      apiVersion: API_VERSION,
+      kind: 'Upload',
+      metadata: { name },
+      spec: { track: 'video', source: { url: `${base}/${name}` } },
+    };
+    await writeFile(join(dir, 'upload.json'), JSON.stringify(resource));
+    await kubectl('create', '-f', join(dir, 'upload.json'));
+    await kubectl('wait', '--for=jsonpath={.status.phase}=failed', `upload/${name}`, '--timeout=90s');
+    expect(await kubectl('get', 'upload', name, '-o', 'jsonpath={.status.error.code}')).toBe(code);
+    expect(await kubectl('describe', 'upload', name)).toContain('MediaFailed');
+    await kubectl('delete', 'upload', name);
   });
 });
 
