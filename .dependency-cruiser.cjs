@@ -58,6 +58,13 @@ module.exports = {
       to: { path: '^src/kube/(?!types\\.ts$)|node_modules/(pg|kysely|ioredis|@kubernetes|fastify)/' },
     },
     {
+      name: 'operator-and-pods-speak-by-protocol',
+      severity: 'error',
+      comment: 'The rooms of the pods are their own: what both sides need is in protocol/.',
+      from: { path: '^src/(?!main\\.ts$|media/)' },
+      to: { path: '^src/media/(streamer|prepare|probe)/' },
+    },
+    {
       name: 'streamer-and-prepare-apart',
       severity: 'error',
       from: { path: '^src/media/streamer/' },

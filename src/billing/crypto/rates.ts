@@ -30,6 +30,9 @@ const pick = (table: RateTable, asset: string): bigint => {
 
 export const fixedRates = (table: RateTable): Rates => ({ rate: async (asset) => pick(table, asset) });
 
+/** A fault of an answer, without the address. */
+class RateSourceError extends Error {}
+
 /** Its address, which may hold a key, is in no error. */
 export function httpRates(url: string, currency: string, clock: Clock = systemClock): Rates {
   let cached: { table: RateTable; until: number } | undefined;
@@ -38,13 +41,13 @@ export function httpRates(url: string, currency: string, clock: Clock = systemCl
   async function ask(): Promise<RateTable> {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const answer = await fetch(url, { signal, redirect: 'error', headers: { accept: 'application/json' } });
-    if (!answer.ok) throw new Error(`the rate source responded with status ${answer.status}`);
+    if (!answer.ok) throw new RateSourceError(`the rate source responded with status ${answer.status}`);
     const text = await readAll(answer);
     const document: unknown = JSON.parse(text);
     const table = rateTable(document, currency);
-    if (table === undefined) throw new Error('the response of the rate source contains no prices');
+    if (table === undefined) throw new RateSourceError('the response of the rate source contains no prices');
     const age = clock.now().getTime() - (ratesAt(document) ?? clock.now()).getTime();
-    if (age > MAX_AGE_MS) throw new Error('the prices of the rate source are old');
+    if (age > MAX_AGE_MS) throw new RateSourceError('the prices of the rate source are old');
     return table;
   }
 
@@ -68,14 +71,14 @@ export function httpRates(url: string, currency: string, clock: Clock = systemCl
 
 /** Errors of `fetch` have the address in their words or in their causes. */
 const withoutAddress = (error: unknown): Error =>
-  new Error(error instanceof Error && /^the /.test(error.message) ? error.message : 'the rate source does not respond');
+  error instanceof RateSourceError ? error : new Error('the rate source does not respond');
 
 async function readAll(answer: Response): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of answer.body ?? []) {
     length += part.length;
-    if (length > MAX_BYTES) throw new Error('the response of the rate source is too large');
+    if (length > MAX_BYTES) throw new RateSourceError('the response of the rate source is too large');
     parts.push(part);
   }
   return Buffer.concat(parts).toString();

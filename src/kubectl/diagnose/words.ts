@@ -1,6 +1,8 @@
 /** Parses the last words of a pod out of its log, which is JSON line by line. Pure: no I/O, no clock. */
+import { DESTINATION_ACCEPTED } from '../../protocol/codes.ts';
 import { toLine } from '../shell/table.ts';
 
+const INFO = 30;
 const WARN = 40;
 
 /** One warning or error of a log. ffmpeg's own words are in `message`, without secrets: the pod redacts them. */
@@ -29,8 +31,10 @@ function parseLine(line: string): Word | undefined {
   if (typeof entry !== 'object' || entry === null) return undefined;
   const [time, message, destination, code] = [entry.time, entry.msg, entry.destination, entry.code].map(text);
   const about = { ...(destination && { destination }), ...(code && { code }) };
-  const isAccepted = destination !== '' && entry.level === 30 && message === 'the destination accepts the stream';
-  if (isAccepted) return { time: time ?? '', message, ...about, isAccepted };
+  // Of a destination, pods before `event` wrote no other lines of this level than of one that accepts.
+  const isAccepted =
+    destination !== '' && entry.level === INFO && (entry.event ?? DESTINATION_ACCEPTED) === DESTINATION_ACCEPTED;
+  if (isAccepted) return { time: time ?? '', message: message ?? '', ...about, isAccepted };
   const isBad = typeof entry.level === 'number' && entry.level >= WARN;
   return isBad && message ? { time: time ?? '', message, ...about } : undefined;
 }

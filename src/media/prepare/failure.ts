@@ -12,6 +12,8 @@ interface FailureOptions {
  */
 export class PrepareError extends Error {
   readonly code: UploadErrorCode;
+  /** False when it says no more than the sentence of its code. */
+  readonly hasDetail: boolean;
   /** True when the same task may work a minute later: the Job may then retry. */
   readonly again: boolean;
   /**
@@ -29,6 +31,7 @@ export class PrepareError extends Error {
     super(detail ? `${UPLOAD_ERRORS[code]} ${detail}` : UPLOAD_ERRORS[code], { cause });
     this.name = 'PrepareError';
     this.code = code;
+    this.hasDetail = Boolean(detail);
     this.again = again;
     this.retryAfterSeconds = retryAfterSeconds;
   }

@@ -5,9 +5,10 @@
 import { randomBytes } from 'node:crypto';
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import type { Failure } from '../../protocol/codes.ts';
 import type { TestStage } from '../../resources/destination/spec.ts';
 import type { Address } from '../streamer/output/address.ts';
-import { classifySystem, type Failure, failure } from '../streamer/output/failure.ts';
+import { classifySystem, failure } from '../streamer/output/failure.ts';
 
 /** A stage that failed, and the reason. */
 export interface Stopped {

@@ -3,11 +3,12 @@
  * server answers. The streamer's own transport makes the publish, and so reports the same as on air.
  */
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
+import type { FailureCode } from '../../protocol/codes.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
 import type { Executable } from '../confinement/confine.ts';
 import { type Address, AddressError, readAddress } from '../streamer/output/address.ts';
-import { type FailureCode, failure } from '../streamer/output/failure.ts';
+import { failure } from '../streamer/output/failure.ts';
 import { type DnsLookup, resolveHost } from '../streamer/output/resolve.ts';
 import { approach, type Stopped } from './approach.ts';
 import { publish } from './publish.ts';

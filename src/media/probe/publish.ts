@@ -1,9 +1,10 @@
 /** Publishes for a moment: black pictures and silence, in real time. */
 import type { Clock } from '../../lib/clock.ts';
+import type { Failure } from '../../protocol/codes.ts';
 import type { Executable } from '../confinement/confine.ts';
 import { type Address, directTo } from '../streamer/output/address.ts';
 import { ConnectionHealth } from '../streamer/output/connection-health.ts';
-import { type Failure, failure } from '../streamer/output/failure.ts';
+import { failure } from '../streamer/output/failure.ts';
 import { logIn } from '../streamer/output/login.ts';
 import { openRelay } from '../streamer/output/relay.ts';
 import { FfmpegTransport } from '../streamer/output/transport.ts';

@@ -53,12 +53,13 @@ function subject({ upload = '', name, index }: Entry, playlist: Playlist | undef
   return `Upload ${called(upload, name)}, item with index ${index} of playlist ${list},`;
 }
 
-const UNDER_WAY = new Set(['The file is being imported.', 'A client is sending the file.']);
+/** Reasons of the condition Imported that say no more than that the file is on its way. */
+const UNDER_WAY = new Set(['Importing', 'Receiving']);
 
 /** The sentence about what an import waits for; empty where it is only under way. */
 function importNote(upload: Upload): string {
-  const message = findCondition(upload.status?.conditions, 'Imported')?.message;
-  return message === undefined || UNDER_WAY.has(message) ? '' : ` ${message}`;
+  const imported = findCondition(upload.status?.conditions, 'Imported');
+  return imported === undefined || UNDER_WAY.has(imported.reason) ? '' : ` ${imported.message}`;
 }
 
 /** How far a rendition is that cannot be played yet; empty while nobody can say. */

@@ -11,7 +11,7 @@ import {
 } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { FAILURES } from '../../media/streamer/output/failure.ts';
+import { FAILURES } from '../../protocol/codes.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { NOT_RUN, ON_AIR } from '../../resources/destination/spec.ts';

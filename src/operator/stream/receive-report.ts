@@ -4,9 +4,10 @@
  * would have asked it.
  */
 import { type Clock, systemClock } from '../../lib/clock.ts';
-import { admit, REPORT_RATE } from '../../media/streamer/control/push-plan.ts';
+import { admit } from '../../lib/rate.ts';
 import type { Grant } from '../../protocol/grant.ts';
 import { readReport } from '../../protocol/report.ts';
+import { REPORT_RATE } from '../../protocol/report-rate.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';

@@ -1,7 +1,7 @@
 /** Decides on the renditions of an upload that has been imported: those to make, to keep and to drop. Pure: no I/O, no clock. */
 
 import { kubeTime } from '../../lib/clock.ts';
-import { importJobName } from '../../resources/common/names.ts';
+import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
@@ -37,8 +37,10 @@ function rendition(
   const choiceError = findChoiceError(upload, media);
   if (choiceError) return { profile, state: 'failed', error: choiceError };
   const current = findRendition(upload, profile);
-  const hadNoRoom = current?.error?.message === noPreparedRoom.message;
-  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !hadNoRoom)) {
+  // Room comes without an edit. The Job of a failure is kept for an hour, so a storage that is full is tried once an hour.
+  const mayHaveRoom =
+    current?.error?.code === 'storage_full' && !observed.jobs.has(renditionJobName(upload.metadata.name, profile));
+  if (current?.state === 'ready' || (current?.state === 'failed' && !edited && !mayHaveRoom)) {
     const { unwantedSince: _, ...wanted } = current;
     return wanted;
   }

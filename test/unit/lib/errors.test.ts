@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { ERRORS } from '../../../src/lib/errors.ts';
-import { FAILURES } from '../../../src/media/streamer/output/failure.ts';
+import { FAILURES } from '../../../src/protocol/codes.ts';
 import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/resources/stream/spec.ts';
 import { UPLOAD_ERRORS } from '../../../src/resources/upload/spec.ts';
 import { UPLOAD_WARNINGS } from '../../../src/resources/upload/warnings.ts';

@@ -3,7 +3,6 @@
  * played, with its name.
  */
 import { open } from 'node:fs/promises';
-import { UPLOAD_ERRORS } from '../../../resources/upload/spec.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure.ts';
@@ -80,7 +79,7 @@ const UNKNOWN_FILE =
 
 /** True for a refusal that says nothing of the file. */
 const isUnknown = (cause: unknown): boolean =>
-  cause instanceof PrepareError && cause.message === UPLOAD_ERRORS.media_unreadable;
+  cause instanceof PrepareError && cause.code === 'media_unreadable' && !cause.hasDetail;
 
 async function readHead(path: string): Promise<Buffer> {
   const file = await open(path);

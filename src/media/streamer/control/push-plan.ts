@@ -6,7 +6,9 @@
  * costs one small request for each backoff. The waits are random, so thousands of pods do not report in the same moment.
  */
 import { type Backoff, exponentialMs } from '../../../lib/backoff.ts';
+import { admit } from '../../../lib/rate.ts';
 import type { StreamerReport } from '../../../protocol/report.ts';
+import { REPORT_RATE } from '../../../protocol/report-rate.ts';
 
 const HEARTBEAT_MS = 300_000;
 /** Changes of one moment, such as those of two destinations, go in one report. */
@@ -14,23 +16,6 @@ const GAP_MS = 200;
 const BACKOFF: Backoff = { baseMs: 1_000, maxMs: HEARTBEAT_MS };
 /** The operator writes a session that is on air once an hour. */
 const HOUR_SECONDS = 3600;
-
-/** Limits events to one for each `everyMs` in the long run, after a burst. */
-export interface Rate {
-  everyMs: number;
-  burst: number;
-}
-
-export const REPORT_RATE: Rate = { everyMs: 15_000, burst: 20 };
-
-/**
- * Returns the new value of `paidUntilMs` where one more event is within the rate, and undefined where it is not. The value starts at
- * minus infinity. This is the generic cell rate algorithm (ITU-T I.371).
- */
-export function admit({ everyMs, burst }: Rate, paidUntilMs: number, nowMs: number): number | undefined {
-  const next = Math.max(paidUntilMs, nowMs) + everyMs;
-  return next - nowMs > burst * everyMs ? undefined : next;
-}
 
 export interface PushState {
   /** The report that the operator has accepted last, as `describeChange` returns it; undefined before. */

@@ -5,9 +5,10 @@
  */
 import { randomBytes } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import type { Failure } from '../../../protocol/codes.ts';
 import { type Address, withLogin } from './address.ts';
 import { answerChallenge } from './authmod.ts';
-import { type Failure, failure } from './failure.ts';
+import { failure } from './failure.ts';
 import { openRelay } from './relay.ts';
 import { askToConnect, type ConnectReply } from './rtmp-connect.ts';
 

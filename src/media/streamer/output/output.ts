@@ -8,6 +8,7 @@
 import { connect } from 'node:net';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { DESTINATION_ACCEPTED, type Failure } from '../../../protocol/codes.ts';
 import type { DestinationSecrets } from '../../../protocol/destinations.ts';
 import { FIELDS } from '../../../resources/destination/read.ts';
 import type { Executable } from '../../confinement/confine.ts';
@@ -15,7 +16,7 @@ import { type Address, AddressError, directTo, readAddress } from './address.ts'
 import type { Broadcaster } from './broadcaster.ts';
 import { ConnectionAirtime } from './connection-airtime.ts';
 import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
-import { backoffMs, classifySystem, type Failure, failure } from './failure.ts';
+import { backoffMs, classifySystem, failure } from './failure.ts';
 import { LastingFailure } from './lasting-failure.ts';
 import { logIn } from './login.ts';
 import { OutputQueue } from './output-queue.ts';
@@ -255,7 +256,10 @@ export class Output {
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
       renewed = true;
-      log.info({ destination: name }, 'the connection reached its maximum age and is replaced');
+      log.info(
+        { destination: name, event: 'connection_renewed' },
+        'the connection reached its maximum age and is replaced',
+      );
       leave();
     });
     const signal = AbortSignal.any([change, this.#stop.signal]);
@@ -304,7 +308,7 @@ export class Output {
     this.#connected = connected;
     if (connected) {
       this.#failure.clear();
-      log.info({ destination: name }, 'the destination accepts the stream');
+      log.info({ destination: name, event: DESTINATION_ACCEPTED }, 'the destination accepts the stream');
       onConnected?.();
     }
     onChange?.();

@@ -6,8 +6,9 @@
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { type AddressInfo, createServer, isIP, type Socket } from 'node:net';
+import type { Failure } from '../../../protocol/codes.ts';
 import { certificateFault } from './certificate.ts';
-import { classifySystem, type Failure, failure } from './failure.ts';
+import { classifySystem, failure } from './failure.ts';
 
 export interface Relay {
   /** The port of 127.0.0.1 for ffmpeg. */

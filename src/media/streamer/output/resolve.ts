@@ -5,7 +5,8 @@
 import { lookup as dnsLookup } from 'node:dns/promises';
 import { sleep } from '../../../lib/clock.ts';
 import { isAllowedAddress, isInternalHost } from '../../../lib/public-address.ts';
-import { type Failure, failure } from './failure.ts';
+import type { Failure } from '../../../protocol/codes.ts';
+import { failure } from './failure.ts';
 
 /** The signature of node:dns/promises; tests replace it. */
 export type DnsLookup = (host: string, options: { all: true }) => Promise<{ address: string }[]>;

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import type { Failure } from '../../../protocol/codes.ts';
 import { toolEnvironment } from '../../../settings/environment.ts';
 import { commandLine, type Executable } from '../../confinement/confine.ts';
 import type { Address } from './address.ts';
-import { classify, classifyEnd, type Failure, failure, progressBytes, redact } from './failure.ts';
+import { classify, classifyEnd, failure, progressBytes, redact } from './failure.ts';
 
 /** File descriptors behind the standard three. */
 const PROGRESS_FD = 3;

@@ -23,6 +23,10 @@ import {
 } from '../../../kit/make/operator.ts';
 
 const importing: UploadStatus = { phase: 'importing' };
+const importingAs = (reason: string, message: string): UploadStatus => ({
+  ...importing,
+  conditions: [{ type: 'Imported', status: 'False', reason, message, lastTransitionTime: NOW.toISOString() }],
+});
 const preparing: UploadStatus = {
   phase: 'preparing',
   media: MEDIA,
@@ -54,6 +58,18 @@ describe('media readiness', () => {
       [upload('film', {})],
       'MediaImporting',
       'Upload "film" is still being imported.',
+    ],
+    [
+      'an upload on its way, which says so in whatever words',
+      [upload('film', importingAs('Receiving', 'It comes.'))],
+      'MediaImporting',
+      'Upload "film" is still being imported.',
+    ],
+    [
+      'an upload that waits for its link',
+      [upload('film', importingAs('WaitingForLink', 'The link is tried again soon.'))],
+      'MediaImporting',
+      'Upload "film" is still being imported. The link is tried again soon.',
     ],
     ['an upload on its way', [upload('film', importing)], 'MediaImporting', 'Upload "film" is still being imported.'],
     ['an upload that failed', [upload('film', broken)], 'MediaFailed', 'Upload "film" could not be imported: Cut off.'],

@@ -2,10 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../src/kube/core.ts';
 import { decideUpload } from '../../../../src/operator/upload/decide.ts';
-import { buildJob, type WantedJob } from '../../../../src/operator/upload/job.ts';
+import { buildJob, type WantedJob, wantRendition } from '../../../../src/operator/upload/job.ts';
 import type { UploadObservation } from '../../../../src/operator/upload/plan.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
-import { MEDIA, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
+import { MEDIA, makeJob, NOW, SETTINGS, upload } from '../../../kit/make/operator.ts';
 
 const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
   decideUpload(upload, {
@@ -61,4 +61,16 @@ it('no rendition is made beyond the account’s limit, and it is made when there
   const again = see({ ...imported, status: full.status }, { profiles });
   expect(again.create).toHaveLength(1);
   expect(again.status.renditions).toMatchObject([{ state: 'pending' }]);
+});
+
+it('a rendition that found the storage full fails while its Job is there, and is tried again when that is gone', () => {
+  const imported = upload('film', { observedGeneration: 1, sourceKey: 'sources/uid-of-film', media: MEDIA });
+  const profiles = ['720p30'];
+  const error = { code: 'storage_full', message: 'In whatever words.' } as const;
+  const status = { ...imported.status, renditions: [{ profile: '720p30', state: 'failed' as const, error }] };
+  const failed = { ...imported, status };
+  const job = makeJob(failed, wantRendition(failed, MEDIA, '720p30'));
+  const jobs = new Map([[job.metadata.name, job]]);
+  expect(see(failed, { profiles, jobs }).status.renditions).toMatchObject([{ state: 'failed', error }]);
+  expect(see(failed, { profiles }).create).toHaveLength(1);
 });

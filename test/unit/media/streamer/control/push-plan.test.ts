@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
+import { admit } from '../../../../../src/lib/rate.ts';
 import {
-  admit,
   afterPush,
   describeChange,
   isPushDue,
   NOTHING_PUSHED,
   type PushState,
-  REPORT_RATE,
 } from '../../../../../src/media/streamer/control/push-plan.ts';
 import type { StreamerReport } from '../../../../../src/protocol/report.ts';
+import { REPORT_RATE } from '../../../../../src/protocol/report-rate.ts';
 
 type DestinationStats = StreamerReport['destinations'][number];
 const destination = (state: Partial<DestinationStats> = {}): DestinationStats => ({

@@ -4,11 +4,10 @@ import {
   backoffMs,
   classify,
   classifyEnd,
-  FAILURES,
-  type FailureCode,
   progressBytes,
   redact,
 } from '../../../../../src/media/streamer/output/failure.ts';
+import { FAILURES, type FailureCode } from '../../../../../src/protocol/codes.ts';
 
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
