@@ -47,7 +47,7 @@ export const InvoiceTax = Type.Object(
 export const KINDS = ['invoice', 'credit_note'] as const;
 
 export const Content = Type.Object({
-  kind: Type.Enum(KINDS),
+  kind: Type.Enum(KINDS, { title: 'InvoiceKind' }),
   number: Type.String({ description: 'Invoice number. The numbers of a year have no gaps.' }),
   issuedOn: day('Date of issue, in the seller’s time zone.'),
   periodFrom: orNull(day('First day of the billed period. Null for a credit note without a period.')),

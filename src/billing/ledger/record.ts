@@ -76,7 +76,11 @@ export const usageFields = {
   to: Type.Optional(
     Type.String({ format: 'date', description: 'Last day. Defaults to today. The range is at most one year.' }),
   ),
-  groupBy: Type.Enum(GROUPS, { default: 'day', description: 'Group of each line: a day or a stream.' }),
+  groupBy: Type.Enum(GROUPS, {
+    title: 'UsageGroup',
+    default: 'day',
+    description: 'Group of each line: a day or a stream.',
+  }),
   timeZone: Type.String({
     minLength: 1,
     maxLength: 64,
@@ -107,7 +111,7 @@ export const Usage = Type.Object(
     from: Type.String({ format: 'date' }),
     to: Type.String({ format: 'date' }),
     timeZone: Type.String(),
-    groupBy: Type.Enum(GROUPS),
+    groupBy: Type.Enum(GROUPS, { title: 'UsageGroup' }),
     credits: credits('Sum of all lines.'),
     onAirSeconds: Type.Number({ description: 'Sum of all lines, in seconds.' }),
     lines: Type.Array(UsageLine, { description: 'Each day in order, or each stream with usage, highest first.' }),

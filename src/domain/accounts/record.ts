@@ -32,6 +32,7 @@ const AccountLimit = Type.Object(
 export const AccountLimits = Type.Object(
   {
     class: Type.Enum(ACCOUNT_CLASSES, {
+      title: 'AccountClass',
       description: 'trial: no credit was ever bought or granted. full: the account has had credit.',
     }),
     howToLift: Type.Union([Type.String(), Type.Null()], {

@@ -7,7 +7,7 @@ import { Change, Item } from './changes.ts';
 export const MAX_CHANGES = 100;
 
 const VersionNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
-const Mode = Type.Enum(PLAYLIST_MODES, { description: 'The order in which items are played.' });
+const Mode = Type.Enum(PLAYLIST_MODES, { title: 'PlaylistMode', description: 'The order in which items are played.' });
 const Items = Type.Array(Item, { maxItems: MAX_ITEMS });
 const nullableVersion = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description });
@@ -15,7 +15,7 @@ const nullableVersion = (description: string) =>
 export const PlaylistCreate = Type.Object(
   {
     name: Type.Optional(DisplayName),
-    kind: Type.Enum(PLAYLIST_KINDS),
+    kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
     mode: Mode,
     items: Items,
     streamID: Type.Optional(
@@ -73,7 +73,7 @@ const summary = {
   id: Type.String(),
   createdAt: Type.String({ format: 'date-time' }),
   name: Type.String(),
-  kind: Type.Enum(PLAYLIST_KINDS),
+  kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
   mode: Mode,
   streamID: Type.String({
     description: 'Stream that the playlist belongs to. Empty until the playlist is attached to one.',
@@ -94,6 +94,7 @@ export const Publication = Type.Object(
   {
     version: nullableVersion('Published version. Null if none was ever published.'),
     state: Type.Enum(PUBLICATION_STATES, {
+      title: 'PreparationState',
       description:
         'While `preparing`, streams on air keep playing what they play. Once `ready`, they switch after the current item.',
     }),

@@ -32,7 +32,9 @@ export const Problem = Type.Object(
     ),
     used: Type.Optional(Type.Number({ description: 'With `limit`: what the account has of it.' })),
     allowed: Type.Optional(Type.Number({ description: 'With `limit`: what it may have.' })),
-    class: Type.Optional(Type.Enum(ACCOUNT_CLASSES, { description: 'With `limit`: the class of the account.' })),
+    class: Type.Optional(
+      Type.Enum(ACCOUNT_CLASSES, { title: 'AccountClass', description: 'With `limit`: the class of the account.' }),
+    ),
     retryAfterSeconds: Type.Optional(
       Type.Integer({ description: 'Where a flow is limited: when to try again, as `Retry-After` says too.' }),
     ),

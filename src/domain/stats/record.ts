@@ -39,7 +39,7 @@ export const LiveStats = Type.Object(
         id: Type.String(),
         name: Type.String(),
         ...place,
-        track: Type.Enum(['video', 'audio']),
+        track: Type.Enum(['video', 'audio'], { title: 'MediaKind' }),
         code: Type.String(),
         message: Type.String(),
       }),

@@ -1,7 +1,7 @@
 /** Defines the status of the service as clients see it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 
-const Component = Type.Enum(['ok', 'unavailable']);
+const Component = Type.Enum(['ok', 'unavailable'], { title: 'ComponentState' });
 export const Status = Type.Object(
   {
     status: Type.Enum(['ok', 'degraded'], { description: 'degraded: a component is unavailable.' }),

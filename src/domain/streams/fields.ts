@@ -44,11 +44,13 @@ const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
 
 /** The published API contract uses `q_1080p` in requests and once `1080p` in a response. Requests accept both; responses use the first. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
+  title: 'QualityText',
   description: 'Height of the picture, e.g. q_1080p or 1080p.',
 });
 const FramerateInput = Type.Enum(
   [...PUBLIC_FRAMERATES, ...FRAMERATES.map((f): `${Framerate}` => `${f}`), ...FRAMERATES],
   {
+    title: 'FramerateText',
     description: 'Frame rate in frames per second, e.g. f_30 or 30.',
   },
 );
@@ -73,7 +75,10 @@ export const STREAM_FIELDS = {
     label: 'Name',
   }),
   status: computed(
-    Type.Enum(PHASES, { description: 'State in one word. live means that a destination accepts media.' }),
+    Type.Enum(PHASES, {
+      title: 'StreamStatus',
+      description: 'State in one word. live means that a destination accepts media.',
+    }),
   ),
   ready: inStatus('canStart', { absent: false }),
   quality: inSpec('quality', {

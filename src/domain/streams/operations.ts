@@ -109,7 +109,7 @@ const recordOperations = [
     summary: 'List streams, newest first',
     description: `Returns the account’s streams, optionally filtered by \`status\` or by a part of the name in \`q\`. ${PAGED}`,
     query: {
-      status: Type.Optional(Type.Enum(PHASES, { description: 'Only streams in this state.' })),
+      status: Type.Optional(Type.Enum(PHASES, { title: 'StreamStatus', description: 'Only streams in this state.' })),
       q: Type.Optional(Type.String({ maxLength: 200, description: 'Only streams whose name contains this text.' })),
     },
     output: page(Stream, 'StreamList', { isMemoized: true }),

@@ -21,6 +21,7 @@ export const StreamSkip = Type.Object(
   {
     track: Type.Optional(
       Type.Enum(['video', 'audio'], {
+        title: 'MediaKind',
         default: 'video',
         description: 'Playlist track to skip in: video, or audio for a stream with audio playlists. Defaults to video.',
       }),

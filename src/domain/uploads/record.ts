@@ -4,6 +4,7 @@ import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { PREVIEW_STATES, TrackChoice, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 
 const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
+  title: 'UploadType',
   description: 'The media to take from the source: video, or sound alone.',
 });
 
@@ -38,7 +39,7 @@ export type UploadUpdate = Static<typeof UploadUpdate>;
 
 const DeclaredTrack = Type.Object({
   index: Type.Integer({ description: 'Index of the track, counted from 0 over all tracks of the file.' }),
-  kind: Type.Enum(['VIDEO', 'AUDIO'], { description: 'Kind of the track.' }),
+  kind: Type.Enum(['VIDEO', 'AUDIO'], { title: 'UploadType', description: 'Kind of the track.' }),
   codec: Type.String(),
   language: nullable(Type.String()),
   title: nullable(Type.String()),
@@ -72,7 +73,7 @@ export const Upload = Type.Object(
       description: 'Video and audio tracks of the file. Empty until it has been imported.',
     }),
     moreTracks: Type.Integer({ description: 'Number of tracks that `declaredTracks` leaves out.' }),
-    preview: Type.Union([Type.Enum(PREVIEW_STATES), Type.Null()], {
+    preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
       description:
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +
         'yet; the first request starts its preparation.',

@@ -137,6 +137,7 @@ export const LoopStreamSpec = Type.Object({
   ),
   itemFailurePolicy: Type.Optional(
     Type.Enum(ITEM_FAILURES, {
+      title: 'OnItemFailure',
       default: 'Skip',
       description:
         'Skip (default): items that cannot be played are left out until they can. Block: the stream starts only when ' +
@@ -145,6 +146,7 @@ export const LoopStreamSpec = Type.Object({
   ),
   startPolicy: Type.Optional(
     Type.Enum(STARTS, {
+      title: 'StreamStart',
       default: 'Progressive',
       description:
         'Progressive (default): media is played while the rest of it is being prepared. Prepared: media is played only ' +

@@ -17,7 +17,7 @@ import type { Json, MediaType, OpenApi, OperationObject, Response } from './docu
 import { addLinks } from './links.ts';
 import { listCodes } from './operation-errors.ts';
 import { problemExample } from './problem-examples.ts';
-import { shapeSchemas } from './shapes.ts';
+import { nameValues, shapeSchemas } from './shapes.ts';
 
 /** Options of @fastify/swagger. The server's address is that of the document itself. */
 export const OPENAPI = {
@@ -148,6 +148,7 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
   const schemas: Record<string, Json> = {};
   shapeSchemas(JSON.parse(JSON.stringify(Problem)), schemas);
   const doc = shapeSchemas(JSON.parse(JSON.stringify(made)), schemas) as OpenApi;
+  nameValues(schemas);
   const responses: Record<string, Response> = {};
   for (const [path, item] of Object.entries(doc.paths))
     for (const [method, operation] of Object.entries(item)) {

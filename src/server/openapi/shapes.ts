@@ -2,49 +2,7 @@
  * Adapts schemas for client generators: named objects and enums become components with one type each, values of an enum have one
  * type, and integers declare their width. Pure: no I/O, no clock.
  */
-import { ACCOUNT_CLASSES } from '../../settings/limits.ts';
 import type { Json } from './document.ts';
-
-/** Names of enums that appear in several places. A place names an enum that appears once. */
-const ENUMS: Record<string, readonly string[]> = {
-  AccountClass: ACCOUNT_CLASSES,
-  ComponentState: ['ok', 'unavailable'],
-  FramerateText: ['f_24', 'f_25', 'f_30', 'f_60', '24', '25', '30', '60'],
-  InvoiceKind: ['invoice', 'credit_note'],
-  MediaKind: ['video', 'audio'],
-  OnItemFailure: ['Skip', 'Block'],
-  PlaylistMode: ['sequential', 'shuffle'],
-  PreparationState: ['preparing', 'ready', 'failed'],
-  QualityText: ['q_720p', 'q_1080p', 'q_1440p', 'q_2160p', '720p', '1080p', '1440p', '2160p'],
-  StreamStart: ['Progressive', 'Prepared'],
-  StreamStatus: [
-    'idle',
-    'scheduled',
-    'waiting',
-    'starting',
-    'live',
-    'reconnecting',
-    'stopping',
-    'stopped',
-    'ended',
-    'failed',
-  ],
-  UploadType: ['VIDEO', 'AUDIO'],
-  UsageGroup: ['day', 'stream'],
-};
-const NAMES = new Map(Object.entries(ENUMS).map(([name, values]) => [values.join(), name]));
-
-/**
- * Some languages have one namespace for the values of all enums (openapi-generator's Go has `const FAILED`). If another enum shares
- * a value's name, all values of this enum get its name as a prefix.
- */
-function nameVariables(name: string, values: readonly unknown[]): Json {
-  const nameValue = (value: unknown) => String(value).toUpperCase();
-  const others = Object.entries(ENUMS).flatMap(([other, theirs]) => (other === name ? [] : theirs.map(nameValue)));
-  if (!values.some((value) => others.includes(nameValue(value)))) return {};
-  const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
-  return { 'x-enum-varnames': values.map((value) => `${prefix}_${nameValue(value)}`) };
-}
 
 const INT32 = 2 ** 31 - 1;
 /** Keys that stay beside a reference. */
@@ -73,18 +31,35 @@ export function shapeSchemas(value: unknown, schemas: Record<string, Json>): unk
 function shapeEnum(schema: Json, values: readonly unknown[], schemas: Record<string, Json>): Json {
   const [texts, numbers] = ['string', 'number'].map((type) => values.filter((value) => typeof value === type));
   if (texts?.length && numbers?.length) {
-    const { enum: _both, ...rest } = schema;
-    return {
-      ...rest,
-      anyOf: [shapeEnum({ enum: texts }, texts, schemas), shapeEnum({ enum: numbers }, numbers, schemas)],
-    };
+    const { enum: _both, title, ...rest } = schema;
+    const anyOf = [shapeEnum({ enum: texts, title }, texts, schemas), shapeEnum({ enum: numbers }, numbers, schemas)];
+    return { ...rest, anyOf };
   }
   const type = texts?.length ? 'string' : 'integer';
-  const shaped = { type, ...(type === 'integer' && { format: 'int32' }), ...schema };
-  const name = NAMES.get(values.join());
-  if (name === undefined) return shaped;
-  schemas[name] = { type, title: name, enum: values, ...nameVariables(name, values) };
+  if (typeof schema.title !== 'string') return { type, ...(type === 'integer' && { format: 'int32' }), ...schema };
+  const name = schema.title;
+  const known = schemas[name]?.enum as unknown[] | undefined;
+  if (known && known.join() !== values.join()) throw new Error(`Two enums have the name ${name}.`);
+  schemas[name] = { type, title: name, enum: values };
   return referTo(name, schema);
+}
+
+/**
+ * Names the values of named enums for languages that have one namespace for all of them (openapi-generator's Go has `const FAILED`). If
+ * another enum shares a value's name, all values of this enum get its name as a prefix.
+ */
+export function nameValues(schemas: Record<string, Json>): void {
+  const nameValue = (value: unknown) => String(value).toUpperCase();
+  const enums = Object.entries(schemas).filter(([, schema]) => Array.isArray(schema.enum));
+  for (const [name, schema] of enums) {
+    const values = schema.enum as unknown[];
+    const others = enums.flatMap(([other, theirs]) =>
+      other === name ? [] : (theirs.enum as unknown[]).map(nameValue),
+    );
+    if (!values.some((value) => others.includes(nameValue(value)))) continue;
+    const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
+    schema['x-enum-varnames'] = values.map((value) => `${prefix}_${nameValue(value)}`);
+  }
 }
 
 /** An integer without bounds may be as large as a byte count. */
