@@ -5,6 +5,7 @@ import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts
 import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
 import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../resources/common/names.ts';
+import type { History, KeptVersion } from '../../resources/playlist/history.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';
 import { annotatePublished, type PlaylistSpec, readPlayedPart, readPublished } from '../../resources/playlist/spec.ts';
 import { annotateNextVersion, annotateSameVersion, readVersion } from '../../resources/playlist/version.ts';
@@ -16,7 +17,6 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
-import type { History, KeptVersion } from './history.ts';
 import { computePublication } from './publication.ts';
 import type {
   Playlist,

@@ -2,9 +2,10 @@
  * Keeps the versions of a playlist through a restore: records which version the playlist has, and holds a playlist of an account until the
  * versions that the API server kept of it are deleted.
  */
-import { createHistory } from '../../domain/playlists/history.ts';
+
 import { hasReason } from '../../kube/types.ts';
 import { ACCOUNT_LABEL, VERSIONS_FINALIZER } from '../../resources/common/names.ts';
+import { createHistory } from '../../resources/playlist/history.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
 import { annotateSameVersion } from '../../resources/playlist/version.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';

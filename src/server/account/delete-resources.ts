@@ -1,11 +1,11 @@
 /** Deletes all resources of a deleted account. Nobody uses the account any more, so the usual conditions of a delete do not apply. */
 
 import type { OwnedResources } from '../../domain/owned-resources.ts';
-import { createHistory } from '../../domain/playlists/history.ts';
 import { SECRETS } from '../../kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
 import { SECRET_FINALIZER, VERSIONS_FINALIZER } from '../../resources/common/names.ts';
+import { createHistory } from '../../resources/playlist/history.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 
 /** Grace period of a stream that stops, and a little more. */

@@ -3,7 +3,6 @@
  * does not hold it up, and the only copies of keys and versions are kept. They go with their object nevertheless.
  */
 import { expect, it } from 'vitest';
-import { createHistory } from '../../../src/domain/playlists/history.ts';
 import { CONFIG_MAPS, CONTROLLER_REVISIONS, JOBS, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { KubeObject, ObjectMeta, OwnerReference, Resource } from '../../../src/kube/types.ts';
 import {
@@ -18,6 +17,7 @@ import {
   VERSIONS_FINALIZER,
 } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { createHistory } from '../../../src/resources/playlist/history.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { readVersion } from '../../../src/resources/playlist/version.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';

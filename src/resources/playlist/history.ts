@@ -6,13 +6,12 @@
 
 import { CONTROLLER_REVISIONS, type ControllerRevision } from '../../kube/core.ts';
 import { formatApiVersion } from '../../kube/paths.ts';
-import { type Kube, KubeError } from '../../kube/types.ts';
-import { ACCOUNT_LABEL, INTENT_ANNOTATION, PLAYLIST_LABEL } from '../../resources/common/names.ts';
-import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
-import { type PlaylistSpec, readCopy } from '../../resources/playlist/spec.ts';
-import { listEarlierUids, readVersion } from '../../resources/playlist/version.ts';
-import { HISTORY_LIMIT } from '../../resources/playlist/version-bytes.ts';
-import type { WriteLimit } from '../limits/writes.ts';
+import { type Kube, KubeError, type KubeObject } from '../../kube/types.ts';
+import { ACCOUNT_LABEL, INTENT_ANNOTATION, PLAYLIST_LABEL } from '../common/names.ts';
+import { PLAYLISTS, type Playlist } from './resource.ts';
+import { type PlaylistSpec, readCopy } from './spec.ts';
+import { listEarlierUids, readVersion } from './version.ts';
+import { HISTORY_LIMIT } from './version-bytes.ts';
 
 export interface KeptVersion {
   version: number;
@@ -22,8 +21,13 @@ export interface KeptVersion {
 
 export type History = ReturnType<typeof createHistory>;
 
-/** `writes` counts what is stored for an account; the operator has no such limit. */
-export function createHistory(kube: Kube, writes?: Pick<WriteLimit, 'count'>) {
+/** Counts what is stored for an account. */
+interface StoredCount {
+  count(accountId: string, stored: KubeObject): void;
+}
+
+/** The operator has no limit of writes, so it counts nothing. */
+export function createHistory(kube: Kube, writes?: StoredCount) {
   const buildName = ({ metadata }: Playlist, version: number) => `${metadata.name}-${version}`;
   const listUids = (playlist: Playlist) => [playlist.metadata.uid, ...listEarlierUids(playlist)];
   /** A revision has the label of the playlist, or of an earlier UID that it had: backup tools keep labels. */
