@@ -19,7 +19,7 @@ import { ConfigError } from '../../settings/settings.ts';
 import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
-import { PrepareError } from './failure.ts';
+import { PrepareError } from './failure/failure.ts';
 import { fitTracks } from './inspect/tracks.ts';
 import { type JobContext, makeRange, makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';

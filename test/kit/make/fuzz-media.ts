@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
-import { PrepareError } from '../../../src/media/prepare/failure.ts';
+import { PrepareError } from '../../../src/media/prepare/failure/failure.ts';
 import { checkHeader } from '../../../src/media/prepare/inspect/check-limits.ts';
 import { describeMedia, probe, scanPackets } from '../../../src/media/prepare/inspect/probe.ts';
 import { checkComplete, checkType } from '../../../src/media/prepare/inspect/source.ts';

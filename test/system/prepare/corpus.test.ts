@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { PrepareError } from '../../../src/media/prepare/failure.ts';
+import { PrepareError } from '../../../src/media/prepare/failure/failure.ts';
 import { ensureCorpus } from '../../kit/make/corpus/files.ts';
 import { importMedia } from '../../kit/make/imports.ts';
 import { room } from '../../kit/make/prepare.ts';

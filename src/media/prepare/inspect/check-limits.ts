@@ -4,7 +4,7 @@
  */
 
 import type { MediaLimits } from '../../limits.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import type { MediaType, Source } from './source.ts';
 
 /** This much output is allowed for any number of bytes: a still picture that is shown for ten minutes. */

@@ -1,5 +1,5 @@
 /** Reads a source to its end, and decides which of its tracks are played. */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { breaksOff } from './ending.ts';
 import type { MediaTools } from './ffprobe.ts';
 import { probeFirstFrame, type ScanOptions, scanPackets } from './probe.ts';

@@ -1,5 +1,5 @@
 /** Runs ffprobe on a stranger's file, and reads the packets that it lists. */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { eachLine, type MediaTool, ToolError } from '../tools/tool.ts';
 import { openInput, type Patch } from '../tools/untrusted-input.ts';
 import type { Packet } from './packet.ts';

@@ -2,7 +2,7 @@
  * Joins the clocks of a source into one line of time. A clock restarts where recordings were joined byte by byte, and
  * jumps where a recorder lost its input; a player goes on at once in both cases. Pure: no I/O, no clock.
  */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { beyondPadding } from './padding.ts';
 
 /** Containers of live signals: a jump of time is a break there, not a pause. */

@@ -5,7 +5,7 @@
 import { open } from 'node:fs/promises';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
 import type { MediaLimits } from '../../limits.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { eachLine } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { checkHeader, checkPicture } from './check-limits.ts';

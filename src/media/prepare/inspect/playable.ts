@@ -2,7 +2,7 @@
  * Refuses a source that ffmpeg opens but nobody could watch: encrypted tracks, and colours that would come out wrong.
  * Pure: no I/O, no clock.
  */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import type { Source, VideoStream } from './source.ts';
 
 /** Sample entries of encrypted tracks: ISO/IEC 23001-7 (encv, enca), and the iTunes Store's (drmi, drms). */

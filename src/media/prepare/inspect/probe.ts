@@ -2,7 +2,7 @@
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { eachLine, ToolError } from '../tools/tool.ts';
 import type { Patch } from '../tools/untrusted-input.ts';
 import { checkPackets, checkTrack, type TrackCounts } from './check-limits.ts';

@@ -1,7 +1,7 @@
 /** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
 import { MAX_TRACK_TITLE_CHARS, type UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
 import { findChoiceProblem } from '../../../resources/upload/track-choice.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import type { Patch } from '../tools/untrusted-input.ts';
 import { readPlacement } from './display-matrix.ts';
 import type { Shift } from './join-clocks.ts';

@@ -2,7 +2,7 @@
  * Names a track at which ffprobe gave up. ffprobe opens a decoder for every track, and ends without a result where one of them takes no
  * form of its codec, such as xHE-AAC in a track of AAC. Pure: no I/O, no clock.
  */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 
 /** MPEG-4 audio object types that people know by another name (ISO/IEC 14496-3, table 1.17). */
 const OBJECT_TYPES: Readonly<Record<string, string>> = { 42: 'xHE-AAC (USAC)' };

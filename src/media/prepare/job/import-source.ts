@@ -9,7 +9,7 @@ import { parseProfile } from '../../../resources/stream/profile.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
 import { markPlayed } from '../inspect/source.ts';

@@ -5,7 +5,7 @@ import type { Sent } from '../../../protocol/task.ts';
 import { readJoin } from '../../storage/joins.ts';
 import { arrivedBytes, arrivingPieces, deletePieces, joinedPieces } from '../../storage/pieces.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import type { Sink, Written } from '../link/fetch.ts';
 import { ServerSpeed } from '../link/server-speed.ts';
 

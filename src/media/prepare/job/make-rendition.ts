@@ -20,7 +20,7 @@ import {
   SAMPLES_PER_FRAME,
 } from '../../rendition/index.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { longestFor } from '../inspect/check-limits.ts';
 import { examine } from '../inspect/examine.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';

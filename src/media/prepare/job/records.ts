@@ -14,7 +14,7 @@ import {
 import type { PrepareTask } from '../../../protocol/task.ts';
 import { claimStorage, listRecords, markDeleted, readRecord, writeRecord } from '../../records/store.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { arrived, findKeys, hasSource } from './join-upload.ts';
 import type { JobContext } from './make-rendition.ts';
 

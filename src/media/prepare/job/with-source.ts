@@ -1,6 +1,6 @@
 /** Reads the source of a rendition from storage, and notices when it is not the one that was imported. */
 import { type Storage, StorageError } from '../../storage/storage.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 
 interface Imported {
   sourceKey: string;

@@ -1,7 +1,7 @@
 /** Reads Content-Encoding as servers really send it, and decodes a body by it (RFC 9110 8.4). */
 import { pipeline, Readable, type Transform } from 'node:stream';
 import zlib from 'node:zlib';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { peek } from './peek.ts';
 
 type Coding = 'gzip' | 'deflate' | 'br' | 'zstd';

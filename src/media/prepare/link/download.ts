@@ -6,7 +6,7 @@
 import { sleep, systemClock } from '../../../lib/clock.ts';
 import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { announcesRanges, CONDITION_REFUSED, first, isWholeAnswer, readPart, readStrongTag } from './answer.ts';
 import { decodeBody, readCodings } from './codings.ts';
 import { Cookies } from './cookies.ts';

@@ -2,7 +2,7 @@
  * Imports from a link: streams its content to where it is kept. A source that breaks off and cannot be continued begins
  * again.
  */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { Download, type FetchOptions } from './download.ts';
 import { linkAgent, linkConnector } from './guard.ts';
 import { BrokenOffError } from './outage.ts';

@@ -2,7 +2,7 @@
 import type { Agent } from 'undici';
 import { type AddressLookup, guardedAgent, guardedConnector } from '../../../lib/guarded-agent.ts';
 import { findLinkRefusal } from '../../../resources/upload/link.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 
 const forbidden = (detail: string) => new PrepareError('link_forbidden', detail);
 

@@ -3,7 +3,7 @@
  * one is told.
  */
 import { type Dispatcher, request } from 'undici';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { first } from './answer.ts';
 import type { Cookies } from './cookies.ts';
 import { checkLink } from './guard.ts';

@@ -8,7 +8,7 @@ import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import type { buildConnector } from 'undici';
 import { SILENCE_TIMEOUT_MS } from '../../../lib/guarded-agent.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { PassingError } from './outage.ts';
 
 /** The limit of Chromium. */

@@ -2,7 +2,7 @@
  * Tells passing failures of a server from lasting ones, and reads how long the server asks to be left alone. Pure: no
  * I/O, no clock.
  */
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { isUnreadable } from './unreadable.ts';
 
 interface PassingOptions {

@@ -4,7 +4,7 @@
  */
 
 import type { MediaLimits } from '../../limits.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { checkSeconds } from '../inspect/check-limits.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';
 import { keepsTime, type Scan, type Source } from '../inspect/source.ts';

@@ -2,7 +2,7 @@
 import type { Logger } from '../../../lib/log.ts';
 import { FlvError, FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
-import { PrepareError } from '../failure.ts';
+import { PrepareError } from '../failure/failure.ts';
 import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
 import {
   encodedBytes,

@@ -1,5 +1,5 @@
 /** Defines the failure of a task, in the words of UPLOAD_ERRORS. Pure: no I/O, no clock. */
-import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../../resources/upload/spec.ts';
 
 interface FailureOptions {
   cause?: unknown;
