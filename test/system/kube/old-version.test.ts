@@ -78,6 +78,12 @@ test('make run names the state directory, and the command that deletes it', asyn
   await expect(installDefinitions(kube, '/home/me/.loopstream')).rejects.toThrow(WAY);
 });
 
+test('Kubernetes itself refuses the definitions from a client that does not look', async () => {
+  const refused = { reason: 'Invalid', message: expect.stringContaining('must remain in spec.versions') };
+  for (const definition of customResourceDefinitions())
+    await expectRefused(kube.apply(CRDS, '', { ...definition }, { fieldManager: 'earlier' }), refused);
+});
+
 describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   test('refuses to install the chart', async () => {
     const { helms, close } = await openHelms(kubernetes.kubeconfig);
