@@ -1,6 +1,7 @@
 /** Tests the definitions on the real API server, which judges accepted objects and prints columns. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createKube } from '../../../src/kube/client.ts';
@@ -12,6 +13,7 @@ import { applyCrds } from '../../../src/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
 import { until } from '../../kit/wait.ts';
@@ -133,6 +135,8 @@ describe('the OpenAPI document of the API server', () => {
   });
 });
 
+type Property = TSchema & { default?: unknown };
+
 test('defaults', async () => {
   const stream = await kube.create(
     LOOPSTREAMS,
@@ -150,7 +154,11 @@ test('defaults', async () => {
     itemFailurePolicy: 'Skip',
     startPolicy: 'Progressive',
   };
-  expect(stream.spec).toEqual({ uploadName: 'u', destinationNames: ['d'], ...filledIn });
+  expect(stream.spec).toMatchObject(filledIn);
+  const defaults = Object.entries(LoopStreamSpec.properties).flatMap(
+    ([name, { default: value }]: [string, Property]) => (value === undefined ? [] : [[name, value]]),
+  );
+  expect(stream.spec).toEqual({ uploadName: 'u', destinationNames: ['d'], ...Object.fromEntries(defaults) });
   const playlist = await kube.create(
     PLAYLISTS,
     NAMESPACE,
