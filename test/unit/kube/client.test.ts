@@ -1,6 +1,5 @@
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import manifest from '../../../package.json' with { type: 'json' };
@@ -11,6 +10,7 @@ import { lines, parseEvent } from '../../../src/kube/watch.ts';
 import { within } from '../../../src/lib/context.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { startServer, THINGS, thing, writeKubeconfig } from '../../kit/real/kube.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let folder: string;
 let server: Awaited<ReturnType<typeof startServer>>;
@@ -20,7 +20,7 @@ let requests: string[];
 const sockets = new Set<unknown>();
 
 beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'loopstream-client-'));
+  folder = tempDir();
   requests = [];
   sockets.clear();
   server = await startServer((request, response) => {
@@ -33,7 +33,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await kube.close();
   await server.close();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const answer = (response: ServerResponse, status: number, body: unknown, headers = {}) => {

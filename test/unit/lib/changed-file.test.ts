@@ -1,16 +1,15 @@
-import { mkdir, mkdtemp, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, rename, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { ChangedFile } from '../../../src/lib/changed-file.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let dir: string;
 let path: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'changed-'));
+beforeEach(() => {
+  dir = tempDir();
   path = join(dir, 'program.json');
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Counts the calls of a taker that can use what it finds, or cannot. */
 const taker = (isUsable = true) => {

@@ -1,20 +1,16 @@
 /** Tests what ends a process whose event loop stands: its own processor time alone. */
 import { spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createStepMeter, parseCPUSeconds } from '../../../src/lib/watchdog-look.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const WATCHDOG = join(import.meta.dirname, '../../../src/lib/watchdog.ts');
 const ENDLESS = 70;
 
-let directory: string;
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'watchdog-'));
-});
-afterAll(async () => await rm(directory, { recursive: true, force: true }));
+const directory = tempDir();
 
 /** Runs a program that is watched, whose `stop` ends that. */
 async function run(name: string, program: string) {

@@ -1,11 +1,11 @@
 /** Tests the bundle of the plugin: one small file that runs from any folder, under both of its names. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { buildKubectl } from '../../../scripts/build-kubectl.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const run = promisify(execFile);
 /** Half of it is the HTTP client, whose parser is WebAssembly. */
@@ -14,16 +14,14 @@ const MAX_BYTES = 1.8 * 2 ** 20;
 /** It only ends what would never end. */
 const BUILD_MS = 180_000;
 
-let dir: string;
+const dir = tempDir();
 let text: string;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'build-kubectl-'));
   const program = await buildKubectl(join(dir, 'built'));
   text = await readFile(program, 'utf8');
   await cp(program, join(dir, 'kubectl-loop'));
   await symlink('kubectl-loop', join(dir, 'kubectl_complete-loop'));
 }, BUILD_MS);
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const start = (name: string, ...words: string[]) =>
   run(join(dir, name), words, { cwd: dir, env: { PATH: process.env.PATH, HOME: dir } });

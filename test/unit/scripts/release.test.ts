@@ -1,9 +1,8 @@
 /** Tests the parts of a release: what the Dockerfile says, archives with the same bytes, the chart's digest, the list of parts. */
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { writeArchive } from '../../../scripts/release/archive.ts';
 import { pinAnnotations, pinImages } from '../../../scripts/release/chart.ts';
@@ -14,21 +13,16 @@ import { buildSbom, debianPurl, npmPurl } from '../../../scripts/release/sbom.ts
 import { readStage } from '../../../scripts/release/stage.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
 import { readSystem } from '../../../tools/process/system.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const EPOCH = 1_700_000_000;
 const DIGEST = `sha256:${'a'.repeat(64)}`;
 const DIGESTS = { loopstream: DIGEST, 'loopstream-prepare': `sha256:${'b'.repeat(64)}` };
 const DOCKERFILE = readFileSync(join(PROJECT_ROOT, 'Dockerfile'), 'utf8');
 
-function makeDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'loopstream-release-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
-
 /** Files as a build leaves them: in any order, at any time, by any umask. */
 function makeFiles(names: string[], { mode, time }: { mode: number; time: number }): string {
-  const dir = makeDir();
+  const dir = tempDir();
   mkdirSync(join(dir, 'a/b'), { recursive: true });
   for (const name of names) {
     writeFileSync(join(dir, name), `the content of ${name}`);
@@ -87,7 +81,7 @@ test('an archive has the same bytes whatever times, umask and order its files we
   const names = ['z', 'a/b/c', 'a/d'];
   const one = makeFiles(names, { mode: 0o644, time: 1 });
   const other = makeFiles(names.toReversed(), { mode: 0o600, time: 2_000_000 });
-  const out = makeDir();
+  const out = tempDir();
   const pack = (dir: string, file: string) => writeArchive({ dir, file: join(out, file), epoch: EPOCH, gzip: true });
   const [first, second] = [await pack(one, '1.tgz'), await pack(other, '2.tgz')];
   expect(second).toEqual(first);
@@ -97,7 +91,7 @@ test('an archive has the same bytes whatever times, umask and order its files we
 });
 
 test('an archive of what is not there fails, and says so', async () => {
-  const dir = makeDir();
+  const dir = tempDir();
   const broken = writeArchive({ dir, file: join(dir, 'x.tar'), epoch: EPOCH, gzip: false, names: ['gone'] });
   await expect(broken).rejects.toThrow(/tar failed: .*gone/);
 });
@@ -105,7 +99,7 @@ test('an archive of what is not there fails, and says so', async () => {
 test('an image is the same whenever it is written, and its digests are those of its files', async () => {
   const write = async (time: number) => {
     const root = makeFiles(['a/b/program', 'a/text'], { mode: 0o755, time });
-    const workDir = makeDir();
+    const workDir = tempDir();
     const options: ImageOptions = {
       stage: readStage(
         'FROM scratch AS it\nCOPY --from=it /a /in/\nCOPY --from=it /a/text /in/b/\nUSER 7\nCMD ["x"]',
@@ -212,7 +206,7 @@ test('package URLs keep what their parts must not hold', () => {
 });
 
 test('a machine that cannot make a release says why and what to do, in one sentence', async () => {
-  const file = join(makeDir(), 'os-release');
+  const file = join(tempDir(), 'os-release');
   writeFileSync(file, 'PRETTY_NAME="Ubuntu 24.04"\nVERSION_CODENAME=noble\n');
   expect(await whyNoRelease(file)).toMatch(
     /^A release is made on Debian bookworm, and this is Ubuntu 24\.04\. .*make release$/,

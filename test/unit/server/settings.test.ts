@@ -1,12 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { billingConfig } from '../../../src/billing/settings.ts';
 import { apiConfig } from '../../../src/server/settings.ts';
 import { listNamespaces } from '../../../src/settings/common.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
 const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });
@@ -143,8 +143,7 @@ test('billing needs a database, and no secret of sessions', () => {
 });
 
 describe('the settings about people', () => {
-  const dir = mkdtempSync(join(tmpdir(), 'loopstream-config-'));
-  afterAll(() => rmSync(dir, { recursive: true }));
+  const dir = tempDir();
   const file = (name: string, text: string) => {
     writeFileSync(join(dir, name), text);
     return join(dir, name);

@@ -2,15 +2,15 @@
  * Tests names in many scripts on an invoice: text copied from the PDF is the original text, and missing signs are
  * named.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { buildContent } from '../../../../src/billing/invoices/document.ts';
 import { readInvoiceFont } from '../../../../src/billing/invoices/font.ts';
 import { renderPdf } from '../../../../src/billing/invoices/pdf.ts';
 import { type FaceOf, splitByFace } from '../../../../src/billing/invoices/text.ts';
 import { readPdfTexts } from '../../../kit/make/pdf-text.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 import { fontWith } from './added-font.ts';
 
 const [COMPANY, ADDRESS, STREAM] = ['株式会社ループ', '東京都渋谷区1-2-3', '24/7 로파이 라디오'];
@@ -31,14 +31,12 @@ const invoice = (name: string, address: string, stream: string) =>
 const readPieces = async (...args: Parameters<typeof renderPdf>) => readPdfTexts(await renderPdf(...args)).join('|');
 
 describe('letters that our fonts lack', () => {
-  let directory: string;
+  const directory = tempDir();
   const at = (name: string) => join(directory, name);
   beforeAll(async () => {
-    directory = await mkdtemp(join(tmpdir(), 'loopstream-font-'));
     await writeFile(at('cjk.ttf'), fontWith(COMPANY + ADDRESS + STREAM));
     await writeFile(at('none.ttf'), 'This is no font.');
   });
-  afterAll(() => rm(directory, { recursive: true, force: true }));
 
   test('are printed by the font that was added, beside ours in one line, and are copied as they were written', async () => {
     const font = await readInvoiceFont(at('cjk.ttf'));

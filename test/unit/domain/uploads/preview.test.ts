@@ -1,7 +1,4 @@
 /** Tests the bytes of an upload's preview. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { expect, onTestFinished, test, vi } from 'vitest';
@@ -15,6 +12,7 @@ import {
 import { DirectoryStorage } from '../../../../src/media/storage/directory.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../../src/resources/upload/spec.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const indexV1 = (durationSeconds: number, more: Partial<RenditionIndexV1> = {}): RenditionIndexV1 => ({
   version: 1,
@@ -92,48 +90,44 @@ test('a preview of chunks has as many bytes, however long they are', () => {
 });
 
 test('it is read from the smallest rendition that is ready; where there is none, or it is gone, that is said', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'loopstream-preview-'));
-  try {
-    const storage = new DirectoryStorage(dir);
-    const sha256 = 'b'.repeat(64);
-    const rendition = (profile: string) => ({
-      profile,
-      state: 'ready' as const,
-      key: renditionKey(sha256, 'video', profile),
-    });
-    const upload = (...profiles: string[]) =>
-      ({
-        metadata: { uid: 'uid' },
-        spec: { track: 'video', source: {} },
-        status: { media: { sha256 }, renditions: profiles.map(rendition) },
-      }) as unknown as Upload;
-    for (const [profile, body] of [
-      ['1080p30', 'the large one'],
-      ['720p30', 'the small one'],
-      ['preview', 'made to be seen'],
-    ] as const) {
-      const { key } = rendition(profile);
-      await storage.write(key, Buffer.from(body));
-      await storage.write(`${key}.json`, Buffer.from(JSON.stringify(indexV1(1, { sizeBytes: body.length }))));
-    }
-    expect(await text((await openPreview(storage, upload('1080p30', '720p30'))).media)).toBe('the small one');
-    expect(await text((await openPreview(storage, upload('1080p30', '720p30', 'preview'))).media)).toBe(
-      'made to be seen',
-    );
-    const chunked = index(25);
-    const { key } = rendition('preview');
-    await storage.write(`${key}.json`, Buffer.from(JSON.stringify(chunked)));
-    for (const [at, chunk] of chunked.chunks.entries())
-      await storage.write(chunkKey(key, chunk), Buffer.alloc(chunk.sizeBytes, at));
-    const bytes = await buffer((await openPreview(storage, upload('720p30', 'preview'))).media);
-    expect(bytes).toEqual(Buffer.concat([Buffer.alloc(250, 0), Buffer.alloc(50, 1)]));
-    const unprepared = { code: 'upload_not_prepared' };
-    await expect(openPreview(storage, upload())).rejects.toMatchObject(unprepared);
-    await expect(openPreview(storage, upload('2160p60'))).rejects.toMatchObject(unprepared);
-    await expect(openPreview(undefined, upload('720p30'))).rejects.toMatchObject(unprepared);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
+  const dir = tempDir();
+  const storage = new DirectoryStorage(dir);
+  const sha256 = 'b'.repeat(64);
+  const rendition = (profile: string) => ({
+    profile,
+    state: 'ready' as const,
+    key: renditionKey(sha256, 'video', profile),
+  });
+  const upload = (...profiles: string[]) =>
+    ({
+      metadata: { uid: 'uid' },
+      spec: { track: 'video', source: {} },
+      status: { media: { sha256 }, renditions: profiles.map(rendition) },
+    }) as unknown as Upload;
+  for (const [profile, body] of [
+    ['1080p30', 'the large one'],
+    ['720p30', 'the small one'],
+    ['preview', 'made to be seen'],
+  ] as const) {
+    const { key } = rendition(profile);
+    await storage.write(key, Buffer.from(body));
+    await storage.write(`${key}.json`, Buffer.from(JSON.stringify(indexV1(1, { sizeBytes: body.length }))));
   }
+  expect(await text((await openPreview(storage, upload('1080p30', '720p30'))).media)).toBe('the small one');
+  expect(await text((await openPreview(storage, upload('1080p30', '720p30', 'preview'))).media)).toBe(
+    'made to be seen',
+  );
+  const chunked = index(25);
+  const { key } = rendition('preview');
+  await storage.write(`${key}.json`, Buffer.from(JSON.stringify(chunked)));
+  for (const [at, chunk] of chunked.chunks.entries())
+    await storage.write(chunkKey(key, chunk), Buffer.alloc(chunk.sizeBytes, at));
+  const bytes = await buffer((await openPreview(storage, upload('720p30', 'preview'))).media);
+  expect(bytes).toEqual(Buffer.concat([Buffer.alloc(250, 0), Buffer.alloc(50, 1)]));
+  const unprepared = { code: 'upload_not_prepared' };
+  await expect(openPreview(storage, upload())).rejects.toMatchObject(unprepared);
+  await expect(openPreview(storage, upload('2160p60'))).rejects.toMatchObject(unprepared);
+  await expect(openPreview(undefined, upload('720p30'))).rejects.toMatchObject(unprepared);
 });
 
 test('a preview that nobody takes is ended, and one that is read is not', async () => {

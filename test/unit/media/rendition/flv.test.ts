@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   compositionTimeMs,
   encodeHeader,
@@ -24,9 +23,9 @@ import {
   TAG_SCRIPT,
   TAG_VIDEO,
 } from '../../../../src/media/rendition/flv.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
-const dir = mkdtempSync(join(tmpdir(), 'flv-'));
-afterAll(() => rmSync(dir, { recursive: true }));
+const dir = tempDir();
 
 const file = join(dir, 'clip.flv');
 execFileSync('ffmpeg', [

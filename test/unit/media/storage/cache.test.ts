@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import pino from 'pino';
@@ -10,6 +9,7 @@ import { DirectoryStorage } from '../../../../src/media/storage/directory.ts';
 import { type ReadRange, type Storage, StorageError } from '../../../../src/media/storage/storage.ts';
 import { halfWritten } from '../../../kit/make/prepare.ts';
 import { describeKeeper } from '../../../kit/make/storage-suite.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 import { until } from '../../../kit/wait.ts';
 
 const MB = 2 ** 20;
@@ -53,13 +53,12 @@ const waitUntilIdle = (cache: CachedStorage) =>
     return JSON.stringify(cache.stats()) === before && cache.idle;
   });
 
-beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'cache-'));
+beforeEach(() => {
+  root = tempDir();
   origin = new Origin(join(root, 'objects'));
 });
 afterEach(async () => {
   for (const cache of open.splice(0)) await cache.close();
-  await rm(root, { recursive: true, force: true });
 });
 
 describe('a storage behind a cache is a storage', () => {

@@ -1,22 +1,21 @@
-import { appendFile, chmod, mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, chmod, mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { openStorage } from '../../../../src/media/storage/open.ts';
 import type { Storage } from '../../../../src/media/storage/storage.ts';
 import { halfWritten } from '../../../kit/make/prepare.ts';
 import { describeKeeper, listKeys } from '../../../kit/make/storage-suite.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let root: string;
 let storage: Storage;
 
 beforeEach(async () => {
-  root = await mkdtemp(join(tmpdir(), 'storage-'));
+  root = tempDir();
   storage = await openStorage(pathToFileURL(root).href);
 });
-afterEach(() => rm(root, { recursive: true, force: true }));
 
 const temporaryFiles = () => halfWritten(root);
 

@@ -1,17 +1,16 @@
-import { mkdir, mkdtemp, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { readDestinationFiles, watchFiles } from '../../../../src/media/streamer/mounted-files.ts';
 import type { Program } from '../../../../src/protocol/program.ts';
 import { buildProgram } from '../../../kit/make/streamer.ts';
 import { silent } from '../../../kit/real/kube.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'mounted-'));
+beforeEach(() => {
+  dir = tempDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 type Files = Record<string, string>;
 

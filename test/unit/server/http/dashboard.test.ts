@@ -1,18 +1,17 @@
 /** Tests the built page as browsers get it: compressed as they accept it, and cached until it changes. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildTestServer, type TestServer } from '../../../kit/system/server.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const PAGE = '<!doctype html><title>loopstream</title>';
 const SCRIPT = 'export const all = 1;';
-let dir: string;
+const dir = tempDir();
 let server: TestServer;
 
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'loopstream-page-'));
   mkdirSync(join(dir, 'assets'));
   for (const [name, text] of [
     ['index.html', PAGE],
@@ -25,10 +24,7 @@ beforeAll(async () => {
   writeFileSync(join(dir, 'assets/small-def456.js'), 'export {};');
   server = await buildTestServer({ settings: { DASHBOARD_DIR: dir } });
 });
-afterAll(async () => {
-  await server?.app.close();
-  rmSync(dir, { recursive: true, force: true });
-});
+afterAll(() => server?.app.close());
 
 const get = (url: string, encoding?: string) =>
   server.app.inject({ url, headers: { accept: 'text/html', ...(encoding && { 'accept-encoding': encoding }) } });

@@ -1,22 +1,21 @@
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { cacheEntry, ensureBinaries } from '../../../../tools/control-plane/binaries.ts';
 import { type BuildOptions, buildError, buildPrograms } from '../../../../tools/control-plane/gobuild.ts';
 import { PROGRAM_KEYS, PROGRAMS, type Program } from '../../../../tools/control-plane/programs.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const ALL = PROGRAM_KEYS.map((key) => PROGRAMS[key].file);
 const env = { PATH: '/usr/bin:/bin' };
 let cacheDir = '';
 let entry = '';
 
-beforeEach(async () => {
-  cacheDir = await mkdtemp(join(tmpdir(), 'loopstream-binaries-'));
+beforeEach(() => {
+  cacheDir = tempDir();
   entry = cacheEntry(cacheDir);
 });
-afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 async function program(dir: string, { file, version }: Pick<Program, 'file' | 'version'>, status = 0): Promise<void> {
   await mkdir(dir, { recursive: true });

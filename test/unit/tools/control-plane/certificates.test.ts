@@ -1,18 +1,17 @@
 import { X509Certificate } from 'node:crypto';
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { type Certificates, ensureCertificates, kubeconfigYaml } from '../../../../tools/control-plane/certificates.ts';
 import { requestConfig } from '../../../../tools/control-plane/openssl.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let dir = '';
 
-beforeEach(async () => {
-  dir = join(await mkdtemp(join(tmpdir(), 'loopstream-certificates-')), 'pki');
+beforeEach(() => {
+  dir = join(tempDir(), 'pki');
 });
-afterEach(() => rm(join(dir, '..'), { recursive: true, force: true }));
 
 const ensure = (now = new Date(), hosts: string[] = []): Promise<Certificates> =>
   ensureCertificates({ dir, env: process.env, now, hosts });

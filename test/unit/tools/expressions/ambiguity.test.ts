@@ -1,10 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findAmbiguity } from '../../../../tools/expressions/ambiguity.ts';
 import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 describe('the time of an expression is', () => {
   test.each([
@@ -49,15 +49,11 @@ describe('the time of an expression is', () => {
 
 describe('the check', () => {
   const check = (text: string) => {
-    const dir = mkdtempSync(join(tmpdir(), 'expressions-'));
-    try {
-      writeFileSync(join(dir, 'file.ts'), text);
-      const program = join(PROJECT_ROOT, 'tools/expressions/check.ts');
-      const { status, stderr } = spawnSync(process.execPath, [program, join(dir, 'file.ts')], { encoding: 'utf8' });
-      return { status, stderr };
-    } finally {
-      rmSync(dir, { recursive: true });
-    }
+    const dir = tempDir();
+    writeFileSync(join(dir, 'file.ts'), text);
+    const program = join(PROJECT_ROOT, 'tools/expressions/check.ts');
+    const { status, stderr } = spawnSync(process.execPath, [program, join(dir, 'file.ts')], { encoding: 'utf8' });
+    return { status, stderr };
   };
 
   test.each([

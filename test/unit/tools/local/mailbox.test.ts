@@ -1,6 +1,5 @@
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,6 +8,7 @@ import { buildResetMail } from '../../../../src/lib/mail/templates.ts';
 import { type Mailbox, startMailbox } from '../../../../tools/local/mailbox.ts';
 import { mailboxPage, type ShownMail } from '../../../../tools/local/mailbox-page.ts';
 import { claimPort } from '../../../../tools/process/ports.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 describe('the local mailbox', () => {
   let dir: string;
@@ -19,14 +19,11 @@ describe('the local mailbox', () => {
     mailbox = await startMailbox({ dir: join(dir, 'mail'), smtpPort, httpPort });
   };
   beforeEach(async () => {
-    dir = mkdtempSync(join(tmpdir(), 'loopstream-mailbox-'));
+    dir = tempDir();
     [smtpPort, httpPort] = [await claimPort('smtp', 0), await claimPort('mail-port', 0)];
     await open();
   });
-  afterEach(async () => {
-    await mailbox.close();
-    rmSync(dir, { recursive: true, force: true });
-  });
+  afterEach(() => mailbox.close());
 
   const send = async (to: string, url: string) => {
     const mailer = createMailer(

@@ -1,14 +1,13 @@
-import { mkdtemp, readdir, readFile, readlink, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, readlink, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { writeAtomically } from '../../../../tools/node-agent/atomic-dir.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-node-'));
+beforeEach(() => {
+  dir = tempDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const files = (content: Record<string, string>) =>
   new Map(Object.entries(content).map(([path, text]) => [path, { data: Buffer.from(text), mode: 0o600 }]));

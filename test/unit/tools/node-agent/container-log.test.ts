@@ -1,15 +1,13 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ContainerLog, readLog } from '../../../../tools/node-agent/container-log.ts';
 import { LineSplitter, MAX_PIECE_BYTES, selectLog } from '../../../../tools/node-agent/log-format.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-node-'));
+beforeEach(() => {
+  dir = tempDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('a container log', () => {
   const at = '2026-01-01T00:00:00.000Z';

@@ -1,16 +1,7 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import type { Volume } from '../../../../tools/node-agent/types.ts';
 import { MountError, volumeFiles } from '../../../../tools/node-agent/volume-content.ts';
-
-let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-node-'));
-});
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 describe('the content of volumes', () => {
   const pod = { metadata: { name: 'p', labels: { app: 'x' }, annotations: {} }, spec: {} } as unknown as Pod;

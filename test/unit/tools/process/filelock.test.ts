@@ -1,20 +1,19 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let dir = '';
 let lock = '';
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-filelock-'));
+beforeEach(() => {
+  dir = tempDir();
   lock = join(dir, 'the.lock');
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** Starts another process that takes the lock and holds it until a kill. */
 async function holder() {

@@ -1,16 +1,15 @@
-import { mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ensurePrograms } from '../../../../tools/process/preflight.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let dir = '';
 const ffmpeg = { command: 'ffmpeg', aptPackage: 'ffmpeg' };
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-preflight-'));
+beforeEach(() => {
+  dir = tempDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 const program = (name: string, script = '') => writeFile(join(dir, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
 const ask = (isRoot: boolean, needed = [ffmpeg], onProgress?: (step: string) => void) =>

@@ -1,23 +1,20 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { identify } from '../../../../tools/process/identity.ts';
 import { type Child, type ChildSpec, spawnChild, sweepLeftovers } from '../../../../tools/process/processes.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 let stateDir = '';
 const children: Child[] = [];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'loopstream-processes-'));
+beforeEach(() => {
+  stateDir = tempDir();
 });
-afterEach(async () => {
-  await Promise.all(children.splice(0).map((child) => child.stop(0)));
-  await rm(stateDir, { recursive: true, force: true });
-});
+afterEach(() => Promise.all(children.splice(0).map((child) => child.stop(0))));
 
 const shell = (script: string, more: Partial<ChildSpec> = {}): ChildSpec => ({
   name: 'sh',

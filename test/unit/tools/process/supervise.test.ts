@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createLogger } from '../../../../src/lib/log.ts';
@@ -11,20 +10,20 @@ import {
   type PartSpec,
   type SupervisorOptions,
 } from '../../../../tools/process/supervise.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const log = createLogger('test', 'silent');
 let stateDir = '';
 let said: string[] = [];
 const parts: Part[] = [];
 
-beforeEach(async () => {
-  stateDir = await mkdtemp(join(tmpdir(), 'loopstream-supervise-'));
+beforeEach(() => {
+  stateDir = tempDir();
   said = [];
 });
 afterEach(async () => {
   await Promise.all(parts.splice(0).map((part) => part.stop(0)));
   expect(await readdir(join(stateDir, 'pids')).catch(() => [])).toEqual([]);
-  await rm(stateDir, { recursive: true, force: true });
 });
 
 const shell = (script: string, more: Partial<PartSpec> = {}): PartSpec => ({

@@ -3,11 +3,11 @@
  * real sockets, and listeners that must never see a connection.
  */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { PUBLIC, type Report } from './hostile.ts';
 
 const run = promisify(execFile);
@@ -23,22 +23,18 @@ const SCRIPT = `
 
 /** Imports the links in turn; returns their outcomes. */
 async function reportOn(links: string[], { allowPrivate = false } = {}): Promise<Report & { codes: string[] }> {
-  const dir = await mkdtemp(join(tmpdir(), 'hostile-'));
-  try {
-    await writeFile(join(dir, 'resolv.conf'), 'nameserver 127.0.0.1\n');
-    await writeFile(join(dir, 'nsswitch.conf'), 'hosts: dns\n');
-    const program = [
-      process.execPath,
-      resolve('test/unit/media/prepare/link/hostile.ts'),
-      String(allowPrivate),
-      ...links,
-    ];
-    const args = [...ROOTLESS, '--net', '--mount', 'sh', '-ec', SCRIPT, 'sh', ...program];
-    const report = JSON.parse((await run('unshare', args, { cwd: dir })).stdout) as Report;
-    return { ...report, codes: Object.values(report.outcomes) };
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
+  const dir = tempDir();
+  await writeFile(join(dir, 'resolv.conf'), 'nameserver 127.0.0.1\n');
+  await writeFile(join(dir, 'nsswitch.conf'), 'hosts: dns\n');
+  const program = [
+    process.execPath,
+    resolve('test/unit/media/prepare/link/hostile.ts'),
+    String(allowPrivate),
+    ...links,
+  ];
+  const args = [...ROOTLESS, '--net', '--mount', 'sh', '-ec', SCRIPT, 'sh', ...program];
+  const report = JSON.parse((await run('unshare', args, { cwd: dir })).stdout) as Report;
+  return { ...report, codes: Object.values(report.outcomes) };
 }
 
 test('a link never leads to an address that is not public: as a literal, by DNS, through a redirect or on another port', async () => {

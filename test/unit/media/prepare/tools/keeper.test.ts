@@ -1,6 +1,5 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -18,6 +17,7 @@ import { type Keeper, openKeeper } from '../../../../../src/media/prepare/tools/
 import { ToolError } from '../../../../../src/media/prepare/tools/tool.ts';
 import { decoderConfig } from '../../../../../src/media/settings.ts';
 import { quiet } from '../../../../kit/make/prepare.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';
 
 let dir: string;
@@ -25,13 +25,12 @@ let keeper: Keeper;
 const lifecycles: Lifecycle[] = [];
 
 beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'keeper-'));
+  dir = tempDir();
   keeper = await openKeeper(join(dir, 'decoder.sock'), 5000);
 });
 afterEach(async () => {
   for (const lifecycle of lifecycles.splice(0)) await lifecycle.stop('the test is over');
   await keeper.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Starts a decoder whose tools are this script. */

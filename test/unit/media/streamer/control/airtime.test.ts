@@ -1,18 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { AirtimeCounter } from '../../../../../src/media/streamer/control/airtime.ts';
 import type { Run } from '../../../../../src/protocol/report.ts';
 import { silent } from '../../../../kit/real/kube.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 
 const START = Date.parse('2026-06-01T12:00:00Z');
 let dir: string;
 beforeEach(() => {
-  dir = mkdtempSync(join(tmpdir(), 'airtime-'));
+  dir = tempDir();
 });
-afterEach(() => rmSync(dir, { recursive: true, force: true }));
 
 /** Starts a process of the pod `atMs` after START. Its container's termination message is a file of its own. */
 function begin(atMs = 0, message = `message-${atMs}`) {

@@ -1,19 +1,16 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { readGrantedPublisher, saveGrant } from '../../../../../src/media/streamer/control/grant.ts';
 import { readGrant } from '../../../../../src/protocol/to-streamer.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 
 const GRANT = { publisher: 'uid-1', viewToken: 'view-token' };
 
-let parent: string;
 let dir: string;
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'grant-'));
-  dir = join(parent, 'grant');
+beforeEach(() => {
+  dir = join(tempDir(), 'grant');
 });
-afterEach(() => rm(parent, { recursive: true, force: true }));
 
 test('a restarted container reads the grant that was saved', async () => {
   await saveGrant(dir, GRANT);

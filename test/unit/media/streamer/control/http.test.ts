@@ -1,19 +1,17 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { Commands } from '../../../../../src/media/streamer/control/commands.ts';
 import { type HttpOptions, serveHttp } from '../../../../../src/media/streamer/control/http.ts';
 import { silent } from '../../../../kit/real/kube.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 
-let dir: string;
+const dir = tempDir();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'streamer-http-'));
   await writeFile(join(dir, 'control'), 'control-token\n');
   await writeFile(join(dir, 'view'), 'view-token\n');
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
   const controlOptions = {

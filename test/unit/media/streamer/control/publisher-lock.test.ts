@@ -1,16 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { PublisherLock } from '../../../../../src/media/streamer/control/publisher-lock.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 
-let dir: string;
-let file: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'lock-'));
-  file = join(dir, 'publisher');
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = tempDir();
+const file = join(dir, 'publisher');
 
 const openLock = async (named: string) => {
   await writeFile(file, named);

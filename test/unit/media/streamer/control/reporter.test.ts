@@ -1,20 +1,18 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { Reporter, type ReporterOptions } from '../../../../../src/media/streamer/control/reporter.ts';
 import type { StreamerReport } from '../../../../../src/protocol/report.ts';
 import { silent } from '../../../../kit/real/kube.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';
 
-let dir: string;
+const dir = tempDir();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'reporter-'));
   await writeFile(join(dir, 'token'), 'the-token\n');
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 interface Received {
   path: string | undefined;

@@ -1,16 +1,15 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { beforeEach, expect, test } from 'vitest';
 import { saveGrant } from '../../../../../src/media/streamer/control/grant.ts';
 import { readControlTokens, readViewTokens } from '../../../../../src/media/streamer/control/tokens.ts';
 import { controlToken } from '../../../../../src/resources/stream/control-token.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 
 let dir: string;
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tokens-'));
+beforeEach(() => {
+  dir = tempDir();
 });
-afterEach(() => rm(dir, { recursive: true, force: true }));
 
 /** The files of a pod with these contents, and where all of its files would be. */
 async function write(contents: Record<string, string> = {}) {

@@ -1,11 +1,8 @@
 /** Tests that memory is used again neither too early nor too late, from the reader of an item to receivers of any speed. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { BlockPool } from '../../../../../src/lib/block-pool.ts';
 import {
   FlvParser,
@@ -21,6 +18,7 @@ import { OutputQueue } from '../../../../../src/media/streamer/output/output-que
 import { Splicer } from '../../../../../src/media/streamer/timeline/splicer.ts';
 import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import { cutRendition } from '../../../../kit/make/chunks.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';
 import { buildMedia, FPS, FRAMES, GOP, item, numberIn, publish } from '../tracks/numbered-media.ts';
 
@@ -85,13 +83,11 @@ function expectWhole(data: Buffer): void {
   }
 }
 
-let dir: string;
+const dir = tempDir();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'memory-'));
   const cut = cutRendition(buildMedia({ pad: PAD_BYTES }), { fps: FPS, frames: 100 });
   await publish(new DirectoryStorage(dir), cut, cut.bodies.length, true);
 });
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 /** Plays the item from one of the positions after the other, each to its end or until a splicer is closed. */
 function openList(storage: Storage, pool: BlockPool, offsets: readonly number[], onData: () => void) {

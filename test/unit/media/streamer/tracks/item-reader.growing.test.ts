@@ -1,8 +1,6 @@
 /** Tests items whose renditions are chunks: complete, still being prepared, or damaged. */
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import fc from 'fast-check';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Chunk, chunkKey, entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
@@ -13,6 +11,7 @@ import type { TrackKind } from '../../../../../src/media/streamer/tracks/renditi
 import { VerifiedChunks } from '../../../../../src/media/streamer/tracks/verified-chunks.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { buildIndex } from '../../../../kit/make/streamer.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import {
   buildMedia,
   count,
@@ -33,13 +32,12 @@ let storage: RecordedStorage;
 /** Emits `data` when a reader may have more tags. */
 const read = new EventEmitter();
 const readers: ItemReader[] = [];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'growing-'));
+beforeEach(() => {
+  dir = tempDir();
   storage = new RecordedStorage(dir);
 });
-afterEach(async () => {
+afterEach(() => {
   for (const reader of readers.splice(0)) reader.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function open(

@@ -1,18 +1,14 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { indexKey } from '../../../../../src/media/rendition/index.ts';
 import { DirectoryStorage } from '../../../../../src/media/storage/directory.ts';
 import { ItemReader } from '../../../../../src/media/streamer/tracks/item-reader.ts';
 import { makeRendition } from '../../../../kit/make/streamer.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'source-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = tempDir();
 
 test('a rendition that is replaced while it plays ends there: no byte of the new one follows', async () => {
   const storage = new DirectoryStorage(dir);

@@ -1,7 +1,4 @@
 /** Tests lists whose items are still being prepared. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import pino from 'pino';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../../../../src/lib/clock.ts';
@@ -11,6 +8,7 @@ import { TrackPlayer } from '../../../../../src/media/streamer/tracks/track.ts';
 import type { ProgramItem } from '../../../../../src/resources/stream/playing.ts';
 import { cutRendition, publishChunk, publishIndex } from '../../../../kit/make/chunks.ts';
 import { buildIndex, buildProgram } from '../../../../kit/make/streamer.ts';
+import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';
 import { buildMedia, count, FPS, item, numberIn, publish, RecordedStorage } from './numbered-media.ts';
 
@@ -19,13 +17,12 @@ const key = item.rendition;
 let dir: string;
 let storage: RecordedStorage;
 const cleanups: (() => void)[] = [];
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'growing-'));
+beforeEach(() => {
+  dir = tempDir();
   storage = new RecordedStorage(dir);
 });
-afterEach(async () => {
+afterEach(() => {
   for (const cleanup of cleanups.splice(0)) cleanup();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Opens the track of a list; `clock` is the system's by default. */
