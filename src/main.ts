@@ -110,22 +110,22 @@ const ROLES: Record<string, Role> = {
   ),
   streamer: server(
     'streamer',
-    async () => (await import('./media/settings.ts')).streamerConfig,
+    async () => (await import('./protocol/environment.ts')).streamerConfig,
     async () => (await import('./media/streamer/main.ts')).runStreamer,
   ),
   prepare: server(
     'prepare',
-    async () => (await import('./media/settings.ts')).prepareConfig,
+    async () => (await import('./protocol/environment.ts')).prepareConfig,
     async () => (await import('./media/prepare/main.ts')).runPrepareJob,
   ),
   decoder: server(
     'decoder',
-    async () => (await import('./media/settings.ts')).decoderConfig,
+    async () => (await import('./protocol/environment.ts')).decoderConfig,
     async () => (await import('./media/prepare/tools/decoder.ts')).runDecoder,
   ),
   probe: server(
     'probe',
-    async () => (await import('./media/settings.ts')).probeConfig,
+    async () => (await import('./protocol/environment.ts')).probeConfig,
     async () => (await import('./media/probe/run.ts')).runProbe,
   ),
   migrate: async () => (await import('./server/migrate.ts')).migrateCommand(),

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { authLimits, mail, outsideProvider } from '../auth/settings.ts';
 import { money } from '../billing/settings.ts';
 import { databaseConfig } from '../db/settings.ts';
-import { storageCredentials } from '../media/settings.ts';
+import { storageCredentials } from '../protocol/environment.ts';
 import { cells, listNamespaces, maxSourceBytes } from '../settings/common.ts';
 import { accountLimits } from '../settings/limits.ts';
 import { ConfigError, type Env, reader } from '../settings/settings.ts';

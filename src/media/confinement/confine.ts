@@ -6,9 +6,9 @@ import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from '../../lib/log.ts';
+import type { ConfineMode } from '../../protocol/confine-modes.ts';
 import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import type { ConfineMode } from './modes.ts';
 
 /** Rights of a program besides computing. */
 export interface Needs {

@@ -7,6 +7,7 @@ import { systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { startWatchdog } from '../../lib/watchdog.ts';
+import type { PrepareConfig } from '../../protocol/environment.ts';
 import { type RecordsTask, readRecordsTask } from '../../protocol/records.ts';
 import {
   type PreparedPart,
@@ -16,7 +17,6 @@ import {
   readTask,
 } from '../../protocol/task.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import type { PrepareConfig } from '../settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure/failure.ts';

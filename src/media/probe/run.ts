@@ -6,9 +6,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
+import type { ProbeConfig } from '../../protocol/environment.ts';
 import { SECRET_KEY_KEY, SECRET_LOGIN_KEYS, SECRET_URL_KEY } from '../../resources/common/names.ts';
 import { confineSender } from '../confinement/confine.ts';
-import type { ProbeConfig } from '../settings.ts';
 import { probe } from './probe.ts';
 
 const DONE = 0;

@@ -2,7 +2,7 @@
 
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { StreamerConfig } from '../settings.ts';
+import type { StreamerConfig } from '../../protocol/environment.ts';
 import type { CacheOptions, CacheStats } from '../storage/cache.ts';
 import { openStorage } from '../storage/open.ts';
 import type { Storage } from '../storage/storage.ts';

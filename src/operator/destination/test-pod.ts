@@ -4,6 +4,7 @@
 
 import type { PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { setting } from '../../protocol/environment.ts';
 import {
   API_VERSION,
   SECRET_KEY_KEY,
@@ -39,11 +40,11 @@ const container = (settings: PodSettings) => ({
   image: settings.image,
   args: ['probe'],
   env: [
-    { name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel },
+    setting('LOG_LEVEL', settings.logLevel),
     confineEnv(settings),
     { name: 'TMPDIR', value: TMP_PATH },
-    { name: 'LOOPSTREAM_DESTINATION_DIR', value: DESTINATION_DIR },
-    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
+    setting('DESTINATION_DIR', DESTINATION_DIR),
+    setting('RESULT_FILE', RESULT_FILE),
     ...destinationEnv(settings),
   ],
   terminationMessagePath: RESULT_FILE,

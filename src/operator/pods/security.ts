@@ -7,8 +7,9 @@ import { parseBytes } from '../../kube/quantity.ts';
 import type { KubeObject, OwnerReference } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { trimEndOf } from '../../lib/trim.ts';
-import type { ConfineMode } from '../../media/confinement/modes.ts';
-import type { MediaLimits } from '../../media/limits.ts';
+import type { ConfineMode } from '../../protocol/confine-modes.ts';
+import { setting } from '../../protocol/environment.ts';
+import type { MediaLimits } from '../../protocol/media-limits.ts';
 import {
   ACCOUNT_LABEL,
   API_VERSION,
@@ -154,19 +155,19 @@ const findStorageSecret = ({ storageSecret, storageReadSecret }: PodSettings, re
 const hasSecret = (settings: PodSettings) => !isDirectory(settings) && findStorageSecret(settings, true) !== undefined;
 
 /** For each container that starts ffmpeg. */
-export const confineEnv = ({ confine }: PodSettings) => ({ name: 'LOOPSTREAM_CONFINE', value: confine });
+export const confineEnv = ({ confine }: PodSettings) => setting('CONFINE', confine);
 
 /** For the pods that publish. */
 export const destinationEnv = ({ allowPrivateDestinations }: PodSettings) => [
-  { name: 'LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS', value: String(allowPrivateDestinations) },
+  setting('ALLOW_PRIVATE_DESTINATIONS', String(allowPrivateDestinations)),
 ];
 
 /** Every path is handed over by an environment variable, so that nothing in the container knows where it runs. */
 export const commonEnv = (settings: PodSettings) => [
-  { name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel },
-  { name: 'LOOPSTREAM_STORAGE_URL', value: settings.storageUrl },
+  setting('LOG_LEVEL', settings.logLevel),
+  setting('STORAGE_URL', settings.storageUrl),
   // Credentials are files: an environment can be read in the process list, and goes on to every child.
-  ...when(hasSecret(settings), { name: 'LOOPSTREAM_STORAGE_CREDENTIALS_DIR', value: CREDENTIALS_PATH }),
+  ...when(hasSecret(settings), setting('STORAGE_CREDENTIALS_DIR', CREDENTIALS_PATH)),
 ];
 
 const withoutSlash = (path: string): string => trimEndOf(path, '/');
@@ -246,11 +247,7 @@ export const placement = ({ nodeSelector, tolerations, affinity, runtimeClassNam
 
 /** The cache of a pod that reads media from elsewhere; it outlives the container, not the pod. */
 export const cacheEnv = (settings: PodSettings) =>
-  when(
-    !isDirectory(settings),
-    { name: 'LOOPSTREAM_CACHE_DIR', value: CACHE_PATH },
-    { name: 'LOOPSTREAM_CACHE_BYTES', value: String(settings.cacheBytes) },
-  );
+  when(!isDirectory(settings), setting('CACHE_DIR', CACHE_PATH), setting('CACHE_BYTES', String(settings.cacheBytes)));
 export const cacheMounts = (settings: PodSettings) =>
   when(!isDirectory(settings), { name: 'cache', mountPath: CACHE_PATH });
 export const cacheVolumes = (settings: PodSettings) =>

@@ -1,8 +1,8 @@
 /** Reads the operator's settings. Pure: no I/O, no clock. */
 import { Value } from 'typebox/value';
 import type { Watched } from '../../kube/namespace-watch.ts';
-import { mediaLimits } from '../../media/limits.ts';
-import { confineMode, fetchLimits } from '../../media/settings.ts';
+import { confineMode, fetchLimits } from '../../protocol/environment.ts';
+import { mediaLimits } from '../../protocol/media-limits.ts';
 import { Placement } from '../../resources/stream/template.ts';
 import { common, kube, maxSourceBytes, NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 import { accountLimits } from '../../settings/limits.ts';

@@ -1,9 +1,11 @@
 /** Builds the pod of a stream from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
+
 import { createHash } from 'node:crypto';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { OWN_RATE_VERSION } from '../../media/rendition/format.ts';
+import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
 import type { Program } from '../../protocol/program.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
@@ -164,15 +166,15 @@ const container = (
       ...cacheEnv(settings),
       ...destinationEnv(settings),
       confineEnv(settings),
-      { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-      { name: 'LOOPSTREAM_PORT', value: String(STREAMER_PORT) },
-      { name: 'LOOPSTREAM_METRICS_PORT', value: String(STREAMER_METRICS_PORT) },
-      { name: 'LOOPSTREAM_STREAM_DIR', value: STREAM_DIR },
-      ...(settings.reportsUrl === undefined ? [] : [{ name: 'LOOPSTREAM_REPORTS_URL', value: settings.reportsUrl }]),
-      ...(isFirst ? [{ name: 'LOOPSTREAM_GRANT_DIR', value: FIRST_GRANT_DIR }] : []),
-      { name: 'LOOPSTREAM_LINGER_SECONDS', value: String(LINGER_SECONDS) },
-      { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
-      { name: 'LOOPSTREAM_SESSIONS_FILE', value: `${TMP_PATH}/sessions.json` },
+      OWN_ADDRESS,
+      setting('PORT', String(STREAMER_PORT)),
+      setting('METRICS_PORT', String(STREAMER_METRICS_PORT)),
+      setting('STREAM_DIR', STREAM_DIR),
+      ...(settings.reportsUrl === undefined ? [] : [setting('REPORTS_URL', settings.reportsUrl)]),
+      ...(isFirst ? [setting('GRANT_DIR', FIRST_GRANT_DIR)] : []),
+      setting('LINGER_SECONDS', String(LINGER_SECONDS)),
+      setting('RESULT_FILE', RESULT_FILE),
+      setting('SESSIONS_FILE', `${TMP_PATH}/sessions.json`),
     ],
     'streamer',
   ),

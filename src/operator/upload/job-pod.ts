@@ -4,8 +4,10 @@
  * folder to write to, and of all media the one file, read-only. It is a sidecar, so it ends with the keeper. Pure: no
  * I/O, no clock.
  */
+
 import type { Pod } from '../../kube/core.ts';
-import { mediaLimitsEnv } from '../../media/limits.ts';
+import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
+import { mediaLimitsEnv } from '../../protocol/media-limits.ts';
 import type { RecordsTask } from '../../protocol/records.ts';
 import type { PrepareTask } from '../../protocol/task.ts';
 import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
@@ -28,14 +30,12 @@ import {
   withDisk,
 } from '../pods/security.ts';
 
-export const TASK_VARIABLE = 'LOOPSTREAM_TASK';
-export const RECORDS_VARIABLE = 'LOOPSTREAM_RECORDS';
 export const DECODER_CONTAINER = 'decoder';
 
 /** A folder with one socket, which the keeper makes. */
 const SOCKET_DIR = '/run/loopstream';
 const SOCKET_VOLUME = { name: 'cage', ...emptyDir(2 ** 20) };
-const SOCKET = { name: 'LOOPSTREAM_DECODER_SOCKET', value: `${SOCKET_DIR}/decoder.sock` };
+const SOCKET = setting('DECODER_SOCKET', `${SOCKET_DIR}/decoder.sock`);
 /** Where the keeper puts what the decoder is to read: a part of the scratch volume. */
 const INPUT_DIR = '/var/lib/loopstream/input';
 const INPUT_MOUNT = { name: 'tmp', mountPath: INPUT_DIR, subPath: 'input' };
@@ -109,18 +109,18 @@ const keeper = (
   env: [
     ...commonEnv(settings),
     { name: 'TMPDIR', value: TMP_PATH },
-    { name: TASK_VARIABLE, value: JSON.stringify(task) },
-    ...(records ? [{ name: RECORDS_VARIABLE, value: JSON.stringify(records) }] : []),
-    { name: 'LOOPSTREAM_RESULT_FILE', value: RESULT_FILE },
-    ...(settings.ownRates ? [{ name: 'LOOPSTREAM_OWN_RATES', value: 'true' }] : []),
-    { name: 'LOOPSTREAM_ALLOW_PRIVATE_LINKS', value: String(settings.allowPrivateLinks) },
-    { name: 'LOOPSTREAM_MAX_SOURCE_BYTES', value: String(settings.maxSourceBytes) },
-    { name: 'LOOPSTREAM_FETCH_TIMEOUT_SECONDS', value: String(settings.fetchTimeoutSeconds) },
-    { name: 'LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND', value: String(settings.minFetchBytesPerSecond) },
+    setting('TASK', JSON.stringify(task)),
+    ...(records ? [setting('RECORDS', JSON.stringify(records))] : []),
+    setting('RESULT_FILE', RESULT_FILE),
+    ...(settings.ownRates ? [setting('OWN_RATES', 'true')] : []),
+    setting('ALLOW_PRIVATE_LINKS', String(settings.allowPrivateLinks)),
+    setting('MAX_SOURCE_BYTES', String(settings.maxSourceBytes)),
+    setting('FETCH_TIMEOUT_SECONDS', String(settings.fetchTimeoutSeconds)),
+    setting('MIN_FETCH_BYTES_PER_SECOND', String(settings.minFetchBytesPerSecond)),
     ...mediaLimitsEnv(settings.mediaLimits),
-    { name: 'LOOPSTREAM_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-    { name: 'LOOPSTREAM_PORT', value: String(PREPARE_PORT) },
-    ...(task.action === 'sweep' ? [] : [SOCKET, { name: 'LOOPSTREAM_INPUT_DIR', value: INPUT_DIR }]),
+    OWN_ADDRESS,
+    setting('PORT', String(PREPARE_PORT)),
+    ...(task.action === 'sweep' ? [] : [SOCKET, setting('INPUT_DIR', INPUT_DIR)]),
   ],
   ports: [{ name: 'progress', containerPort: PREPARE_PORT, protocol: 'TCP' }],
   terminationMessagePath: RESULT_FILE,
@@ -143,7 +143,7 @@ const decoder = (task: PrepareTask, settings: PodSettings, priority: Priority) =
   image: settings.prepareImage,
   args: ['decoder'],
   restartPolicy: 'Always',
-  env: [{ name: 'LOOPSTREAM_LOG_LEVEL', value: settings.logLevel }, SOCKET, confineEnv(settings)],
+  env: [setting('LOG_LEVEL', settings.logLevel), SOCKET, confineEnv(settings)],
   resources: withDisk(decoderResources(priority)),
   securityContext: { ...CONTAINER_SECURITY.securityContext, runAsUser: DECODER_ID, runAsGroup: DECODER_ID },
   volumeMounts: [

@@ -28,8 +28,9 @@ import {
   sourceKey,
   type TrackChoice,
 } from '../../resources/upload/spec.ts';
+import { variable } from '../../settings/settings.ts';
 import { labelsFor, ownedBy, type PodSettings, settingsIn } from '../pods/security.ts';
-import { buildJobPod, type Priority, RECORDS_VARIABLE, TASK_VARIABLE } from './job-pod.ts';
+import { buildJobPod, type Priority } from './job-pod.ts';
 
 /** A task that answers for what it puts into storage. */
 export type MakingTask = Exclude<PrepareTask, { action: 'sweep' | 'range' }>;
@@ -268,9 +269,9 @@ const jobSpec = (
 });
 
 /** A variable in the environment of a Job, which is JSON. */
-function readVariable(job: Job, name: string): unknown {
+function readVariable(job: Job, name: 'TASK' | 'RECORDS'): unknown {
   const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
-  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === name)?.value;
+  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === variable(name))?.value;
   try {
     return value === undefined ? undefined : JSON.parse(value);
   } catch {
@@ -279,11 +280,11 @@ function readVariable(job: Job, name: string): unknown {
 }
 
 /** The task that a Job was made for, as its environment has it. */
-const writtenTask = (job: Job): unknown => readVariable(job, TASK_VARIABLE);
+const writtenTask = (job: Job): unknown => readVariable(job, 'TASK');
 
 /** Reads the records part of a Job's environment. */
 export function readRecordsTask(job: Job): RecordsTask | undefined {
-  const records = readVariable(job, RECORDS_VARIABLE);
+  const records = readVariable(job, 'RECORDS');
   const read = readWrittenRecords(records);
   return read.ok ? read.message : undefined;
 }

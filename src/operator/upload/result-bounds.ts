@@ -2,7 +2,7 @@
  * Bounds what a prepare Job reports. Its pod opens files that strangers made; if one of them takes the pod over, it may write any
  * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
  */
-import type { MediaLimits } from '../../media/limits.ts';
+import type { MediaLimits } from '../../protocol/media-limits.ts';
 import type { PrepareResult } from '../../protocol/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
 import { nameFrom } from '../../resources/upload/name.ts';

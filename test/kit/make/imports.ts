@@ -1,9 +1,9 @@
 /** Imports local files by the real code, with limits of the test's own. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import { DEFAULT_LIMITS, type MediaLimits } from '../../../src/media/limits.ts';
 import type { MediaType } from '../../../src/media/prepare/inspect/source.ts';
 import { type Imported, importSource } from '../../../src/media/prepare/job/import-source.ts';
+import { DEFAULT_LIMITS, type MediaLimits } from '../../../src/protocol/media-limits.ts';
 import type { MediaInfo } from '../../../src/resources/upload/spec.ts';
 import { quiet, room } from './prepare.ts';
 

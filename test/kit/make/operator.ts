@@ -2,7 +2,6 @@
 
 import type { Job, Pod } from '../../../src/kube/core.ts';
 import { kubeTime } from '../../../src/lib/clock.ts';
-import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { assessTracks } from '../../../src/operator/media/items.ts';
 import type { PodSettings } from '../../../src/operator/pods/security.ts';
 import type { Refusal } from '../../../src/operator/runtime/retries.ts';
@@ -18,6 +17,7 @@ import {
   type WantedJob,
   wantRendition,
 } from '../../../src/operator/upload/job.ts';
+import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
 import type { Program } from '../../../src/protocol/program.ts';
 import type { PrepareResult } from '../../../src/protocol/task.ts';
 import type { Destination } from '../../../src/resources/destination/resource.ts';

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { streamerConfig } from '../../../src/media/settings.ts';
 import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
 import { startStreamer } from '../../../src/media/streamer/main.ts';
+import { streamerConfig } from '../../../src/protocol/environment.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,

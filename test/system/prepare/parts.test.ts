@@ -3,7 +3,6 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../src/media/limits.ts';
 import { SourceFile } from '../../../src/media/prepare/inspect/source-file.ts';
 import { listChunks } from '../../../src/media/prepare/transcode/chunk-writer.ts';
 import { cutParts } from '../../../src/media/prepare/transcode/part-plan.ts';
@@ -13,6 +12,7 @@ import type { PlanInput } from '../../../src/media/prepare/transcode/plan.ts';
 import { parseChunkKey } from '../../../src/media/rendition/format.ts';
 import { type Chunk, chunkKey } from '../../../src/media/rendition/index.ts';
 import type { Storage } from '../../../src/media/storage/storage.ts';
+import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
 import { halfWritten, media, quiet, room } from '../../kit/make/prepare.ts';
 import { tools } from '../../kit/make/rendition.ts';
 

@@ -12,7 +12,7 @@ import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { type ProbeOptions, probe } from '../../../src/media/probe/probe.ts';
 import { runProbe } from '../../../src/media/probe/run.ts';
-import { probeConfig } from '../../../src/media/settings.ts';
+import { probeConfig } from '../../../src/protocol/environment.ts';
 import type { ProbeResult } from '../../../src/resources/destination/spec.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { everyCommandLine } from '../../kit/make/destinations.ts';

@@ -1,9 +1,9 @@
 /**
- * Holds media to its limits (media/limits.ts): by its header before it is read, and by its packets while it is. Each
+ * Holds media to its limits (protocol/media-limits.ts): by its header before it is read, and by its packets while it is. Each
  * refusal names the measured value, the limit, and the way on. Pure: no I/O, no clock.
  */
 
-import type { MediaLimits } from '../../limits.ts';
+import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import { PrepareError } from '../failure/failure.ts';
 import type { MediaType, Source } from './source.ts';
 

@@ -3,8 +3,8 @@
  * played, with its name.
  */
 import { open } from 'node:fs/promises';
+import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
-import type { MediaLimits } from '../../limits.ts';
 import { PrepareError } from '../failure/failure.ts';
 import { eachLine } from '../tools/tool.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';

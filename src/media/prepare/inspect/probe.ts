@@ -1,6 +1,7 @@
 /** Asks ffprobe about a file: once by its header, once by every packet in it. */
+
+import { DEFAULT_LIMITS, type MediaLimits } from '../../../protocol/media-limits.ts';
 import type { MediaInfo } from '../../../resources/upload/spec.ts';
-import { DEFAULT_LIMITS, type MediaLimits } from '../../limits.ts';
 import { PictureOrder } from '../../rendition/picture-order.ts';
 import { PrepareError } from '../failure/failure.ts';
 import { eachLine, ToolError } from '../tools/tool.ts';

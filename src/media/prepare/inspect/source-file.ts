@@ -1,5 +1,5 @@
 /** Reads a source on a local disk, each part of it once: its header, and every packet. */
-import type { MediaLimits } from '../../limits.ts';
+import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import { type Examined, examine } from './examine.ts';
 import type { MediaTools } from './ffprobe.ts';
 import { openSource } from './open-source.ts';

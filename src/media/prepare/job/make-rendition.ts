@@ -2,11 +2,11 @@
 import { text } from 'node:stream/consumers';
 import { isDeepStrictEqual } from 'node:util';
 import type { Logger } from '../../../lib/log.ts';
+import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from '../../../protocol/task.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { PREVIEW_PROFILE, PREVIEW_SECONDS, type RenditionStatus } from '../../../resources/upload/spec.ts';
 import { type UploadWarning, warn } from '../../../resources/upload/warnings.ts';
-import type { MediaLimits } from '../../limits.ts';
 import { BrokenPromiseError, FormatChangeError } from '../../rendition/frame-times.ts';
 import {
   AUDIO_SAMPLE_RATE,

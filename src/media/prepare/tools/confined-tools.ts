@@ -1,8 +1,8 @@
 /** Confines ffmpeg and ffprobe of this machine for strangers' files. */
 
 import type { Logger } from '../../../lib/log.ts';
+import type { DecoderConfig } from '../../../protocol/environment.ts';
 import { confine } from '../../confinement/confine.ts';
-import type { DecoderConfig } from '../../settings.ts';
 import type { MediaTool } from './tool.ts';
 
 /** More private memory than any sound file needs; the container's own limit is lower. */

@@ -8,7 +8,7 @@ import { connect, type Socket } from 'node:net';
 import { sleep } from '../../../lib/clock.ts';
 import type { Lifecycle } from '../../../lib/lifecycle.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { DecoderConfig } from '../../settings.ts';
+import type { DecoderConfig } from '../../../protocol/environment.ts';
 import { type ConfinedTools, confinedTools } from './confined-tools.ts';
 import {
   encodeEnd,

@@ -33,7 +33,7 @@ const FORMATS = [
 
 /**
  * The largest block of memory that a number in a header may allocate. The index of the longest allowed track
- * (media/limits.ts) has 12 million entries of 24 bytes.
+ * (protocol/media-limits.ts) has 12 million entries of 24 bytes.
  */
 const MAX_BLOCK_BYTES = 2 ** 29;
 

@@ -3,7 +3,7 @@
  * of WMA holds several frames, APE counts blocks, and a chained Ogg restarts its time.
  */
 
-import type { MediaLimits } from '../../limits.ts';
+import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import { PrepareError } from '../failure/failure.ts';
 import { checkSeconds } from '../inspect/check-limits.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';

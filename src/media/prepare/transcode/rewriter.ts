@@ -41,7 +41,7 @@ const MAX_WAITING_FRAMES = 20_000;
 
 /** Sound without pictures plays as it comes; a shorter gap in it is no pause. */
 export const PAUSE_MS = 100;
-/** The limits of media (media/limits.ts) refuse far shorter pauses. */
+/** The limits of media (protocol/media-limits.ts) refuse far shorter pauses. */
 const MAX_PAUSE_MS = 2 ** 27;
 
 /** Sound that begins this little after the pictures begins with silence. */

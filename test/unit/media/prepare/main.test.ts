@@ -8,7 +8,7 @@ import { Value } from 'typebox/value';
 import { describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../src/lib/lifecycle.ts';
 import { runPrepare } from '../../../../src/media/prepare/main.ts';
-import { prepareConfig } from '../../../../src/media/settings.ts';
+import { prepareConfig } from '../../../../src/protocol/environment.ts';
 import { PrepareProgress, PrepareResult, type PrepareTask } from '../../../../src/protocol/task.ts';
 import { reserveFreePort } from '../../../../tools/process/ports.ts';
 import { findChunkKeys } from '../../../kit/make/chunks.ts';

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { streamerConfig } from '../../../../src/media/settings.ts';
 import { openStorage } from '../../../../src/media/storage/open.ts';
 import { readAnswer, s3Error } from '../../../../src/media/storage/s3-error.ts';
 import { parseS3Url } from '../../../../src/media/storage/s3-url.ts';
+import { streamerConfig } from '../../../../src/protocol/environment.ts';
 
 describe('the storage URL', () => {
   test.each(['http://bucket', '/plain', 'file://host/path', ''])('%j is refused', async (url) => {

@@ -4,11 +4,11 @@ import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../../src/media/limits.ts';
 import { importSource } from '../../../../src/media/prepare/job/import-source.ts';
 import { readJoin, writeJoin } from '../../../../src/media/storage/joins.ts';
 import { appendPieces, arrivedBytes, dropUnverified, markUnverified } from '../../../../src/media/storage/pieces.ts';
 import type { Storage } from '../../../../src/media/storage/storage.ts';
+import { DEFAULT_LIMITS } from '../../../../src/protocol/media-limits.ts';
 import { media, quiet, room } from '../../../kit/make/prepare.ts';
 
 const KEY = 'incoming/x';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
-import { probeConfig } from '../../../../src/media/settings.ts';
 import { decideTest, type TestObservation } from '../../../../src/operator/destination/test.ts';
 import { buildTestPod } from '../../../../src/operator/destination/test-pod.ts';
+import { probeConfig } from '../../../../src/protocol/environment.ts';
 import { ACCOUNT_LABEL, TEST_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import type { Destination } from '../../../../src/resources/destination/resource.ts';
 import type { ProbeResult } from '../../../../src/resources/destination/spec.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { streamerConfig } from '../../../../src/media/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
+import { streamerConfig } from '../../../../src/protocol/environment.ts';
 import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
 import { destination, makeProgram, SETTINGS, stream, world } from '../../../kit/make/operator.ts';
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { decoderConfig, prepareConfig } from '../../../../src/media/settings.ts';
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import {
   buildHelpersJob,
@@ -8,6 +7,7 @@ import {
   wantImport,
   wantRendition,
 } from '../../../../src/operator/upload/job.ts';
+import { decoderConfig, prepareConfig } from '../../../../src/protocol/environment.ts';
 import { MEDIA, S3_SETTINGS, SETTINGS, upload, wantHelpers } from '../../../kit/make/operator.ts';
 
 interface Container {

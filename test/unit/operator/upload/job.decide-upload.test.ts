@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Job, Pod } from '../../../../src/kube/core.ts';
-import { prepareConfig } from '../../../../src/media/settings.ts';
 import { addWaitingStates, decideUpload } from '../../../../src/operator/upload/decide.ts';
 import { buildUploadEvents } from '../../../../src/operator/upload/events.ts';
 import { buildJob, type WantedJob, wantImport, wantRendition } from '../../../../src/operator/upload/job.ts';
+import { prepareConfig } from '../../../../src/protocol/environment.ts';
 import type { PrepareProgress } from '../../../../src/protocol/task.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { PREVIEW_ANNOTATION } from '../../../../src/resources/common/names.ts';

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
-import { prepareConfig, streamerConfig } from '../../../../src/media/settings.ts';
 import type { PodSettings } from '../../../../src/operator/pods/security.ts';
 import { operatorConfig } from '../../../../src/operator/runtime/settings.ts';
 import { buildPod, hashTemplate } from '../../../../src/operator/stream/pod.ts';
 import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
+import { prepareConfig, streamerConfig } from '../../../../src/protocol/environment.ts';
 import { destination, makeProgram, S3_SETTINGS, SETTINGS, stream, upload, world } from '../../../kit/make/operator.ts';
 
 interface Spec {

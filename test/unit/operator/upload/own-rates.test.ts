@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { prepareConfig } from '../../../../src/media/settings.ts';
 import { buildPod } from '../../../../src/operator/stream/pod.ts';
 import { buildJob, wantImport } from '../../../../src/operator/upload/job.ts';
 import { playOwnRates } from '../../../../src/operator/upload/own-rates.ts';
+import { prepareConfig } from '../../../../src/protocol/environment.ts';
 import { COMPONENT_LABEL, INDEX_VERSION_ANNOTATION } from '../../../../src/resources/common/names.ts';
 import { SETTINGS, stream, upload } from '../../../kit/make/operator.ts';
 import { buildProgram } from '../../../kit/make/streamer.ts';

@@ -5,7 +5,7 @@ import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
 import { type JobContext, makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import { runPrepare } from '../../../../../src/media/prepare/main.ts';
 import { entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
-import { prepareConfig } from '../../../../../src/media/settings.ts';
+import { prepareConfig } from '../../../../../src/protocol/environment.ts';
 import type { PrepareTask } from '../../../../../src/protocol/task.ts';
 import { encodeFitting, FITTING_PICTURE, halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
 import { createContext, taskFor, tools } from '../../../../kit/make/rendition.ts';

@@ -15,7 +15,7 @@ import {
 } from '../../../../../src/media/prepare/tools/decoder-protocol.ts';
 import { type Keeper, openKeeper } from '../../../../../src/media/prepare/tools/keeper.ts';
 import { ToolError } from '../../../../../src/media/prepare/tools/tool.ts';
-import { decoderConfig } from '../../../../../src/media/settings.ts';
+import { decoderConfig } from '../../../../../src/protocol/environment.ts';
 import { quiet } from '../../../../kit/make/prepare.ts';
 import { tempDir } from '../../../../kit/temp-dir.ts';
 import { until } from '../../../../kit/wait.ts';

@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { DEFAULT_LIMITS } from '../../../../../src/media/limits.ts';
 import { SourceFile } from '../../../../../src/media/prepare/inspect/source-file.ts';
 import { canEncodeInParts, cutParts, planPart } from '../../../../../src/media/prepare/transcode/part-plan.ts';
 import {
@@ -12,6 +11,7 @@ import {
   planRendition,
 } from '../../../../../src/media/prepare/transcode/plan.ts';
 import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../../../src/media/rendition/frame-times.ts';
+import { DEFAULT_LIMITS } from '../../../../../src/protocol/media-limits.ts';
 import { FRAMERATES, type Framerate } from '../../../../../src/resources/stream/profile.ts';
 import { ffmpeg, media, room } from '../../../../kit/make/prepare.ts';
 import { tools } from '../../../../kit/make/rendition.ts';

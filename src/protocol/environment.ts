@@ -1,7 +1,9 @@
 /**
- * Reads the settings of the roles that run once for each stream, file or test, in a pod of their own. There are many of these, and
- * they start for little: this file imports nothing heavy. Pure: no I/O, no clock.
+ * Reads the environment of the roles that run once for each stream, file or test, in a pod of their own, as the operator writes it.
+ * settings/table.ts has the type, the default and the meaning of each name. There are many such pods, and they start for little: this
+ * file imports nothing heavy. Pure: no I/O, no clock.
  */
+
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_DIR,
@@ -13,9 +15,19 @@ import {
   VIEW_TOKEN_KEY,
 } from '../resources/common/names.ts';
 import { common, maxSourceBytes } from '../settings/common.ts';
-import { type Env, reader } from '../settings/settings.ts';
-import type { ConfineMode } from './confinement/modes.ts';
-import { mediaLimits } from './limits.ts';
+import { type Env, reader, variable } from '../settings/settings.ts';
+import type { SettingName } from '../settings/table.ts';
+import type { ConfineMode } from './confine-modes.ts';
+import { mediaLimits } from './media-limits.ts';
+
+/** Builds a variable of a pod's container. */
+export const setting = (name: SettingName, value: string) => ({ name: variable(name), value });
+
+/** The address at which the pod listens. */
+export const OWN_ADDRESS = {
+  name: variable('HOST'),
+  valueFrom: { fieldRef: { fieldPath: 'status.podIP' } },
+};
 
 /**
  * For media in S3: a directory with two files, which no process list shows, or two variables. Both or neither: half of them
