@@ -117,9 +117,9 @@ module.exports = {
       name: 'client-runs-anywhere',
       severity: 'error',
       comment:
-        'The client shares types with the server, and of what runs only the table of errors and the timer (test/unit/client/ bundles it for a browser).',
+        'The client shares types with the server, and of what runs only the table of errors, the timer and the backoff (test/unit/client/ bundles it for a browser).',
       from: { path: '^src/client/' },
-      to: { pathNot: '^src/(client/|lib/(errors|clock)\\.ts$)', dependencyTypesNot: ['type-only'] },
+      to: { pathNot: '^src/(client/|lib/(errors|clock|backoff)\\.ts$)', dependencyTypesNot: ['type-only'] },
     },
     {
       name: 'client-types-are-records',

@@ -2,6 +2,7 @@
  * One call of the API over fetch: given up in time, tried again where that may help, its problems thrown. A POST carries an
  * Idempotency-Key, the same in each of its tries, so that trying again never does anything twice.
  */
+import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { ConnectionError, createProblem, LoopstreamError } from './problem.ts';
 
@@ -46,8 +47,7 @@ export type Send = <T>(path: string, call?: Call, body?: unknown) => Promise<T>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
-const FIRST_PAUSE_MS = 500;
-const MAX_PAUSE_MS = 8_000;
+const PAUSE: Backoff = { baseMs: 500, maxMs: 8_000 };
 /** The caller waits where a server asks for more patience than this. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
@@ -59,8 +59,7 @@ const MAX_RETRY_AFTER_SECONDS = 60;
 export function pauseMs(error: LoopstreamError, tried: number, random: number): number | undefined {
   const asked = error.retryAfterSeconds ?? 0;
   if (!error.isPassing || asked > MAX_RETRY_AFTER_SECONDS) return undefined;
-  const backoff = Math.min(MAX_PAUSE_MS, FIRST_PAUSE_MS * 2 ** tried);
-  return asked * 1000 + backoff * (0.5 + random / 2);
+  return asked * 1000 + backoffMs(PAUSE, tried, random);
 }
 
 /** 128 random bits: `crypto.randomUUID` is kept from pages that came over plain HTTP. */

@@ -18,6 +18,9 @@ const MAX_EXPONENT = 30;
 export const exponentialMs = ({ baseMs, maxMs }: Backoff, attempt: number): number =>
   Math.min(maxMs, baseMs * 2 ** Math.min(attempt, MAX_EXPONENT));
 
-/** Returns the wait before retry `attempt`, which counts from 0. */
-export const backoffMs = (backoff: Backoff, attempt: number): number =>
-  exponentialMs(backoff, attempt) * (0.5 + Math.random() / 2);
+/** Returns the wait before retry `attempt`, which counts from 0. `random` is in [0, 1). */
+export const backoffMs = (backoff: Backoff, attempt: number, random = Math.random()): number =>
+  exponentialMs(backoff, attempt) * (0.5 + random / 2);
+
+/** Returns up to a fifth less, so that a thousand who wait for the same time do not end in the same second. */
+export const shortenAtRandom = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));

@@ -7,6 +7,7 @@ import { createKube } from '../kube/client.ts';
 import type { Job } from '../kube/core.ts';
 import { createEventRecorder } from '../kube/events.ts';
 import { watchNamespaces } from '../kube/namespace-watch.ts';
+import { shortenAtRandom } from '../lib/backoff.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
 import type { Lifecycle } from '../lib/lifecycle.ts';
 import type { Logger } from '../lib/log.ts';
@@ -24,7 +25,7 @@ import {
 import type { ControllerDeps } from './caches/controller-deps.ts';
 import { holdBack } from './caches/hold-back.ts';
 import { createPace } from './destination/pace.ts';
-import { addJitter, reconcileDestination } from './destination/reconcile.ts';
+import { reconcileDestination } from './destination/reconcile.ts';
 import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { reconcilePlaylist } from './playlist/reconcile.ts';
@@ -167,7 +168,7 @@ export async function runOperator(
     upload: (key) => queues.upload.add(key),
     playlist: (key) => queues.playlist.add(key),
     destination: (key) => queues.destination.add(key),
-    heldDestination: (key) => queues.destination.addAfter(key, addJitter(pace('onAir'))),
+    heldDestination: (key) => queues.destination.addAfter(key, shortenAtRandom(pace('onAir'))),
   };
   const controllers = {
     stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }, (key, ms) =>

@@ -2,9 +2,11 @@
  * Follows the account's changes and reads anew what is shown of what has changed. While the feed is away the queries ask by
  * the clock (`unlessFollowed`), so that a page is never older than that, whatever stands between it and the server.
  */
+
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { type FeedNews, problems } from '../../client/index.ts';
+import { type Backoff, backoffMs } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.tsx';
@@ -13,8 +15,7 @@ import { createStreamFollower } from './followStreams.ts';
 import { createSpacer, findSpacing } from './spacer.ts';
 import { staleAfter } from './staleQueries.ts';
 
-const FIRST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 5_000;
+const PAUSE: Backoff = { baseMs: 300, maxMs: 5_000 };
 /** A feed that lasted this long was a good one: the next pause begins with the shortest again. */
 const GOOD_MS = 10_000;
 /** A tab that nobody looks at for this long gives its connection back. */
@@ -93,8 +94,7 @@ async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal
     // The queries on screen begin to ask by the clock.
     refresh([]);
     failures = Date.now() - since > GOOD_MS ? 0 : failures + 1;
-    const pause = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** failures);
-    await sleep(pause * (0.5 + Math.random() / 2), signal);
+    await sleep(backoffMs(PAUSE, failures), signal);
   }
 }
 

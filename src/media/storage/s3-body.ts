@@ -1,11 +1,12 @@
 /** Reads a body of S3 to its end: a broken body continues where it broke off, from the same version of the object. */
 import type { Readable } from 'node:stream';
+import { type Backoff, exponentialMs } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/clock.ts';
 import { mayPass } from './s3-error.ts';
 
 /** Continuations in a row without a byte, after which the body fails: about half a minute with the pauses. */
 const CONTINUATIONS = 10;
-const PAUSE_MS = { first: 100, most: 5000 };
+const PAUSE: Backoff = { baseMs: 100, maxMs: 5000 };
 
 export interface BodyPart {
   body: Readable;
@@ -56,7 +57,7 @@ export class ContinuedBody {
     for (let error = why; ; ) {
       signal?.throwIfAborted();
       if (!mayPass(error) || this.#fruitless >= CONTINUATIONS) throw this.#fail(error);
-      await sleep(Math.min(PAUSE_MS.most, PAUSE_MS.first * 2 ** this.#fruitless++), signal);
+      await sleep(exponentialMs(PAUSE, this.#fruitless++), signal);
       try {
         const next = await this.#goOn(offset);
         if (next) this.#body = quiet(next.body);

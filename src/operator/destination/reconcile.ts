@@ -6,6 +6,7 @@
 
 import { SECRETS, type Secret } from '../../kube/core.ts';
 import { hasReason, type Stored } from '../../kube/types.ts';
+import { shortenAtRandom } from '../../lib/backoff.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { findStallTime } from '../../resources/common/health.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
@@ -50,13 +51,13 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
       // Streams on air have what they need: a Role that is away for a while takes none of them off air.
       const message = describeMissingRole(destination.metadata.namespace ?? '');
       deps.events.event(destination, buildWarningEvent('DestinationSecretMissing', message));
-      return { requeueAfterMs: addJitter(REQUEUE_MS.notReady) };
+      return { requeueAfterMs: shortenAtRandom(REQUEUE_MS.notReady) };
     }
 
     const restMs = pace(findUse(deps.caches.streams.byIndex(BY_DESTINATION, key)));
     const secretVersion = findSecretVersion(secret);
     if (secretVersion !== undefined && judgedReady.get(destination) === secretVersion && tester.isIdle(destination))
-      return { requeueAfterMs: addJitter(restMs) };
+      return { requeueAfterMs: shortenAtRandom(restMs) };
 
     const judged = buildDestinationStatus(destination, secret, now, deps.settings);
     const ready = findCondition(judged.conditions, 'Ready');
@@ -67,7 +68,7 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
     const isReady = ready?.status === 'True';
     // The cache has another object for it once the status is written.
     if (isReady && secretVersion !== undefined) judgedReady.set(destination, secretVersion);
-    const waitMs = addJitter(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
+    const waitMs = shortenAtRandom(isReady ? restMs : Math.min(restMs, computePatience(ageMs)));
     const stallMs = requeueAt(findStallTime(judged.conditions), now)?.requeueAfterMs ?? waitMs;
     return { requeueAfterMs: Math.min(waitMs, stallMs, step.requeueAfterMs ?? waitMs) };
   };
@@ -115,6 +116,3 @@ function findUse(streams: readonly LoopStream[]): DestinationUse {
 /** The younger a destination, the sooner its Secret may turn up: a quarter of its age, from half a second to a minute. */
 const computePatience = (ageMs: number): number =>
   Math.max(REQUEUE_MS.soonest, Math.min(REQUEUE_MS.notReady, ageMs / 4));
-
-/** Up to a fifth sooner, so that a thousand destinations do not ask in the same second. */
-export const addJitter = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));

@@ -2,8 +2,10 @@
  * Talks to the pods of streams on air: accepts the reports that they push, asks those that push none, and passes on skips. The
  * reports are kept here for the next reconcile of their stream; a pod that does not answer changes nothing.
  */
+
 import { Agent, request } from 'undici';
 import type { Pod } from '../../kube/core.ts';
+import { shortenAtRandom } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
@@ -160,7 +162,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
   };
 
   /** Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever. */
-  const computeNextMs = (waitMs: number): number => performance.now() + waitMs * (1 - Math.random() / 5);
+  const computeNextMs = (waitMs: number): number => performance.now() + shortenAtRandom(waitMs);
 
   const visit = async (pod: Pod, address: string, { everyMs, behindMs, silentMs }: FollowOptions) => {
     const entry = findState(pod.metadata.uid);

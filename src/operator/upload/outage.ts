@@ -2,14 +2,14 @@
  * Plans how long an import waits for a server that is away, and when the link is tried next. The Job ends meanwhile, so that the
  * wait takes no place from others. Pure: no I/O, no clock.
  */
+import { type Backoff, exponentialMs } from '../../lib/backoff.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS, type UploadWaiting } from '../../resources/upload/spec.ts';
 
 /** From the first failure on; a server that is away for longer is given up. */
 const PATIENCE_MS = 30 * 60_000;
 /** Before the second try, doubled with each; a server that says when to come back is obeyed beyond that. */
-const FIRST_WAIT_MS = 10_000;
-const LONGEST_WAIT_MS = 5 * 60_000;
+const BACKOFF: Backoff = { baseMs: 10_000, maxMs: 5 * 60_000 };
 
 interface Failure {
   error: { code: keyof typeof UPLOAD_ERRORS; message: string };
@@ -27,8 +27,7 @@ export function planWait(
   const until = Date.parse(since) + PATIENCE_MS;
   if (now.getTime() >= until) return undefined;
   const tries = (before?.tries ?? 0) + 1;
-  const backoff = Math.min(FIRST_WAIT_MS * 2 ** (tries - 1), LONGEST_WAIT_MS);
-  const next = Math.min(now.getTime() + Math.max(backoff, retryAfterSeconds * 1000), until);
+  const next = Math.min(now.getTime() + Math.max(exponentialMs(BACKOFF, tries - 1), retryAfterSeconds * 1000), until);
   const message = error.message.replace(`${UPLOAD_ERRORS[error.code]} `, '');
   return { message, since, until: kubeTime(new Date(until)), nextTryAt: kubeTime(new Date(next)), tries };
 }

@@ -3,6 +3,7 @@
  * 14, Range), provided that the content has not changed (If-Range, and the same size). Byte ranges count the body as it
  * was sent, so a packed body is unpacked behind the place where the parts are joined.
  */
+import { exponentialMs } from '../../../lib/backoff.ts';
 import { sleep, systemClock } from '../../../lib/clock.ts';
 import type { AddressLookup } from '../../../lib/guarded-agent.ts';
 import type { Logger } from '../../../lib/log.ts';
@@ -268,7 +269,7 @@ export class Download {
     // Without the server's word that the content is the same, the rest might be that of another file.
     if (this.#received > 0 && !this.#canResume()) throw this.#brokenOff('');
     this.#checkSpeed(0);
-    const backoff = Math.min(retryDelayMs * 2 ** (failures - 1), LONGEST_WAIT_MS);
+    const backoff = exponentialMs({ baseMs: retryDelayMs, maxMs: LONGEST_WAIT_MS }, failures - 1);
     const wait = Math.max(backoff, failure.retryAfterMs ?? 0);
     const [most, longest] =
       this.#received > 0

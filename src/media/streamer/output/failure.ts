@@ -4,6 +4,7 @@
  * Pure: no I/O, no clock.
  */
 
+import { exponentialMs } from '../../../lib/backoff.ts';
 import { FAILURES, type Failure, type FailureCode } from '../../../protocol/codes.ts';
 
 export function redact(text: string, secrets: readonly string[]): string {
@@ -101,7 +102,7 @@ const LONGEST_MS: Record<FailureCode, number> = {
 
 /** Returns the milliseconds before attempt `attempt` (1 is the first after a failure); `random` is in [0, 1). */
 export function backoffMs(code: FailureCode, attempt: number, random: number): number {
-  const base = attempt <= 1 ? 150 : Math.min(LONGEST_MS[code], 250 * 2 ** Math.min(attempt - 2, 10));
+  const base = attempt <= 1 ? 150 : exponentialMs({ baseMs: 250, maxMs: LONGEST_MS[code] }, attempt - 2);
   return Math.round(base * (0.75 + 0.25 * random));
 }
 
