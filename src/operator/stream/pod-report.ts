@@ -36,7 +36,7 @@ export interface PodReport {
 export interface PodProblem {
   reason: 'NothingPlayable' | 'PreparationBehind' | 'DestinationReconnecting';
   message: string;
-  /** Of a destination: the code of its failure (media/streamer/output/failure.ts). */
+  /** Of a destination: the code of its failure (protocol/codes.ts). */
   code?: string;
 }
 

@@ -23,7 +23,7 @@ export type DestinationSpec = Static<typeof DestinationSpec>;
 export const TEST_STAGES = ['resolve', 'connect', 'tls', 'handshake', 'publish'] as const;
 export type TestStage = (typeof TEST_STAGES)[number];
 
-/** Codes of a test beside those of a stream's destination (media/streamer/output/failure.ts): the test did not run. */
+/** Codes of a test beside those of a stream's destination (protocol/codes.ts): the test did not run. */
 export const ON_AIR = 'on_air';
 export const NOT_RUN = 'not_run';
 

@@ -114,7 +114,7 @@ const listGateProblems = ({ spec, status }: LoopStream, hasPod: boolean, now: Da
 /** The report of a pod on a destination that does not accept the stream. */
 export interface DestinationFailure {
   message: string;
-  /** Code of the failure (media/streamer/output/failure.ts). */
+  /** Code of the failure (protocol/codes.ts). */
   code?: string;
 }
 
