@@ -71,6 +71,11 @@ export interface Finding {
   unknown?: boolean;
 }
 
+/** A condition that is True. */
+export const yes = <R extends string>(reason: R, message: string) => ({ status: 'True' as const, reason, message });
+/** A condition that is False. */
+export const no = <R extends string>(reason: R, message: string) => ({ status: 'False' as const, reason, message });
+
 /** Conditions for `verdicts`, in their order; a condition whose status did not change keeps its transition time. */
 export const buildConditions = (
   verdicts: readonly Verdict[],

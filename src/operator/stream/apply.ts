@@ -18,22 +18,16 @@ import { isOver } from '../pods/status.ts';
 import { describeRefusal, isOfEndingNamespace, isRefusal, joinKey } from '../runtime/controller.ts';
 import type { Attempt, Refusal, Retries } from '../runtime/retries.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
-import {
-  type Decision,
-  findKnownRefusal,
-  hasBeenOnAir,
-  withoutPod,
-  withoutProgram,
-  withoutStandby,
-  withoutWrite,
-} from './decide.ts';
+import { type Action, STOP_GRACE_SECONDS } from './course.ts';
+import type { Decision } from './decide.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
 import { isFirstPod } from './first-pod.ts';
 import { findFirstStart } from './first-start.ts';
-import { type Action, STOP_GRACE_SECONDS } from './handover.ts';
 import type { Observation } from './observation.ts';
+import { hasBeenOnAir } from './off-air.ts';
 import { buildPod, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
 import { pickPlayhead, withClock } from './program.ts';
+import { findKnownRefusal, withoutPod, withoutProgram, withoutStandby, withoutWrite } from './refusals.ts';
 import {
   acquireFirstPublisher,
   acquirePublisher,

@@ -6,12 +6,12 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import type { Program } from '../../protocol/program.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
-import { computeAirtime } from '../../resources/stream/airtime.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
-import { listItems, type Playing } from '../../resources/stream/playing.ts';
+import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
   MAX_UNPLAYABLE,
@@ -21,19 +21,26 @@ import {
   type Unplayable,
   type UnplayableItem,
 } from '../../resources/stream/spec.ts';
-import { countItems, type Entry, findMediaProblem, findProfile, listUnplayable } from '../media/items.ts';
-import { computePreparation, formatPart } from '../media/preparation.ts';
+import { formatPart } from '../media/assess.ts';
+import { type Entry, findProfile } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
-import type { AssessedObservation, Observation } from './observation.ts';
+import type { Course } from './course.ts';
 import type { BrokenItem, PodReport } from './pod-report.ts';
+import type { Situation } from './situation.ts';
+
+const LEFT_OUT = 'ItemsLeftOut';
+const CUT_SHORT = 'MediaFailed';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
+/** The part of a situation that readiness is checked of. */
+type Checked = Pick<Situation, 'stream' | 'destinations' | 'media' | 'schedule'>;
+
 interface Check {
   /** Reason and message of the condition while nothing is wrong; undefined where it is not worth a condition. */
-  fine: (observed: AssessedObservation) => Finding | undefined;
-  problem: (observed: AssessedObservation) => Finding | undefined;
+  fine: (given: Checked) => Finding | undefined;
+  problem: (given: Checked) => Finding | undefined;
 }
 
 /** The Destination's own Ready condition is the judgement; it counts only for the spec it was made for. */
@@ -50,20 +57,16 @@ function destinationProblem(name: string, destination: Destination | undefined):
 const quoteNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
-function describeMedia(observed: AssessedObservation): Finding {
-  const { tracks } = observed;
-  const left = listUnplayable(tracks);
-  if (left.length === 0) {
-    const preparation = computePreparation(observed);
+function describeMedia({ media: { unplayable, itemCount, preparation } }: Checked): Finding {
+  if (unplayable.length === 0) {
     const message = preparation
       ? `The media can be played; ${formatPart(preparation.prepared)} of it is prepared.`
       : 'All media is prepared.';
     return { reason: 'MediaReady', message };
   }
-  return { reason: LEFT_OUT, message: describeLeftOut(left.length, countItems(tracks), left.map(readMessage)) };
+  const messages = unplayable.map(({ problem }) => problem?.message ?? '');
+  return { reason: LEFT_OUT, message: describeLeftOut(unplayable.length, itemCount, messages) };
 }
-
-const readMessage = ({ problem }: Entry): string => problem?.message ?? '';
 
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
@@ -81,17 +84,15 @@ const CHECKS: Record<ReadinessCondition, Check> = {
   },
   MediaReady: {
     fine: describeMedia,
-    problem: ({ stream, tracks }) => findMediaProblem(stream, tracks),
+    problem: ({ media }) => media.problem,
   },
   ScheduleValid: {
     fine: ({ stream: { spec } }) =>
       spec.schedule
         ? { reason: 'ScheduleValid', message: 'The schedule is valid.' }
         : { reason: 'NoSchedule', message: 'The stream has no schedule: it is on air while replicas is 1.' },
-    problem: ({ stream, now }) => {
-      const time = computeAirtime(stream.spec.schedule, now);
-      return time.kind === 'invalid' ? { reason: 'ScheduleInvalid', message: time.message } : undefined;
-    },
+    problem: ({ schedule }) =>
+      schedule.kind === 'invalid' ? { reason: 'ScheduleInvalid', message: schedule.message } : undefined,
   },
   TemplateAccepted: {
     fine: () => undefined,
@@ -105,11 +106,11 @@ const CHECKS: Record<ReadinessCondition, Check> = {
 };
 
 /** The readiness conditions, in their order. */
-export const checkReadiness = (observed: AssessedObservation): Verdict[] =>
+export const checkReadiness = (given: Checked): Verdict[] =>
   READINESS_CONDITIONS.flatMap((type): Verdict[] => {
     const { fine, problem } = CHECKS[type];
-    const found = problem(observed);
-    const said = found ?? fine(observed);
+    const found = problem(given);
+    const said = found ?? fine(given);
     if (!said) return [];
     const { reason, message, unknown } = said;
     return [{ type, status: found ? (unknown ? 'Unknown' : 'False') : 'True', reason, message }];
@@ -118,6 +119,29 @@ export const checkReadiness = (observed: AssessedObservation): Verdict[] =>
 /** A stream starts when nothing speaks against it and nothing is still unknown. */
 export const isReady = (verdicts: readonly Verdict[]): boolean =>
   verdicts.every((verdict) => verdict.status === 'True');
+
+/** The part of a decision beside the course. */
+interface Judgement {
+  /** Readiness conditions, Live, Progressing; of a stream with a pod PodScheduled, of one on air Degraded. */
+  conditions: Verdict[];
+  /** Items that cannot be played; undefined when everything can be played. */
+  unplayable: Unplayable | undefined;
+}
+
+export function judgeConditions(situation: Situation, { phase, live, progressing }: Course): Judgement {
+  const { stream, pod, readiness } = situation;
+  const scheduled = judgeScheduling(stream, pod, progressing);
+  const leftOut = findLeftOut(situation);
+  const isOnAir = pod !== undefined && phase !== 'stopping';
+  const conditions: Verdict[] = [
+    ...readiness,
+    ...(scheduled ? [scheduled] : []),
+    { type: 'Live', ...live },
+    { type: 'Progressing', ...progressing },
+    ...(isOnAir ? [judgeOnAir(situation, leftOut)] : []),
+  ];
+  return { conditions, unplayable: countUnplayable(situation, leftOut) };
+}
 
 /** Reasons for which there is no pod that could be scheduled. */
 const NO_POD: ReadonlySet<string> = new Set(['PodRefused', 'PodNameTaken', 'QuotaExceeded']);
@@ -148,31 +172,10 @@ export function judgeScheduling(
   if (!pod) return NO_POD.has(reason) ? { type: 'PodScheduled', status: 'False', reason, message } : undefined;
   const before = findCondition(status?.conditions, 'PodScheduled');
   if (!before || status?.podUID !== pod.metadata.uid) return judgePodScheduled(pod, undefined);
-  return judgePodScheduled(pod, {
-    type: before.type,
-    status: before.status,
-    reason: before.reason,
-    message: before.message,
-  });
+  return judgePodScheduled(pod, withoutTimes(before));
 }
 
-/** The items that a stream on air goes without. */
-export function findLeftOut(observed: AssessedObservation, about: About): Finding[] {
-  const { total, count, items } = findUnplayable(observed, about) ?? { total: 0, count: 0, items: [] };
-  const messages = items.map(({ message }) => message);
-  return count === 0 ? [] : [{ reason: LEFT_OUT, message: describeLeftOut(count, total, messages) }];
-}
-
-/** Items on air whose preparation has failed before its end. */
-export function findCutShort({ stream, tracks }: AssessedObservation, { profile, ...current }: Playing): Finding[] {
-  if (profile !== findProfile(stream)) return [];
-  const playing = new Set(listItems(current).flatMap((item) => (isLeftOut(item) ? [] : [item.id])));
-  return listUnplayable(tracks).flatMap(({ upload = '', problem }) =>
-    problem?.reason === CUT_SHORT && playing.has(upload)
-      ? [{ reason: CUT_SHORT, message: `${problem.message} The stream goes on with the part that is prepared.` }]
-      : [],
-  );
-}
+const withoutTimes = ({ type, status, reason, message }: Verdict): Verdict => ({ type, status, reason, message });
 
 /** Items that one sentence names; more are counted. */
 const MAX_NAMED = 3;
@@ -187,6 +190,7 @@ function describeLeftOut(count: number, total: number, messages: readonly string
   ].join(' ');
 }
 
+/** An item that cannot be played. */
 type Found = Omit<UnplayableItem, 'since'>;
 
 const describeEntry = ({ problem, ...entry }: Entry): Found[] =>
@@ -208,44 +212,70 @@ function describeBroken({ spec }: LoopStream, { id, name, track, code, message, 
 const samePlace = (a: Found, b: Found): boolean =>
   a.field === b.field && a.playlist === b.playlist && a.index === b.index && a.upload === b.upload;
 
-interface About {
-  /** The stream has a pod. */
-  hasPod: boolean;
-  /** The pod plays another list than the stream now has: only its report counts. */
-  brokenOnly?: boolean;
+/** Items that a stream goes without. */
+interface LeftOut {
+  /** The pod could not play them. */
+  broken: readonly Found[];
+  /** Their media is not there, or not prepared. */
+  known: readonly Found[];
+}
+
+function findLeftOut(situation: Situation): LeftOut {
+  const known = situation.media.unplayable.flatMap(describeEntry);
+  const broken = findBroken(situation).filter(
+    ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
+  );
+  return { broken, known };
 }
 
 /** Items that the pod could not play, by its last report; as the status has them while there is none. */
-function findBroken({ stream, report }: Observation): Found[] {
+function findBroken({ stream, pod, report }: Situation): Found[] {
+  if (!pod) return [];
   if (report) return (report.broken ?? []).map((broken) => describeBroken(stream, broken));
   return (stream.status?.unplayable?.items ?? []).filter(({ reason }) => !Object.hasOwn(READINESS_ISSUES, reason));
 }
 
-/** Undefined when everything can be played. */
-export function findUnplayable(
-  observed: AssessedObservation,
-  { hasPod, brokenOnly = false }: About,
-): Unplayable | undefined {
-  const { stream, tracks, now } = observed;
-  const known = listUnplayable(tracks).flatMap(describeEntry);
-  const broken = (hasPod ? findBroken(observed) : []).filter(
-    ({ field, upload }) => !known.some((one) => one.field === field && one.upload === upload),
-  );
-  const all = brokenOnly ? broken : [...broken, ...known];
+function countUnplayable({ stream, media, now }: Situation, { broken, known }: LeftOut): Unplayable | undefined {
+  const all = [...broken, ...known];
   if (all.length === 0) return undefined;
   const before = stream.status?.unplayable?.items ?? [];
   const items = all.slice(0, MAX_UNPLAYABLE).map((item) => {
     const since = before.find((one) => samePlace(one, item) && one.reason === item.reason)?.since;
     return { ...item, since: since ?? kubeTime(now) };
   });
-  return { total: countItems(tracks), count: all.length, items };
+  return { total: media.itemCount, count: all.length, items };
+}
+
+/** The condition Degraded of a stream on air. One that goes on as it was lacks what its pod reports, and the end of what is cut short. */
+function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
+  const { stream, program, stays, report, media } = situation;
+  const before = findCondition(stream.status?.conditions, 'Degraded');
+  const without = stays ? leftOut.broken : [...leftOut.broken, ...leftOut.known];
+  const found = [
+    ...describeWithout(without, media.itemCount),
+    ...(stays && program ? findCutShort(stream, leftOut, program) : []),
+  ];
+  return judgeDegraded(report, before && withoutTimes(before), found);
+}
+
+const describeWithout = (items: readonly Found[], total: number): Finding[] => {
+  const messages = items.map(({ message }) => message);
+  return items.length === 0 ? [] : [{ reason: LEFT_OUT, message: describeLeftOut(items.length, total, messages) }];
+};
+
+/** Items on air whose preparation has failed before its end. */
+function findCutShort(stream: LoopStream, { known }: LeftOut, current: Program): Finding[] {
+  if (current.profile !== findProfile(stream)) return [];
+  const playing = new Set(listItems(current).flatMap((item) => (isLeftOut(item) ? [] : [item.id])));
+  return known.flatMap(({ upload = '', reason, message }) =>
+    reason === CUT_SHORT && playing.has(upload)
+      ? [{ reason, message: `${message} The stream goes on with the part that is prepared.` }]
+      : [],
+  );
 }
 
 /** Sentences in one condition; more are counted. */
 const MAX_SENTENCES = 5;
-
-const LEFT_OUT = 'ItemsLeftOut';
-const CUT_SHORT = 'MediaFailed';
 
 const HEALTHY: Verdict = {
   type: 'Degraded',

@@ -23,9 +23,12 @@ import { readTooLarge } from '../../resources/stream/kept.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
 import { findRepulsion, type Toleration } from '../pods/taints.ts';
+import { yes } from '../runtime/controller.ts';
+import { type Action, type Course, NO_ACTION, STOP_GRACE_SECONDS } from './course.ts';
 import type { Observation } from './observation.ts';
 import { hashSettings, hashTemplate, readDisruption } from './pod.ts';
-import type { Skip } from './program.ts';
+import { followOn } from './program.ts';
+import type { Situation } from './situation.ts';
 
 /** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
 const REQUEUE_MS = 1000;
@@ -73,38 +76,32 @@ export const decideRemoval = (pod: Pod): Action => {
   return going ? NO_ACTION : { do: 'delete', podUid: uid, retire: false };
 };
 
-export interface Exchange {
-  action: Action;
-  /** Why, and what is waited for; undefined when there is nothing to say. */
-  why?: string;
-  waitsFor?: string;
-  requeueAt?: Date;
-}
+/** Removes the first pod that is not going yet. */
+export const removeFirst = (pods: readonly Pod[]): Action =>
+  pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? NO_ACTION;
 
-interface Given {
-  observed: Observation;
-  /** The pod that publishes, or did. */
-  main: Pod;
-  settings: PodSettings;
-  /** Builds the program of the next pod; undefined when that is not possible. `previous` is the one it has already. */
-  program: (previous?: Program) => Program | undefined;
-}
+/** The part of a course that an exchange of pods decides. */
+type Exchange = Pick<Course, 'action'> & Partial<Pick<Course, 'progressing' | 'requeueAt'>>;
 
-/** Decides the next step of a handover; undefined when the pod on air may stay and is alone. */
-export function decideExchange({ observed, main, settings, program }: Given): Exchange | undefined {
-  const { other, freeName, now } = observed;
-  const why = findReasonToLeave(observed, main, settings);
-  // A pod that has ended by itself is removed, and a standby that is not needed any more.
-  if (why === undefined) return other && { action: decideRemoval(other) };
-  const soon = { why, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
-  const wait = (waitsFor: string): Exchange => ({ ...soon, action: NO_ACTION, waitsFor });
+/**
+ * Decides the next step of a handover from `main`, the pod that publishes, or did; undefined when it may stay and is alone. `built` is
+ * the program that the stream is to have now; without one each pod keeps its own.
+ */
+export function decideExchange(situation: Situation, main: Pod, built: Program | undefined): Exchange | undefined {
+  const { other, freeName, settings, now } = situation;
+  const why = findReasonToLeave(situation, main, settings);
+  // A standby that is not needed any more is removed.
+  if (why === undefined) return removeStandby(other);
+  const because: Exchange = { action: NO_ACTION, progressing: yes('Replacing', why) };
+  const soon: Exchange = { ...because, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
+  const wait = (waitsFor: string): Exchange => ({ ...soon, progressing: yes('Replacing', `${why} ${waitsFor}`) });
   const ended = isOver(main);
   if (!other) {
-    const next = program();
-    if (!next) return wait('The next pod cannot be created yet.');
+    const program = built ?? situation.program;
+    if (!program) return wait('The next pod cannot be created yet.');
     if (freeName === undefined)
       return wait('A pod that does not belong to this stream has the name of the next pod. Delete it.');
-    return { why, action: { do: 'create', program: next, standby: !ended } };
+    return { ...because, action: { do: 'create', program, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
     // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
@@ -116,41 +113,19 @@ export function decideExchange({ observed, main, settings, program }: Given): Ex
   if (trouble) return wait(`The next pod does not run: ${trouble.message}`);
   if (!isWarm(other)) return wait('The next pod is starting; this pod stays on air until it is ready.');
   const playing = readPodProgram(other);
-  const wanted = program(playing);
-  if (wanted && !isSameJson(wanted, playing)) {
-    return { why, action: { do: 'patch', podUid: other.metadata.uid, program: wanted } };
+  const program = built && playing ? followOn(built, playing) : (playing ?? built ?? situation.program);
+  if (program && !isSameJson(program, playing)) {
+    return { ...because, action: { do: 'patch', podUid: other.metadata.uid, program } };
   }
   const podUid = main.metadata.uid;
   if (main.metadata.deletionTimestamp) return { ...soon, action: { do: 'stop', podUid } };
-  if (findReasonToLeave({ ...observed, node: undefined }, other, settings) !== undefined) {
+  if (findReasonToLeave({ ...situation, node: undefined }, other, settings) !== undefined) {
     return { ...soon, action: decideRemoval(other) };
   }
   return { ...soon, action: { do: 'delete', podUid, retire: true } };
 }
 
-export type Action =
-  | { do: 'nothing' }
-  /** Make what has to be there before a pod, for a start that is to come. */
-  | { do: 'prepare' }
-  /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
-  | { do: 'create'; program: Program; standby: boolean }
-  /** Let this pod publish, if nothing of the one that did is left. */
-  | { do: 'publish'; podUid: string }
-  /** Tell this pod to publish no more: another one is ready, and it is going already. */
-  | { do: 'stop'; podUid: string }
-  /** Take this pod away; `retire` lets it go on publishing until it is told to stop or its time is up. */
-  | { do: 'delete'; podUid: string; retire: boolean }
-  | { do: 'patch'; podUid: string; program: Program }
-  /** Ask the pod for the next item, and hand it over as done in this program. */
-  | { do: 'skip'; address: string; skip: Skip; program: Program }
-  /** Add the finalizers again that are missing from the stream on air and its pods. */
-  | { do: 'restoreFinalizers' }
-  /** Nothing is left on air of the deleted stream: remove its finalizer. */
-  | { do: 'removeFinalizer' }
-  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
-  | { do: 'expire' };
-
-export const NO_ACTION: Action = { do: 'nothing' };
-
-/** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
-export const STOP_GRACE_SECONDS = 5;
+function removeStandby(other: Pod | undefined): Exchange | undefined {
+  const action = other ? decideRemoval(other) : NO_ACTION;
+  return action.do === 'nothing' ? undefined : { action };
+}

@@ -3,17 +3,12 @@
 import type { Node, Pod } from '../../kube/core.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { Assessed, MediaObjects } from '../media/items.ts';
+import type { MediaObjects } from '../media/items.ts';
 import type { PodReport } from './pod-report.ts';
 
 /** The objects that a stream refers to, by name, as far as they exist. */
 export interface StreamObjects extends MediaObjects {
   destinations: ReadonlyMap<string, Destination>;
-}
-
-/** The same with what can be played of the stream's media. */
-export interface AssessedObjects extends StreamObjects {
-  tracks: readonly Assessed[];
 }
 
 export interface Observation extends StreamObjects {
@@ -38,5 +33,3 @@ export interface Observation extends StreamObjects {
   report?: PodReport | undefined;
   now: Date;
 }
-
-export type AssessedObservation = Observation & AssessedObjects;

@@ -1,22 +1,17 @@
-/**
- * Builds the Program that a stream's pod plays, and decides when a program on air changes: for an edit at once, for items that
- * have become ready in turns (a list of 500 would rewrite the program 500 times), for a skip when the pod has done it.
- * Pure: no I/O, no clock.
- */
+/** Builds the Program that a stream's pod plays, and reads from it where the stream stands. Pure: no I/O, no clock. */
 
 import { createHash } from 'node:crypto';
-import type { Pod } from '../../kube/core.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
-import { PROGRAM_CHANGED_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
-import { isLeftOut } from '../../resources/stream/item-place.ts';
+import { SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
-import { type Assessed, findProfile, isOnTheWay } from '../media/items.ts';
-import type { AssessedObjects, AssessedObservation, StreamObjects } from './observation.ts';
+import type { MediaAssessment } from '../media/assess.ts';
+import { type Assessed, findProfile } from '../media/items.ts';
+import type { StreamObjects } from './observation.ts';
 import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
 
 /**
@@ -45,6 +40,10 @@ export const pickPlayhead = ({ epoch, audioEpoch, skipped }: Playhead): Playhead
   ...(skipped && { skipped }),
 });
 
+/** Where the stream stood when its status was written last. */
+export const findKeptPlayhead = ({ status }: LoopStream): Playhead | undefined =>
+  status?.epoch === undefined ? undefined : pickPlayhead({ ...status, epoch: status.epoch });
+
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
 const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
   const parts = spec.destinationNames.map((name) => {
@@ -57,21 +56,22 @@ const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: 
 /** The program without where it is sent. */
 const played = ({ destinations: _, destinationsRevision: __, ...rest }: Program) => rest;
 
-/**
- * Builds the program of a stream's pod; only for a stream without `mediaProblem`. A program that says the same as `previous`
- * is `previous`, so that an edit which changes nothing on air (a display name) changes no pod; when it plays something else,
- * its version rises.
- */
+/** The objects that a stream refers to, with what can be played of its media. */
+interface PlayableObjects extends StreamObjects {
+  media: Pick<MediaAssessment, 'tracks'>;
+}
+
+/** Builds the program of a stream's pod, which follows on `previous`; only for a stream whose media can be played. */
 export function buildProgram(
   stream: LoopStream,
-  objects: AssessedObjects,
+  { media, ...objects }: PlayableObjects,
   playhead: string | Playhead,
   previous?: Program,
 ): Program {
   const profile = findProfile(stream);
-  const [video, audio] = objects.tracks.map((track) => buildTrack(track, objects, profile));
+  const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, profile));
   const program: Program = {
-    version: previous ? previous.version + 1 : (stream.metadata.generation ?? 1),
+    version: stream.metadata.generation ?? 1,
     ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),
     seed: findSeed(stream),
     profile,
@@ -80,10 +80,17 @@ export function buildProgram(
     destinations: [...stream.spec.destinationNames],
     destinationsRevision: hashDestinations(stream, objects),
   };
-  if (!previous) return program;
+  return previous ? followOn(program, previous) : program;
+}
+
+/**
+ * The program for a pod that plays `previous`. One that says the same is `previous`, so that an edit which changes nothing on air (a
+ * display name) changes no pod; when it plays something else, its version rises.
+ */
+export function followOn(program: Program, previous: Program): Program {
   const unchanged = { ...program, version: previous.version };
   if (isSameJson(unchanged, previous)) return previous;
-  return isSameJson(played(unchanged), played(previous)) ? unchanged : program;
+  return isSameJson(played(unchanged), played(previous)) ? unchanged : { ...program, version: previous.version + 1 };
 }
 
 /** The program of a stream that goes on with what it played, wherever it is sent now. */
@@ -138,50 +145,6 @@ export const withSkipped = (program: Program, { track, id }: Skip): Program => (
   ...program,
   skipped: { ...program.skipped, [track]: id },
 });
-
-/** Between two rewrites of a program that only let items join, while more of them are on their way. */
-export const JOIN_INTERVAL_MS = 30_000;
-
-/** The track as it was before items joined it: what `before` leaves out is left out. */
-function withoutJoined(track: Track | undefined, before: Track | undefined): Track | undefined {
-  return track && { ...track, items: track.items.map((item, i) => joins(item, before?.items[i]) ?? item) };
-}
-
-const joins = (item: Track['items'][number], before: Track['items'][number] | undefined) =>
-  before && isLeftOut(before) && item.id === before.id ? { ...item, rendition: '' } : undefined;
-
-/** Whether `next` differs from `current` only in items that play now and were left out. */
-function onlyJoins(next: Program, current: Program): boolean {
-  const video = withoutJoined(next.video, current.video) ?? next.video;
-  const audio = withoutJoined(next.audio, current.audio);
-  return isSameJson({ ...next, version: current.version, video, audio }, current);
-}
-
-const playsAll = ({ video, audio }: Program): boolean =>
-  [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
-
-interface Given {
-  observed: AssessedObservation;
-  pod: Pod;
-  current: Program;
-  next: Program;
-}
-
-/**
- * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, because no
- * other item is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
- */
-export function computeJoinTime({ observed, pod, current, next }: Given): Date | undefined {
-  if (!onlyJoins(next, current)) return undefined;
-  const isStuck = observed.report?.problems.some(({ reason }) => reason === 'NothingPlayable');
-  if (isStuck || !playsAll(current)) return undefined;
-  const entries = observed.tracks.flatMap((track) => track.entries);
-  if (!entries.some(({ problem }) => problem !== undefined && isOnTheWay(problem.reason))) return undefined;
-  const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
-  const [now, until] = [observed.now.getTime(), changed + JOIN_INTERVAL_MS];
-  // A time ahead of now is of a clock that has been put right since.
-  return changed <= now && now < until ? new Date(until) : undefined;
-}
 
 /** `reported` when it is another moment than `known`: the two may be written differently. */
 const updateEpoch = (known: string, reported: string | undefined): string =>

@@ -20,6 +20,9 @@ export type Airtime =
   /** A schedule that makes no sense; `message` says why. */
   | { kind: 'invalid'; message: string };
 
+/** A schedule that keeps its stream off air. */
+export type OffSchedule = Extract<Airtime, { kind: 'before' | 'after' }>;
+
 interface Bounds {
   startAt: Date | undefined;
   endAt: Date | undefined;

@@ -19,7 +19,7 @@ import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES, type ReadinessReaso
 
 /**
  * How each reason of a readiness condition, of a gate and of Progressing goes away. A new reason does not compile until it is here
- * (ReadinessReason, and Progress in operator/stream/decide.ts).
+ * (ReadinessReason, and Progress in operator/stream/course.ts).
  */
 const OUTLOOKS = {
   // Objects that the stream refers to.

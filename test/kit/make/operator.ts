@@ -181,7 +181,8 @@ export const makeProgram = (
   inWorld: World,
   playhead: string | Playhead,
   previous?: Program,
-): Program => buildProgram(loopStream, { ...inWorld, tracks: assessTracks(loopStream, inWorld) }, playhead, previous);
+): Program =>
+  buildProgram(loopStream, { ...inWorld, media: { tracks: assessTracks(loopStream, inWorld) } }, playhead, previous);
 
 /** Returns the pod that the operator would make for a stream, in the state that kubelet would report. */
 export function makePod(

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
-import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { withoutPod } from '../../../../src/operator/stream/refusals.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import type { Program } from '../../../../src/protocol/program.ts';
 import { readPodProgram } from '../../../../src/protocol/to-streamer.ts';

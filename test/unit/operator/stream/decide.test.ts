@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
-import { findKnownRefusal, withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { findKnownRefusal, withoutPod } from '../../../../src/operator/stream/refusals.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { findCondition } from '../../../../src/resources/common/conditions.ts';
 import { FINALIZER } from '../../../../src/resources/common/names.ts';

@@ -1,7 +1,7 @@
 /** Tests the conditions Ready, Reconciling and Stalled of a stream, as the operator writes them. */
 import { describe, expect, it } from 'vitest';
-import { withoutPod, withoutStandby } from '../../../../src/operator/stream/decide.ts';
 import type { PodProblem } from '../../../../src/operator/stream/pod-report.ts';
+import { withoutPod, withoutStandby } from '../../../../src/operator/stream/refusals.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { type Condition, findCondition, HEALTH_CONDITIONS } from '../../../../src/resources/common/conditions.ts';
 import { SUSPENDED_ANNOTATION } from '../../../../src/resources/common/names.ts';

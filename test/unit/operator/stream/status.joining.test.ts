@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { decide } from '../../../../src/operator/stream/decide.ts';
-import { JOIN_INTERVAL_MS } from '../../../../src/operator/stream/program.ts';
+import { JOIN_INTERVAL_MS } from '../../../../src/operator/stream/on-air.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { readPodProgram } from '../../../../src/protocol/to-streamer.ts';
 import {

@@ -62,7 +62,7 @@ describe('a status of another UID', () => {
   it('keeps the order of shuffled lists, also when it is restored once more', () => {
     const before = findSeed(stream({}, { metadata: { ...stream().metadata, uid: 'uid-before' } }));
     expect(findSeed(restored)).toBe(before);
-    const program = buildProgram(restored, { ...world(), tracks: [] }, CHANNEL.epoch ?? '');
+    const program = buildProgram(restored, { ...world(), media: { tracks: [] } }, CHANNEL.epoch ?? '');
     expect(program.seed).toBe(before);
     const twice = believeStream(withStatus({ ...restored.status, observedUID: 'uid-between' }));
     expect(findSeed(twice)).toBe(before);

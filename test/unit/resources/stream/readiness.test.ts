@@ -3,7 +3,7 @@ import { toReadiness } from '../../../../src/domain/streams/view.ts';
 import type { Pod } from '../../../../src/kube/core.ts';
 import { kubeTime } from '../../../../src/lib/clock.ts';
 import { isSameStatus } from '../../../../src/operator/runtime/controller.ts';
-import { withoutPod } from '../../../../src/operator/stream/decide.ts';
+import { withoutPod } from '../../../../src/operator/stream/refusals.ts';
 import { buildStatus, buildStreamEvents } from '../../../../src/operator/stream/status.ts';
 import { type Condition, findCondition } from '../../../../src/resources/common/conditions.ts';
 import { readGates } from '../../../../src/resources/stream/readiness.ts';

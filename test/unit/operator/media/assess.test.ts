@@ -1,10 +1,20 @@
 import { describe, expect, it } from 'vitest';
+import { computePreparation, formatPart } from '../../../../src/operator/media/assess.ts';
 import { assessTracks, findMediaProblem } from '../../../../src/operator/media/items.ts';
-import { computePreparation, formatPart } from '../../../../src/operator/media/preparation.ts';
-import { checkReadiness } from '../../../../src/operator/stream/conditions.ts';
+import { decide } from '../../../../src/operator/stream/decide.ts';
 import type { Upload } from '../../../../src/resources/upload/resource.ts';
 import type { RenditionStatus } from '../../../../src/resources/upload/spec.ts';
-import { MEDIA, makeProgram, NOW, playlist, rendition, stream, upload, world } from '../../../kit/make/operator.ts';
+import {
+  MEDIA,
+  makeProgram,
+  NOW,
+  playlist,
+  rendition,
+  SETTINGS,
+  stream,
+  upload,
+  world,
+} from '../../../kit/make/operator.ts';
 
 const media = { ...MEDIA, durationSeconds: 1000 };
 const END = '2026-06-01T13:00:00Z';
@@ -31,7 +41,7 @@ const assess = (loopStream: ReturnType<typeof stream>, inWorld: ReturnType<typeo
 });
 const findProblem = (...given: Parameters<typeof assess>) => findMediaProblem(given[0], assess(...given).tracks);
 const mediaReady = (...given: Parameters<typeof assess>) =>
-  checkReadiness(assess(...given)).find(({ type }) => type === 'MediaReady');
+  decide({ ...given[1], stream: given[0] }, SETTINGS).conditions.find(({ type }) => type === 'MediaReady');
 
 describe('media of which enough is prepared', () => {
   it('goes on air, and says how much of it is prepared', () => {

@@ -1,9 +1,59 @@
-/** Computes how much of the media of a stream is prepared, from the renditions of its uploads. Pure: no I/O, no clock. */
+/**
+ * Assesses the media of a stream once for a whole decision: what can be played of it, and how much is prepared, by the renditions of its
+ * uploads. Pure: no I/O, no clock.
+ */
+
+import type { Playing } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Preparation } from '../../resources/stream/spec.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
-import { type Assessed, findProfile, isOnTheWay, type MediaObjects } from './items.ts';
+import type { Finding } from '../runtime/controller.ts';
+import {
+  type Assessed,
+  assessTracks,
+  countItems,
+  type Entry,
+  findMediaProblem,
+  findProfile,
+  isOnTheWay,
+  listUnplayable,
+  losesItems,
+  type MediaObjects,
+} from './items.ts';
+
+export interface MediaAssessment {
+  tracks: readonly Assessed[];
+  /** Why the media cannot go on air; undefined when it can. */
+  problem: Finding | undefined;
+  /** Number of items, those that cannot be played included. */
+  itemCount: number;
+  /** Items that cannot be played, the most urgent first. */
+  unplayable: readonly Entry[];
+  /** How much of the media is prepared, until all of it is. */
+  preparation: Preparation | undefined;
+  /** `playing`, while the media that the stream refers to cannot replace it: none can be played yet, or less than will be in a while. */
+  goesOnWith: Playing | undefined;
+}
+
+/** `playing` is what is on air, or was. */
+export function assessMedia(stream: LoopStream, objects: MediaObjects, playing: Playing | undefined): MediaAssessment {
+  const tracks = assessTracks(stream, objects);
+  const problem = findMediaProblem(stream, tracks);
+  return {
+    tracks,
+    problem,
+    itemCount: countItems(tracks),
+    unplayable: listUnplayable(tracks),
+    preparation: computePreparation({ stream, uploads: objects.uploads, tracks }),
+    goesOnWith: playing && (problem || losesItems(tracks, playing)) ? playing : undefined,
+  };
+}
+
+interface AssessedMedia extends Pick<MediaObjects, 'uploads'> {
+  stream: LoopStream;
+  tracks: readonly Assessed[];
+}
 
 interface Part {
   /** Length in seconds; undefined until the file has been imported. */
@@ -25,12 +75,6 @@ function readPart(upload: Upload, profile: string): Part {
 
 /** Nothing that is not complete is shown as 1. */
 const MOST = 0.99;
-
-/** A stream with what it refers to, and what can be played of that. */
-interface AssessedMedia extends Pick<MediaObjects, 'uploads'> {
-  stream: LoopStream;
-  tracks: readonly Assessed[];
-}
 
 /** Uploads that are prepared or on their way to that, each once. */
 function listParts({ stream, uploads, tracks }: AssessedMedia): Part[] {

@@ -1,0 +1,63 @@
+/** Declares the course of a stream: where it stands on its way on air or off air, and the one action that takes it further. */
+
+import type { EventInput } from '../../kube/events.ts';
+import type { Program } from '../../protocol/program.ts';
+import type { ProblemReason } from '../../resources/stream/health.ts';
+import type { Phase } from '../../resources/stream/spec.ts';
+import type { PodReason } from '../pods/status.ts';
+import type { Verdict } from '../runtime/controller.ts';
+import type { Playhead, Skip } from './program.ts';
+
+export type Action =
+  | { do: 'nothing' }
+  /** Make what has to be there before a pod, for a start that is to come. */
+  | { do: 'prepare' }
+  /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
+  | { do: 'create'; program: Program; standby: boolean }
+  /** Let this pod publish, if nothing of the one that did is left. */
+  | { do: 'publish'; podUid: string }
+  /** Tell this pod to publish no more: another one is ready, and it is going already. */
+  | { do: 'stop'; podUid: string }
+  /** Take this pod away; `retire` lets it go on publishing until it is told to stop or its time is up. */
+  | { do: 'delete'; podUid: string; retire: boolean }
+  | { do: 'patch'; podUid: string; program: Program }
+  /** Ask the pod for the next item, and hand it over as done in this program. */
+  | { do: 'skip'; address: string; skip: Skip; program: Program }
+  /** Add the finalizers again that are missing from the stream on air and its pods. */
+  | { do: 'restoreFinalizers' }
+  /** Nothing is left on air of the deleted stream: remove its finalizer. */
+  | { do: 'removeFinalizer' }
+  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
+  | { do: 'expire' };
+
+export const NO_ACTION: Action = { do: 'nothing' };
+
+/** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
+export const STOP_GRACE_SECONDS = 5;
+
+/** The condition Progressing. OUTLOOKS (resources/stream/health.ts) says of each reason whether it passes by itself. */
+export interface Progress {
+  status: 'True' | 'False';
+  reason: ProblemReason | PodReason;
+  message: string;
+}
+
+export interface Course {
+  phase: Phase;
+  action: Action;
+  /** The condition Live. */
+  live: Omit<Verdict, 'type'>;
+  progressing: Progress;
+  /** Where the stream stands; undefined while it is not meant to be on air. */
+  playhead?: Playhead | undefined;
+  /** Events beside those for what changes in the status. */
+  events?: EventInput[];
+  /** When to reconcile again although nothing has changed. */
+  requeueAt?: Date | undefined;
+}
+
+export const SETTLED = {
+  status: 'True',
+  reason: 'Settled',
+  message: 'The stream is in the requested state.',
+} as const;
