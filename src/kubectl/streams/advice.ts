@@ -1,5 +1,5 @@
 /** Finds the advice that the API gives on a code, so that the plugin gives the same. Pure: no I/O, no clock. */
-import { STATE_CODES } from '../../server/openapi/statecodes.ts';
+import { STATE_CODES } from '../../protocol/state-codes.ts';
 
 /** Where the table has a code, as it writes the place. */
 const PLACES = {

@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { LiveStats } from '../../domain/stats/record.ts';
 import { Readiness, type ReadinessIssue, Stream, StreamEvent } from '../../domain/streams/record.ts';
-import { STATE_CODES } from '../openapi/statecodes.ts';
+import { STATE_CODES } from '../../protocol/state-codes.ts';
 
 const Finding = Type.Object({
   code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

@@ -1,13 +1,13 @@
 /**
  * Documents each code for the pages at /docs/errors, to which the `type` of a problem links, and for docs/errors/. A code may also
- * appear inside a response, and some appear only there (statecodes.ts).
+ * appear inside a response, and some appear only there (protocol/state-codes.ts).
  * Pure: no I/O, no clock.
  */
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
+import { STATE_CODES, type StateCode } from '../../protocol/state-codes.ts';
 import { PROBLEM_TYPE } from '../http/problem.ts';
 import type { OpenApi } from './document.ts';
 import { resolveResponse } from './openapi.ts';
-import { STATE_CODES, type StateCode } from './statecodes.ts';
 
 export interface ErrorDoc {
   code: string;
@@ -78,7 +78,7 @@ export const whoAnswers = ({ operations, everywhere }: ErrorDoc): string =>
   everywhere ? 'Every operation may return it.' : operations.length === 0 ? 'It belongs to no operation.' : '';
 
 const NOTE =
-  '<!-- Made from src/lib/errors.ts, src/server/openapi/statecodes.ts and the routes by `make generate`; a test fails when it is not current. -->';
+  '<!-- Made from src/lib/errors.ts, src/protocol/state-codes.ts and the routes by `make generate`; a test fails when it is not current. -->';
 
 const markdownList = (lines: readonly string[]): string => lines.map((line) => `- ${line}\n`).join('');
 

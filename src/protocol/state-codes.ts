@@ -2,10 +2,11 @@
  * Lists codes inside responses: those of an upload, a stream or a destination that no request fails with. Titles come from the
  * tables of these nouns if they have one; this module adds advice. Pure: no I/O, no clock.
  */
-import { FAILURES, type FailureCode } from '../../protocol/codes.ts';
-import { READINESS_ISSUES, REFUSED_CHANGES } from '../../resources/stream/spec.ts';
-import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
-import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';
+
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../resources/stream/spec.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../resources/upload/spec.ts';
+import { UPLOAD_WARNINGS } from '../resources/upload/warnings.ts';
+import { FAILURES, type FailureCode } from './codes.ts';
 
 export interface StateCode {
   code: string;
