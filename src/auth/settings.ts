@@ -4,7 +4,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { DISPLAY_NAME_PATTERN } from '../lib/sentences.ts';
-import { ConfigError, type Env, reader, type SecretName, variable } from '../settings/settings.ts';
+import { reader, type SecretName } from '../settings/service/settings.ts';
+import { ConfigError, type Env, variable } from '../settings/settings.ts';
 import type { OidcProvider } from './oidc-claims.ts';
 
 /** Reads the secret, from its file where it has one. */

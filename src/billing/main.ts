@@ -21,7 +21,7 @@ import { STREAM_LABEL } from '../resources/common/names.ts';
 import { keepWithoutTemplate } from '../resources/stream/kept.ts';
 import { believeStream } from '../resources/stream/own-status.ts';
 import { LOOPSTREAMS, type LoopStream } from '../resources/stream/resource.ts';
-import { listNamespaces } from '../settings/common.ts';
+import { listNamespaces } from '../settings/service/settings.ts';
 import { createTopUpJob } from './cards/job.ts';
 import { openPayments } from './cards/open.ts';
 import { createDepositJobs } from './crypto/job.ts';

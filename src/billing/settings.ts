@@ -1,7 +1,8 @@
 /** Reads the settings of money, and those of the role `billing`. Pure: no I/O, no clock. */
 
-import { cells, common } from '../settings/common.ts';
-import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import { common } from '../settings/common.ts';
+import { cells, reader } from '../settings/service/settings.ts';
+import { ConfigError, type Env } from '../settings/settings.ts';
 import { cardSettings, checkChargeable } from './cards/settings.ts';
 import { sellerSetting } from './invoices/settings.ts';
 import { isCurrency } from './ledger/currencies.ts';

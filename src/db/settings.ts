@@ -1,6 +1,7 @@
 /** Reads the settings of the database. Pure: no I/O, no clock. */
 import { common } from '../settings/common.ts';
-import { type Env, reader } from '../settings/settings.ts';
+import { reader } from '../settings/service/settings.ts';
+import type { Env } from '../settings/settings.ts';
 
 export const databaseConfig = (env: Env) => {
   const { text } = reader(env);

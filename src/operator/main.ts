@@ -132,7 +132,7 @@ export async function runOperator(
     // An operator that may not look at nodes has the limit alone.
     countWorkers: () => (nodes ? countWorkers(nodes.list(), config.jobPlacement) : Number.POSITIVE_INFINITY),
   });
-  const maxPreparedBytes = config.limits.full.preparedBytes;
+  const { maxPreparedBytes } = config;
   const keepUnusedMs = config.keepUnusedDays > 0 ? config.keepUnusedDays * DAY_MS : Number.POSITIVE_INFINITY;
 
   // The ops server.

@@ -4,9 +4,10 @@ import { authLimits, mail, outsideProvider } from '../auth/settings.ts';
 import { money } from '../billing/settings.ts';
 import { databaseConfig } from '../db/settings.ts';
 import { storageCredentials } from '../protocol/environment.ts';
-import { cells, listNamespaces, maxSourceBytes } from '../settings/common.ts';
-import { accountLimits } from '../settings/limits.ts';
-import { ConfigError, type Env, reader } from '../settings/settings.ts';
+import { maxSourceBytes } from '../settings/common.ts';
+import { accountLimits } from '../settings/service/limits.ts';
+import { cells, listNamespaces, reader } from '../settings/service/settings.ts';
+import { ConfigError, type Env } from '../settings/settings.ts';
 
 /** Limits of all requests that send bytes of uploads. */
 const uploadLimits = (env: Env) => {

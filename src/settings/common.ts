@@ -1,5 +1,5 @@
 /** Reads the settings that several roles share. Pure: no I/O, no clock. */
-import { type Env, reader } from './settings.ts';
+import { ConfigError, type Env, reader } from './settings.ts';
 
 /** For every role. */
 export const common = (env: Env) => ({ logLevel: reader(env).text('LOG_LEVEL') });
@@ -10,17 +10,20 @@ export const kube = (env: Env) => ({
   namespace: reader(env).text('NAMESPACE'),
 });
 
-/** For the roles that read the resources of accounts: the process's own namespace, and further ones. */
-export const cells = (env: Env) => ({ ...kube(env), cellNamespaces: reader(env).list('CELL_NAMESPACES') });
-
-/** Lists the namespaces of accounts, each once, the process's own first. */
-export const listNamespaces = ({
-  namespace,
-  cellNamespaces,
-}: Pick<ReturnType<typeof cells>, 'namespace' | 'cellNamespaces'>) => [...new Set([namespace, ...cellNamespaces])];
-
 /** The largest source file, in bytes. */
 export const maxSourceBytes = (env: Env): number => reader(env).integer('MAX_SOURCE_BYTES');
+
+/** Bytes of prepared media of an account of the class `full`: 4 TiB. */
+export const DEFAULT_PREPARED_BYTES = 2 ** 42;
+
+/** Reads the bytes of prepared media of an account from `LOOPSTREAM_LIMITS`, whose other rows are the service's. Throws ConfigError. */
+export function maxPreparedBytes(env: Env): number {
+  const { optional, json } = reader(env);
+  const limits = optional('LIMITS') === undefined ? {} : json<{ full?: { preparedBytes?: unknown } } | null>('LIMITS');
+  const bytes = limits?.full?.preparedBytes ?? DEFAULT_PREPARED_BYTES;
+  if (Number.isSafeInteger(bytes) && Number(bytes) >= 0) return Number(bytes);
+  throw new ConfigError('LOOPSTREAM_LIMITS must have a whole number of 0 or more at full.preparedBytes.');
+}
 
 /** Stands in the operator's URL of the storage for the namespace of the object that a pod works for. */
 export const NAMESPACE_PLACEHOLDER = '{namespace}';

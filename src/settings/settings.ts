@@ -1,8 +1,9 @@
 /**
- * Reads settings from an environment by their names in the table, without the prefix. Each value is checked, so that an error names the
+ * Reads settings from an environment by their names in a table, without the prefix. Each value is checked, so that an error names the
  * variable that is missing or wrong. Pure: no I/O, no clock.
  */
-import { type Role, SETTINGS, type Setting, type SettingName } from './table.ts';
+import { CORE_SETTINGS, type CoreRole } from './table.ts';
+import type { Setting, Table } from './table-types.ts';
 
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
@@ -11,23 +12,23 @@ export class ConfigError extends Error {
 export type Env = Record<string, string | undefined>;
 
 /** The names of the settings of a type. */
-type Named<Type extends Setting['type']> = {
-  [Name in SettingName]: (typeof SETTINGS)[Name]['type'] extends Type ? Name : never;
-}[SettingName];
+type Named<T extends Table, Type extends Setting['type']> = {
+  [Name in keyof T & string]: T[Name]['type'] extends Type ? Name : never;
+}[keyof T & string];
 
-/** A secret that may stand in a file, which neither a process list nor the description of a pod shows. */
-export type SecretName = {
-  [Name in SettingName]: (typeof SETTINGS)[Name] extends { file: true } ? Name : never;
-}[SettingName];
+/** Secrets that may stand in a file, which neither a process list nor the description of a pod shows. */
+export type SecretIn<T extends Table> = {
+  [Name in keyof T & string]: T[Name] extends { file: true } ? Name : never;
+}[keyof T & string];
 export type SecretSetting = Readonly<{ text: string } | { file: string }>;
 
 /** Settings whose default depends on the role. */
-type ByRole = {
-  [Name in SettingName]: (typeof SETTINGS)[Name] extends { default: Record<string, unknown> } ? Name : never;
-}[SettingName];
+type ByRole<T extends Table> = {
+  [Name in keyof T & string]: T[Name] extends { default: Record<string, unknown> } ? Name : never;
+}[keyof T & string];
 
 const PREFIX = 'LOOPSTREAM_';
-export const variable = (name: SettingName): string => `${PREFIX}${name}`;
+export const variable = (name: string): string => `${PREFIX}${name}`;
 
 /** A variable of an environment, as a pod's container has it. */
 interface Variable {
@@ -40,7 +41,7 @@ interface Variable {
  * variables as they are. Kubernetes keeps an account of the fields of each variable in each pod, which takes more room than the
  * variable.
  */
-export function packSettings<T extends Variable>(variables: readonly T[], role: Role): (T | Variable)[] {
+export function packSettings<T extends Variable>(variables: readonly T[], role: CoreRole): (T | Variable)[] {
   const isSetting = ({ name, value }: T) => name.startsWith(PREFIX) && value !== undefined;
   const packed = variables
     .filter(isSetting)
@@ -51,10 +52,11 @@ export function packSettings<T extends Variable>(variables: readonly T[], role: 
 }
 
 /** The default of a setting as a variable has it; undefined where it has none. */
-function findDefault(name: string, role: Role): string | undefined {
-  const row: Setting | undefined = Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName] : undefined;
-  const usual: unknown = row && 'default' in row ? row.default : undefined;
-  const own = typeof usual === 'object' ? (usual as Partial<Record<Role, number>>)[role] : usual;
+function findDefault(name: string, role: CoreRole): string | undefined {
+  const table: Table = CORE_SETTINGS;
+  const row = Object.hasOwn(table, name) ? table[name] : undefined;
+  const usual = row && 'default' in row ? row.default : undefined;
+  const own = typeof usual === 'object' ? usual[role] : usual;
   return own === undefined ? undefined : String(own);
 }
 
@@ -71,22 +73,27 @@ function unpackSettings(env: Env): Record<string, unknown> {
   throw new ConfigError(`${variable('SETTINGS')} must be a JSON object of texts.`);
 }
 
-/** Every function throws a ConfigError where the variable is missing or wrong. */
-export function reader(env: Env) {
+/** Returns the reader of an environment by the names of a table. Every function of it throws ConfigError where a variable is missing or wrong. */
+export const createReader =
+  <T extends Table>(table: T) =>
+  (env: Env) =>
+    readTable(table, env);
+
+function readTable<T extends Table>(table: T, env: Env) {
   const packed = unpackSettings(env);
-  const optional = (name: SettingName): string | undefined => {
+  const optional = (name: keyof T & string): string | undefined => {
     const value = env[variable(name)] || packed[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
-  const required = (name: SettingName, fallback?: string): string => {
+  const required = (name: keyof T & string, fallback?: string): string => {
     const value = optional(name) ?? fallback;
     if (value === undefined) throw new ConfigError(`${variable(name)} is not set. See docs/settings.md.`);
     return value;
   };
 
   /** `fallback` is for a default that the code computes. */
-  const text = (name: Named<'text' | 'secret'>, fallback?: string): string => {
-    const row: Setting = SETTINGS[name];
+  const text = (name: Named<T, 'text' | 'secret'>, fallback?: string): string => {
+    const row = table[name] as Setting;
     const { default: usual, enum: allowed }: { default?: string; enum?: readonly string[] } =
       row.type === 'text' ? row : {};
     const value = required(name, fallback ?? usual);
@@ -95,10 +102,10 @@ export function reader(env: Env) {
     return value;
   };
 
-  function integer(name: Exclude<Named<'integer'>, ByRole>): number;
-  function integer(name: Named<'integer'>, role: Role): number;
-  function integer(name: Named<'integer'>, role?: Role): number {
-    const row: Extract<Setting, { type: 'integer' }> = SETTINGS[name];
+  function integer(name: Exclude<Named<T, 'integer'>, ByRole<T>>): number;
+  function integer(name: Named<T, 'integer'>, role: string): number;
+  function integer(name: Named<T, 'integer'>, role?: string): number {
+    const row = table[name] as Setting as Extract<Setting, { type: 'integer' }>;
     const usual = typeof row.default === 'object' ? role && row.default[role] : row.default;
     const { min, max = Number.MAX_SAFE_INTEGER } = row;
     const value = Number(required(name, usual?.toString()));
@@ -107,15 +114,15 @@ export function reader(env: Env) {
   }
 
   /** `fallback` is for a default that the code computes. */
-  const flag = (name: Named<'flag'>, fallback?: boolean): boolean => {
-    const row: Extract<Setting, { type: 'flag' }> = SETTINGS[name];
+  const flag = (name: Named<T, 'flag'>, fallback?: boolean): boolean => {
+    const row = table[name] as Setting as Extract<Setting, { type: 'flag' }>;
     const value = required(name, (fallback ?? row.default)?.toString());
     if (value !== 'true' && value !== 'false') throw new ConfigError(`${variable(name)} must be true or false.`);
     return value === 'true';
   };
 
   /** The text, or the path of the file that holds it, which the variable with the suffix `_FILE` names; undefined without both. */
-  const secret = (name: SecretName): SecretSetting | undefined => {
+  const secret = (name: SecretIn<T>): SecretSetting | undefined => {
     const [value, file] = [optional(name), env[`${variable(name)}_FILE`] || undefined];
     if (value !== undefined && file !== undefined)
       throw new ConfigError(`Set either ${variable(name)} or ${variable(name)}_FILE, not both.`);
@@ -124,12 +131,12 @@ export function reader(env: Env) {
   };
 
   /** Empty when it is not set. */
-  const list = (name: Named<'list'>): string[] =>
+  const list = (name: Named<T, 'list'>): string[] =>
     (optional(name) ?? '').split(',').flatMap((part) => part.trim() || []);
 
-  const json = <T>(name: Named<'json'>): T => {
+  const json = <Value>(name: Named<T, 'json'>): Value => {
     try {
-      return JSON.parse(required(name)) as T;
+      return JSON.parse(required(name)) as Value;
     } catch (error) {
       if (error instanceof ConfigError) throw error;
       throw new ConfigError(`${variable(name)} must be JSON.`);
@@ -138,3 +145,6 @@ export function reader(env: Env) {
 
   return { text, optional, integer, flag, secret, list, json };
 }
+
+/** Reads the settings of the operator and its pods. */
+export const reader = createReader(CORE_SETTINGS);

@@ -1,668 +1,101 @@
 /**
- * Lists every setting of every role once: the parser, docs/settings.md, and the chart's values, schema and environment come from this
- * table. The name of the variable is `LOOPSTREAM_` and the key. Pure: no I/O, no clock.
+ * Lists every setting of the operator and of its pods once. The name of the variable is `LOOPSTREAM_` and the key. Pure: no I/O, no
+ * clock.
  */
+import { DAY_SECONDS, GIBI, KIBI, MAX_PORT, MEBI, type Table } from './table-types.ts';
 
-export const ROLES = [
-  'api',
-  'billing',
-  'operator',
-  'migrate',
-  'keys',
-  'streamer',
-  'prepare',
-  'decoder',
-  'probe',
-] as const;
-export type Role = (typeof ROLES)[number];
+export const CORE_ROLES = ['operator', 'streamer', 'prepare', 'decoder', 'probe'] as const;
+export type CoreRole = (typeof CORE_ROLES)[number];
 
 /** Sections of docs/settings.md, in their order. */
-export const SECTIONS = {
+export const CORE_SECTIONS = {
   general: 'All roles',
-  api: 'API server',
-  people: 'Sign-in and mail',
-  uploads: 'Uploads and previews',
-  money: 'Money',
   operator: 'Operator',
   media: 'Limits of media',
   storage: 'Storage',
   pods: 'Set by the operator in pods',
 } as const;
-export type Section = keyof typeof SECTIONS;
 
-interface Common {
-  section: Section;
-  roles: readonly Role[];
-  /** A sentence, or several, for people who install the service. */
-  description: string;
-  /** Path of the value of the chart that sets it, such as `api.rateLimit.requests`. */
-  chart?: string;
-}
-/** A whole number from `min` to `max`, both included; `max` is the largest safe integer by default. */
-interface Whole extends Common {
-  type: 'integer';
-  default?: number | Partial<Record<Role, number>>;
-  min: number;
-  max?: number;
-}
-interface Flag extends Common {
-  type: 'flag';
-  default?: boolean;
-  computed?: string;
-}
-interface Text extends Common {
-  type: 'text';
-  default?: string;
-  /** The values that are allowed, where there are few. */
-  enum?: readonly string[];
-  /** How docs/settings.md names a default that the code computes. */
-  computed?: string;
-}
-/** Texts, divided by commas. */
-interface List extends Common {
-  type: 'list';
-}
-interface Json extends Common {
-  type: 'json';
-}
-/** A text that nobody else may see. With `file`, a variable with the suffix `_FILE` may name a file that holds it instead. */
-interface Secret extends Common {
-  type: 'secret';
-  file?: boolean;
-}
-export type Setting = Whole | Flag | Text | List | Json | Secret;
-
-const KIBI = 2 ** 10;
-const MEBI = 2 ** 20;
-const GIBI = 2 ** 30;
-const DAY_SECONDS = 86_400;
-const MAX_PORT = 65_535;
-
-const SERVERS = ['api', 'operator', 'billing'] as const;
-const MONEY = ['api', 'billing'] as const;
-const TOOLS = ['streamer', 'prepare', 'decoder', 'probe', 'operator'] as const;
-
-export const SETTINGS = {
+export const CORE_SETTINGS = {
   LOG_LEVEL: {
     section: 'general',
-    roles: ROLES,
+    roles: CORE_ROLES,
     type: 'text',
     default: 'info',
     description: 'The lowest severity of log lines: `trace`, `debug`, `info`, `warn`, `error` or `fatal`.',
   },
   NAMESPACE: {
     section: 'general',
-    roles: SERVERS,
+    roles: ['operator'],
     type: 'text',
     default: 'loopstream',
     description:
       'The namespace of the resources. `KUBECONFIG` names a kubeconfig file; without it, the process uses the service account of its pod.',
   },
-  CELL_NAMESPACES: {
-    section: 'general',
-    roles: ['api', 'billing'],
-    type: 'list',
-    chart: 'api.cellNamespaces',
-    description:
-      'Further namespaces that hold the resources of accounts, each with an operator of its own. A new account goes to the one with the fewest streams, `LOOPSTREAM_NAMESPACE` included, and stays there. They must exist (`docs/scale.md`).',
-  },
-  FULL_NAMESPACES: {
-    section: 'general',
-    roles: ['api'],
-    type: 'list',
-    chart: 'api.fullNamespaces',
-    description: 'Namespaces of accounts that get no new accounts.',
-  },
   OPS_HOST: {
     section: 'general',
-    roles: SERVERS,
+    roles: ['operator'],
     type: 'text',
     default: '0.0.0.0',
     description: 'The address of the port for `/healthz`, `/readyz` and `/metrics`. Never make it public.',
   },
   OPS_PORT: {
     section: 'general',
-    roles: SERVERS,
+    roles: ['operator'],
     type: 'integer',
-    default: { operator: 9401, api: 9402, billing: 9404 },
+    default: { operator: 9401 },
     min: 0,
     max: MAX_PORT,
     description: 'The port for `/healthz`, `/readyz` and `/metrics`.',
   },
-
   HOST: {
-    section: 'api',
-    roles: ['api', 'streamer', 'prepare'],
+    section: 'general',
+    roles: ['streamer', 'prepare'],
     type: 'text',
     description: 'The address that the server listens on.',
     computed: '`0.0.0.0`; none for prepare, which then reports no progress',
   },
   PORT: {
-    section: 'api',
-    roles: ['api', 'streamer', 'prepare'],
+    section: 'general',
+    roles: ['streamer', 'prepare'],
     type: 'integer',
-    default: { api: 8080, streamer: 9400, prepare: 9403 },
+    default: { streamer: 9400, prepare: 9403 },
     min: 0,
     max: MAX_PORT,
     description: 'The port that the server listens on.',
   },
-  PUBLIC_URL: {
-    section: 'api',
-    roles: ['api'],
-    type: 'text',
-    chart: 'api.publicUrl',
-    computed: '`http://127.0.0.1:<port>`',
-    description:
-      'The address of the API server as clients see it, such as `https://loops.example.com`. It names the issuer of access tokens, so OAuth needs it.',
-  },
-  DATABASE_URL: {
-    section: 'api',
-    roles: ['api', 'billing', 'migrate', 'keys'],
-    type: 'secret',
-    description: 'The PostgreSQL database of accounts and money: `postgres://…`.',
-  },
-  AUTH_SECRET: {
-    section: 'api',
-    roles: ['api', 'migrate', 'keys'],
-    type: 'secret',
-    description: 'The key that signs sessions. Keep it secret.',
-  },
-  RATE_LIMIT_REQUESTS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 600,
-    min: 1,
-    chart: 'api.rateLimit.requests',
-    description: 'Requests in a window, for each account, and for each IP address without credentials.',
-  },
-  RATE_LIMIT_WINDOW_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 60,
-    min: 1,
-    max: DAY_SECONDS,
-    chart: 'api.rateLimit.windowSeconds',
-    description: 'The length of that window.',
-  },
-  REDIS_URL: {
-    section: 'api',
-    roles: ['api'],
-    type: 'secret',
-    description:
-      'The Redis server that counts requests for all replicas together: `redis://…`. Without it, each replica counts its own.',
-  },
-  TRUST_PROXY: {
-    section: 'api',
-    roles: ['api'],
-    type: 'list',
-    chart: 'api.trustProxy',
-    description:
-      'Addresses or networks of trusted proxies, whose `X-Forwarded-For` the server believes, such as `10.0.0.0/8,loopback`.',
-  },
-  TRUST_TRACEPARENT: {
-    section: 'api',
-    roles: ['api'],
-    type: 'flag',
-    default: false,
-    chart: 'tracing.trustTraceparent',
-    description:
-      'Lets the header `traceparent` of a request decide whether the request is [traced](tracing.md). Enable it only behind a proxy that sets this header itself. Without it, the request joins the trace of the header, and the sampler decides.',
-  },
-  CORS_ORIGINS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'list',
-    chart: 'api.corsOrigins',
-    description: 'Origins whose pages may use the API, such as `https://app.example.com`; `*` for all.',
-  },
-  SHUTDOWN_DELAY_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 600,
-    description:
-      'Time after SIGTERM in which the server still accepts requests while `/readyz` fails, so that load balancers stop sending to it.',
-  },
-  HEADERS_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 15,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time from the first byte of a request to the end of its headers.',
-  },
-  BODY_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 30,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time for a JSON body.',
-  },
-  REQUEST_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 3600,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time for a whole request, including the bytes of an upload.',
-  },
-  KEEP_ALIVE_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 65,
-    min: 1,
-    max: DAY_SECONDS,
-    description:
-      'The longest time between two requests of a connection. Make it longer than that of the load balancer, which is often 60 s.',
-  },
-  CONNECTION_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 120,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time that a connection may be silent in both directions.',
-  },
-  SCOPE_PREFIX: {
-    section: 'api',
-    roles: ['api'],
-    type: 'text',
-    default: 'service',
-    description: 'The prefix of the scopes of OAuth, as in `service:read`.',
-  },
   LIMITS: {
-    section: 'api',
-    roles: ['api', 'operator'],
+    section: 'operator',
+    roles: ['operator'],
     type: 'json',
     description: 'Limits that replace rows of the [table of limits](limits.md), such as `{"trial":{"streams":2}}`.',
   },
   ALLOW_PRIVATE_LINKS: {
-    section: 'api',
-    roles: ['api', 'operator', 'prepare'],
+    section: 'operator',
+    roles: ['operator', 'prepare'],
     type: 'flag',
     default: false,
     chart: 'operator.allowPrivateLinks',
     description: 'Lets uploads come from private addresses. Never enable it where strangers can create uploads.',
   },
   ALLOW_PRIVATE_DESTINATIONS: {
-    section: 'api',
-    roles: ['api', 'operator', 'streamer', 'probe'],
+    section: 'operator',
+    roles: ['operator', 'streamer', 'probe'],
     type: 'flag',
     default: false,
     chart: 'operator.allowPrivateDestinations',
     description:
       'Lets destinations have private addresses and names of the cluster, but not link-local addresses. Never enable it where strangers can create destinations.',
   },
-  DASHBOARD_DIR: {
-    section: 'api',
-    roles: ['api'],
-    type: 'text',
-    description: 'The directory of the built dashboard. The image sets it.',
-  },
-
-  SIGN_UP: {
-    section: 'people',
-    roles: ['api'],
-    type: 'flag',
-    default: true,
-    chart: 'api.signUp',
-    description: 'Lets anyone create an account, if mail is configured.',
-  },
-  SMTP_URL: {
-    section: 'people',
-    roles: ['api'],
-    type: 'secret',
-    file: true,
-    description: 'The mail server: `smtps://user:password@host`. Without it, the service sends no mail.',
-  },
-  MAIL_FROM: {
-    section: 'people',
-    roles: ['api'],
-    type: 'text',
-    description: 'The sender of mail: `Loops <loops@example.com>`.',
-  },
-  SIGN_IN_ATTEMPTS: {
-    section: 'people',
-    roles: ['api'],
-    type: 'integer',
-    default: 20,
-    min: 1,
-    chart: 'api.accessLimits.signInAttempts',
-    description:
-      'Passwords that one IP address may try for one account in ten minutes, and all places together that never signed in to it in an hour.',
-  },
-  CLIENT_REGISTRATIONS: {
-    section: 'people',
-    roles: ['api'],
-    type: 'integer',
-    default: 20,
-    min: 1,
-    chart: 'api.accessLimits.clientRegistrations',
-    description: 'OAuth clients that one IP address may register in an hour, and unknown ones that it may open.',
-  },
-  MAILS_PER_HOUR: {
-    section: 'people',
-    roles: ['api'],
-    type: 'integer',
-    default: 5,
-    min: 1,
-    chart: 'api.accessLimits.mailsPerHour',
-    description: 'Mails to one mailbox in an hour. Notices to the user of an account have a separate count.',
-  },
-  UNUSED_CLIENT_DAYS: {
-    section: 'people',
-    roles: ['api'],
-    type: 'integer',
-    default: 30,
-    min: 1,
-    max: 3660,
-    chart: 'api.accessLimits.unusedClientDays',
-    description: 'Days after which the service deletes an OAuth client that no user has approved.',
-  },
-  OIDC_ISSUER: {
-    section: 'people',
-    roles: ['api'],
-    type: 'text',
-    description: 'An OpenID Connect provider at which users may sign in too, such as `https://id.example.com`.',
-  },
-  OIDC_CLIENT_ID: {
-    section: 'people',
-    roles: ['api'],
-    type: 'text',
-    description: 'The client id of this service at the provider.',
-  },
-  OIDC_CLIENT_SECRET: {
-    section: 'people',
-    roles: ['api'],
-    type: 'secret',
-    file: true,
-    description: 'The client secret at the provider. Without one, this service is a public client.',
-  },
-  OIDC_NAME: {
-    section: 'people',
-    roles: ['api'],
-    type: 'text',
-    computed: 'the host of the issuer',
-    description: 'The name of the provider on the sign-in page.',
-  },
-  OIDC_SIGN_UP: {
-    section: 'people',
-    roles: ['api'],
-    type: 'flag',
-    computed: 'as `LOOPSTREAM_SIGN_UP`',
-    description: 'Creates an account for each new user from the provider.',
-  },
-  OIDC_EMAIL_CLAIMS: {
-    section: 'people',
-    roles: ['api'],
-    type: 'list',
-    description:
-      'Claims that hold the e-mail address, in order, with commas in between; `email` by default. Microsoft Entra ID: `email,preferred_username`.',
-  },
-  OIDC_TRUST_EMAIL: {
-    section: 'people',
-    roles: ['api'],
-    type: 'flag',
-    default: false,
-    description: 'Trusts every e-mail address from the provider, even if the provider does not mark it as verified.',
-  },
-
-  UPLOAD_QUOTA_COUNT: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 10_000,
-    min: 1,
-    chart: 'uploads.quota.count',
-    description: 'Uploads of an account of the class `full`.',
-  },
-  UPLOAD_QUOTA_BYTES: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: KIBI * GIBI,
-    min: 1,
-    chart: 'uploads.quota.bytes',
-    description: 'Bytes of all uploads of an account of the class `full`.',
-  },
   MAX_SOURCE_BYTES: {
-    section: 'uploads',
-    roles: ['api', 'operator', 'prepare'],
+    section: 'media',
+    roles: ['operator', 'prepare'],
     type: 'integer',
     default: 20 * GIBI,
     min: 1,
     chart: 'uploads.maxSizeBytes',
     description: 'Bytes of the largest file that is imported.',
   },
-  UPLOAD_EXPIRE_HOURS: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 72,
-    min: 1,
-    max: 24 * 366,
-    chart: 'uploads.expireHours',
-    description: 'Hours in which a client must send a whole file.',
-  },
-  UPLOADS_AT_ONCE_PER_ACCOUNT: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 32,
-    min: 1,
-    max: 100_000,
-    chart: 'uploads.sending.atOncePerAccount',
-    description:
-      'Requests of one account that send uploads to one server at the same time. Standard clients send twenty files at once.',
-  },
-  UPLOADS_AT_ONCE: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 256,
-    min: 1,
-    max: 100_000,
-    chart: 'uploads.sending.atOnce',
-    description: 'Requests of all accounts that send uploads to one server at the same time.',
-  },
-  UPLOAD_MEMORY_BYTES: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 32 * MEBI,
-    min: MEBI,
-    max: 2 ** 34,
-    chart: 'uploads.sending.memoryBytes',
-    description: 'Bytes of memory in which one server buffers uploads before the storage.',
-  },
-  UPLOAD_MIN_BYTES_PER_SECOND: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 4096,
-    min: 0,
-    chart: 'uploads.sending.minBytesPerSecond',
-    description:
-      'Bytes a second, averaged over 30 seconds, below which the server disconnects a sender. The client can resume the upload.',
-  },
-  PREVIEWS_PER_STREAM: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 4,
-    min: 1,
-    max: 100_000,
-    chart: 'api.previews.perStream',
-    description: 'Previews of one stream or upload that one server shows at the same time.',
-  },
-  PREVIEWS_PER_SERVER: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 48,
-    min: 1,
-    max: 100_000,
-    chart: 'api.previews.perServer',
-    description: 'Previews of all accounts that one server shows at the same time.',
-  },
-  PREVIEW_SECONDS: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 600,
-    min: 1,
-    max: DAY_SECONDS,
-    chart: 'api.previews.seconds',
-    description: 'Seconds after which a preview ends. A page that is still open reconnects.',
-  },
-  FEEDS_PER_SERVER: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 2000,
-    min: 1,
-    max: 1_000_000,
-    chart: 'api.feedsPerServer',
-    description: 'Change feeds that are open at one server at the same time.',
-  },
-
-  BILLING: {
-    section: 'money',
-    roles: ['api'],
-    type: 'flag',
-    default: false,
-    description: 'Makes streams cost credits. The role `billing` counts their use; see [billing](billing.md).',
-  },
-  CURRENCY: {
-    section: 'money',
-    roles: MONEY,
-    type: 'text',
-    default: 'USD',
-    description:
-      'The currency of money, by its code of ISO 4217; see [billing](billing.md), The currency. With Stripe, one that Stripe charges.',
-  },
-  PRICES: {
-    section: 'money',
-    roles: MONEY,
-    type: 'json',
-    description:
-      'The prices of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a future price, `from`.',
-  },
-  METER_INTERVAL_SECONDS: {
-    section: 'money',
-    roles: ['billing'],
-    type: 'integer',
-    default: 10,
-    min: 1,
-    max: 3600,
-    chart: 'billing.intervalSeconds',
-    description: 'Seconds between two counts of usage.',
-  },
-  CREDIT_GRACE_SECONDS: {
-    section: 'money',
-    roles: ['billing'],
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 31 * DAY_SECONDS,
-    chart: 'billing.graceSeconds',
-    description: 'Seconds that streams stay on air after the credit is used up. The account owes their usage.',
-  },
-  STRIPE_KEY: {
-    section: 'money',
-    roles: MONEY,
-    type: 'secret',
-    file: true,
-    description: 'The secret key of Stripe. Without it, the service accepts no cards.',
-  },
-  STRIPE_WEBHOOK_SECRET: {
-    section: 'money',
-    roles: MONEY,
-    type: 'secret',
-    file: true,
-    description: 'The signing secret of `/v1/webhooks/stripe`. During a rotation, two of them, separated by a comma.',
-  },
-  STRIPE_URL: {
-    section: 'money',
-    roles: MONEY,
-    type: 'text',
-    default: 'https://api.stripe.com',
-    description: 'The address of Stripe’s API.',
-  },
-  TOP_UP_MIN_MINOR: {
-    section: 'money',
-    roles: MONEY,
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 999_999_999_999,
-    description:
-      'The smallest top-up, in minor units of the currency. 0: by its size, such as 5 USD, 500 JPY or 50000 IDR; never less than Stripe charges.',
-  },
-  TOP_UP_MAX_MINOR: {
-    section: 'money',
-    roles: MONEY,
-    type: 'integer',
-    default: 0,
-    min: 0,
-    max: 999_999_999_999,
-    description:
-      'The largest top-up, in minor units of the currency. 0: by its size, such as 1000 USD, 100000 JPY or 10000000 IDR.',
-  },
-  SELLER: {
-    section: 'money',
-    roles: MONEY,
-    type: 'secret',
-    file: true,
-    description:
-      'The sender of invoices, as JSON; see [invoices](invoices.md). Without it, the service issues no invoices.',
-  },
-  INVOICE_FONT: {
-    section: 'money',
-    roles: ['api'],
-    type: 'text',
-    description:
-      'A font file for characters that the built-in fonts lack, such as Chinese ones; see [invoices](invoices.md).',
-  },
-  CRYPTO_NETWORKS: {
-    section: 'money',
-    roles: MONEY,
-    type: 'json',
-    description:
-      'Networks of crypto deposits, with their nodes and public keys; see [crypto](crypto.md). Without it, the service accepts no deposits.',
-  },
-  CRYPTO_RATES: {
-    section: 'money',
-    roles: MONEY,
-    type: 'json',
-    description: 'The price of each coin, as a fixed table.',
-  },
-  CRYPTO_RATES_URL: {
-    section: 'money',
-    roles: MONEY,
-    type: 'text',
-    description: 'The URL of a source of prices for each coin.',
-  },
-  CRYPTO_QUOTE_SECONDS: {
-    section: 'money',
-    roles: MONEY,
-    type: 'integer',
-    default: 900,
-    min: 60,
-    max: DAY_SECONDS,
-    description: 'Seconds that a quote is valid.',
-  },
-
   IMAGE: {
     section: 'operator',
     roles: ['operator'],
@@ -881,7 +314,7 @@ export const SETTINGS = {
   },
   CONFINE: {
     section: 'operator',
-    roles: TOOLS,
+    roles: CORE_ROLES,
     type: 'text',
     default: 'auto',
     enum: ['auto', 'required', 'off'],
@@ -889,7 +322,6 @@ export const SETTINGS = {
     description:
       'The confinement of ffmpeg by Landlock and seccomp: `auto` uses all that the node supports, `required` starts ffmpeg only with full support, `off` uses none.',
   },
-
   MAX_DURATION_SECONDS: {
     section: 'media',
     roles: ['operator', 'prepare'],
@@ -1007,10 +439,9 @@ export const SETTINGS = {
     description:
       'Bytes a second, averaged over 30 seconds, below which the import from a link fails; 0 allows any rate.',
   },
-
   STORAGE_URL: {
     section: 'storage',
-    roles: ['api', 'operator', 'streamer', 'prepare'],
+    roles: ['operator', 'streamer', 'prepare'],
     type: 'text',
     computed: '`file:///media` for the operator',
     description:
@@ -1044,20 +475,20 @@ export const SETTINGS = {
   },
   STORAGE_CREDENTIALS_DIR: {
     section: 'storage',
-    roles: ['api', 'streamer', 'prepare'],
+    roles: ['streamer', 'prepare'],
     type: 'text',
     description:
       'For S3: a directory with the files `accessKeyId` and `secretAccessKey`. The process reads changed files within minutes.',
   },
   S3_ACCESS_KEY_ID: {
     section: 'storage',
-    roles: ['api', 'streamer', 'prepare'],
+    roles: ['streamer', 'prepare'],
     type: 'secret',
     description: 'For S3, instead of that directory: the access key.',
   },
   S3_SECRET_ACCESS_KEY: {
     section: 'storage',
-    roles: ['api', 'streamer', 'prepare'],
+    roles: ['streamer', 'prepare'],
     type: 'secret',
     description: 'For S3, instead of that directory: the secret access key.',
   },
@@ -1110,7 +541,6 @@ export const SETTINGS = {
     type: 'text',
     description: 'A PEM file with the authorities that RTMPS trusts, instead of those of the system.',
   },
-
   SETTINGS: {
     section: 'pods',
     roles: ['streamer'],
@@ -1251,6 +681,6 @@ export const SETTINGS = {
     description:
       'The directory with the files `rtmpUrl` and `rtmpKey`, and `rtmpUser` and `rtmpPassword` where there is a login.',
   },
-} as const satisfies Record<string, Setting>;
+} as const satisfies Table;
 
-export type SettingName = keyof typeof SETTINGS;
+export type SettingName = keyof typeof CORE_SETTINGS;

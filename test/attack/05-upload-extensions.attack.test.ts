@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { AccountLimits } from '../../src/domain/accounts/record.ts';
 import { openStorage } from '../../src/media/storage/open.ts';
-import { withOverrides } from '../../src/settings/limits.ts';
+import { withOverrides } from '../../src/settings/service/limits.ts';
 import { parseUploadId, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 

@@ -4,7 +4,7 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
-import { withOverrides } from '../../src/settings/limits.ts';
+import { withOverrides } from '../../src/settings/service/limits.ts';
 import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { createQuery } from '../kit/make/graphql.ts';
 import { giveCredit } from '../kit/make/ledger.ts';

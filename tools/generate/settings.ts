@@ -1,5 +1,6 @@
 /** Writes docs/settings.md from the table of settings. Pure: no I/O, no clock. */
-import { SECTIONS, SETTINGS, type Section, type Setting } from '../../src/settings/table.ts';
+import { SECTIONS, SETTINGS, type Section } from '../../src/settings/service/table.ts';
+import type { Setting } from '../../src/settings/table-types.ts';
 import { OTEL_VARIABLES } from '../../src/settings/tracing.ts';
 import { table } from './table.ts';
 

@@ -37,7 +37,7 @@ export interface Context {
 const HERE = fileURLToPath(import.meta.url);
 const IS_BUNDLED = !HERE.endsWith('.ts');
 /** The program that starts every role: bundled, where this one is. */
-export const MAIN = resolve(PROJECT_ROOT, IS_BUNDLED ? 'dist/app/main.js' : 'src/main.ts');
+export const MAIN = resolve(PROJECT_ROOT, IS_BUNDLED ? 'dist/app/main.js' : 'src/service/main.ts');
 /** The program of the local system itself, for the processes that it starts of its own. */
 export const LOCAL_MAIN = IS_BUNDLED ? HERE : resolve(dirname(HERE), 'main.ts');
 

@@ -1,4 +1,4 @@
-{{/* From src/settings/table.ts. Made by `npm run generate`; a test fails when it is not current. */}}
+{{/* From src/settings/. Made by `npm run generate`; a test fails when it is not current. */}}
 {{- define "loopstream.settings.operator" -}}
 LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString | quote }}
 LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}
@@ -31,6 +31,9 @@ LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND: {{ .Values.uploads.link.minBytesPerSecond
 {{- end }}
 
 {{- define "loopstream.settings.api" -}}
+LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString | quote }}
+LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}
+LOOPSTREAM_MAX_SOURCE_BYTES: {{ .Values.uploads.maxSizeBytes | int64 | toString | quote }}
 {{- if .Values.api.cellNamespaces }}
 LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
 {{- end }}
@@ -49,8 +52,6 @@ LOOPSTREAM_TRUST_TRACEPARENT: {{ .Values.tracing.trustTraceparent | toString | q
 {{- if .Values.api.corsOrigins }}
 LOOPSTREAM_CORS_ORIGINS: {{ join "," .Values.api.corsOrigins | quote }}
 {{- end }}
-LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString | quote }}
-LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}
 LOOPSTREAM_SIGN_UP: {{ .Values.api.signUp | toString | quote }}
 LOOPSTREAM_SIGN_IN_ATTEMPTS: {{ .Values.api.accessLimits.signInAttempts | int64 | toString | quote }}
 LOOPSTREAM_CLIENT_REGISTRATIONS: {{ .Values.api.accessLimits.clientRegistrations | int64 | toString | quote }}
@@ -58,7 +59,6 @@ LOOPSTREAM_MAILS_PER_HOUR: {{ .Values.api.accessLimits.mailsPerHour | int64 | to
 LOOPSTREAM_UNUSED_CLIENT_DAYS: {{ .Values.api.accessLimits.unusedClientDays | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_QUOTA_COUNT: {{ .Values.uploads.quota.count | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_QUOTA_BYTES: {{ .Values.uploads.quota.bytes | int64 | toString | quote }}
-LOOPSTREAM_MAX_SOURCE_BYTES: {{ .Values.uploads.maxSizeBytes | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_EXPIRE_HOURS: {{ .Values.uploads.expireHours | int64 | toString | quote }}
 LOOPSTREAM_UPLOADS_AT_ONCE_PER_ACCOUNT: {{ .Values.uploads.sending.atOncePerAccount | int64 | toString | quote }}
 LOOPSTREAM_UPLOADS_AT_ONCE: {{ .Values.uploads.sending.atOnce | int64 | toString | quote }}

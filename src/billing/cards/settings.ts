@@ -1,5 +1,6 @@
 /** Reads the settings of payments by card; open.ts opens the files of secrets. Pure: no I/O, no clock. */
-import { ConfigError, type Env, reader, type SecretSetting } from '../../settings/settings.ts';
+import { reader } from '../../settings/service/settings.ts';
+import { ConfigError, type Env, type SecretSetting } from '../../settings/settings.ts';
 import { isoDigits, ONCE_WITHOUT_DIGITS } from '../ledger/currencies.ts';
 import { formatMinor } from '../ledger/money.ts';
 import { isChargeable, leastMinor } from './currencies.ts';

@@ -5,7 +5,8 @@
 import { type Static, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { isTimeZone } from '../../resources/stream/recurrence.ts';
-import { ConfigError, type Env, reader, type SecretSetting } from '../../settings/settings.ts';
+import { reader } from '../../settings/service/settings.ts';
+import { ConfigError, type Env, type SecretSetting } from '../../settings/settings.ts';
 
 const text = (maxLength = 200) => Type.String({ minLength: 1, maxLength });
 const lines = Type.Array(text(), { maxItems: 8 });

@@ -1,7 +1,7 @@
 /** Determines the class of an account (limits.ts). */
 
 import type { Db } from '../../db/pool.ts';
-import type { AccountClass } from '../../settings/limits.ts';
+import type { AccountClass } from '../../settings/service/limits.ts';
 import { wasEverCredited } from './store.ts';
 
 /** Accounts that are remembered; as many as ask within a few minutes at a large service. */

@@ -1,6 +1,6 @@
 /** Reports the limits of an account, and its usage of each. */
 import type { Db } from '../../db/pool.ts';
-import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/limits.ts';
+import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/service/limits.ts';
 import { countKeyUse } from '../idempotency/store.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';

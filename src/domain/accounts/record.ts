@@ -1,7 +1,7 @@
 /** Defines an account as clients see it: its user and its credentials. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../lib/sentences.ts';
-import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/service/limits.ts';
 
 export const User = Type.Object(
   {

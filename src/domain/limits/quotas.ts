@@ -14,7 +14,7 @@ import {
   type LimitName,
   type Limits,
   limitExceeded,
-} from '../../settings/limits.ts';
+} from '../../settings/service/limits.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 import type { Noun, Usage } from './usage.ts';
 

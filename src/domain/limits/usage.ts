@@ -9,7 +9,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { computeCountedBytes, computePreparedBytes, isFetching } from '../../resources/upload/size.ts';
-import type { Claim, LimitName } from '../../settings/limits.ts';
+import type { Claim, LimitName } from '../../settings/service/limits.ts';
 import type { OwnedResources } from '../owned-resources.ts';
 
 export interface UsageDeps {

@@ -11,7 +11,7 @@ import type { KubeObject } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
-import { type AccountClass, formatLimit, type Limits } from '../../settings/limits.ts';
+import { type AccountClass, formatLimit, type Limits } from '../../settings/service/limits.ts';
 
 /** Least that a write counts, for the work of kube-apiserver and of all that watch it: 2,560 small writes a minute of 20 MiB. */
 const LEAST_BYTES = 8192;

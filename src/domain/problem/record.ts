@@ -1,7 +1,7 @@
 /** Defines a problem as clients see it (RFC 9457). Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import { ACCOUNT_CLASSES } from '../../settings/limits.ts';
+import { ACCOUNT_CLASSES } from '../../settings/service/limits.ts';
 import { ReadinessIssue } from '../streams/record.ts';
 
 export const Problem = Type.Object(

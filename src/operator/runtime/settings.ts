@@ -4,8 +4,7 @@ import type { Watched } from '../../kube/namespace-watch.ts';
 import { confineMode, fetchLimits } from '../../protocol/environment.ts';
 import { mediaLimits } from '../../protocol/media-limits.ts';
 import { Placement } from '../../resources/stream/template.ts';
-import { common, kube, maxSourceBytes, NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
-import { accountLimits } from '../../settings/limits.ts';
+import { common, kube, maxPreparedBytes, maxSourceBytes, NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 import { ConfigError, type Env, reader } from '../../settings/settings.ts';
 
 /** Room for the largest source and a rendition of it. */
@@ -113,7 +112,7 @@ export const operatorConfig = (env: Env) => {
     maxPrepareSeconds: integer('MAX_PREPARE_SECONDS'),
     /** Let accounts share the renditions of files with the same content: saves work, and tells by its time who has a file. */
     shareRenditions: flag('SHARE_RENDITIONS'),
-    limits: accountLimits(env),
+    maxPreparedBytes: maxPreparedBytes(env),
     workers: integer('WORKERS'),
     /** undefined: no election, this process leads. */
     leaderElection: leaderElection(env),

@@ -7,7 +7,7 @@ import {
   type User as UserRecord,
   User as UserSchema,
 } from '../../domain/accounts/record.ts';
-import { ACCOUNT_CLASSES, LIMIT_NAMES } from '../../settings/limits.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES } from '../../settings/service/limits.ts';
 import type { Services } from '../services.ts';
 import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';

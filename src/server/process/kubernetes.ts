@@ -25,7 +25,7 @@ import { believeStream } from '../../resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
-import { listNamespaces } from '../../settings/common.ts';
+import { listNamespaces } from '../../settings/service/settings.ts';
 import type { ProcessContext } from './context.ts';
 
 /** Time limit of a request to Kubernetes, long before clients and proxies give up. */

@@ -5,7 +5,7 @@ import type { Kube } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { createHealth } from '../../lib/health.ts';
 import { openOps } from '../../lib/ops.ts';
-import { readVersion } from '../version.ts';
+import { readVersion } from '../../lib/version.ts';
 import type { ProcessContext } from './context.ts';
 
 interface OpsServerDeps {

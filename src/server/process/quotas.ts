@@ -6,7 +6,7 @@ import { createLimitsReader } from '../../domain/accounts/limits.ts';
 import { createQuotas, type QuotasDeps } from '../../domain/limits/quotas.ts';
 import { computeRecordCapacity } from '../../domain/limits/record-room.ts';
 import { createUsage, type UsageDeps } from '../../domain/limits/usage.ts';
-import type { Limits } from '../../settings/limits.ts';
+import type { Limits } from '../../settings/service/limits.ts';
 
 interface Given {
   db: Db;

@@ -16,7 +16,7 @@ import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { withOverrides } from '../../../src/settings/limits.ts';
+import { DEFAULT_PREPARED_BYTES } from '../../../src/settings/common.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { MEDIA, SETTINGS } from '../make/operator.ts';
 import { silent } from '../real/kube.ts';
@@ -70,7 +70,7 @@ export async function startOperator(options: Options = {}, changes: Partial<Oper
     reportsPort: reportsPort ?? 0,
     opsHost: '127.0.0.1',
     opsPort: 0,
-    limits: withOverrides(),
+    maxPreparedBytes: DEFAULT_PREPARED_BYTES,
     ...changes,
   };
   const follow = reportsPort === undefined ? FOLLOW : FOLLOW_PUSHES;

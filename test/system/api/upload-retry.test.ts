@@ -4,7 +4,7 @@ import type { Upload } from '../../../src/domain/uploads/record.ts';
 import { RETRY_ANNOTATION } from '../../../src/resources/common/names.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
-import { withOverrides } from '../../../src/settings/limits.ts';
+import { withOverrides } from '../../../src/settings/service/limits.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';

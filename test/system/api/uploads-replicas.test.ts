@@ -12,7 +12,7 @@ import { joinedPieces } from '../../../src/media/storage/pieces.ts';
 import { PREVIEW_ANNOTATION } from '../../../src/resources/common/names.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { incomingKey, PREVIEW_PROFILE, renditionKey } from '../../../src/resources/upload/spec.ts';
-import { withOverrides } from '../../../src/settings/limits.ts';
+import { withOverrides } from '../../../src/settings/service/limits.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';

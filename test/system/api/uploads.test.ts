@@ -14,7 +14,7 @@ import { appendPieces, joinedPieces } from '../../../src/media/storage/pieces.ts
 import type { Storage } from '../../../src/media/storage/storage.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { incomingKey } from '../../../src/resources/upload/spec.ts';
-import { withOverrides } from '../../../src/settings/limits.ts';
+import { withOverrides } from '../../../src/settings/service/limits.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type Sending, send } from '../../kit/make/tus-client.ts';

@@ -52,7 +52,7 @@ function loopstream(...args: string[]): Promise<{ code: number; out: string }> {
   return new Promise((done) => {
     const ended = (error: unknown, stdout: string, stderr: string) =>
       done({ code: error ? Number((error as { code: unknown }).code) : 0, out: stdout + stderr });
-    execFile(process.execPath, ['src/main.ts', ...args], { env }, ended);
+    execFile(process.execPath, ['src/service/main.ts', ...args], { env }, ended);
   });
 }
 const adoptAll = (...more: string[]) => loopstream('adopt', '--from', FROM, '--to', NS, ...more);

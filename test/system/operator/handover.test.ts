@@ -22,7 +22,7 @@ import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
-import { withOverrides } from '../../../src/settings/limits.ts';
+import { DEFAULT_PREPARED_BYTES } from '../../../src/settings/common.ts';
 import { runNode } from '../../../tools/node-agent/run.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
@@ -77,7 +77,7 @@ async function startOperator(reportsUrl = `http://127.0.0.1:${reportsPort}`): Pr
     reportsPort,
     opsHost: '127.0.0.1',
     opsPort: 0,
-    limits: withOverrides(),
+    maxPreparedBytes: DEFAULT_PREPARED_BYTES,
   };
   await runOperator(config, operator, silent);
 }

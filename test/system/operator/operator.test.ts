@@ -39,7 +39,7 @@ aroundEachTest();
 
 /** Stands for a fault of the program: what a server answers keeps it busy for ever. */
 const FAULT = `import { subscribe } from 'node:diagnostics_channel'; subscribe('undici:request:headers', () => { for (;;); });`;
-const MAIN = join(import.meta.dirname, '../../../src/main.ts');
+const MAIN = join(import.meta.dirname, '../../../src/service/main.ts');
 
 /** Returns the variables that the operator gives a Job, for a process of this machine. */
 function readJobEnvironment(spec: Pod['spec']): Record<string, string> {

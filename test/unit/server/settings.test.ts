@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { billingConfig } from '../../../src/billing/settings.ts';
 import { apiConfig } from '../../../src/server/settings.ts';
-import { listNamespaces } from '../../../src/settings/common.ts';
+import { listNamespaces } from '../../../src/settings/service/settings.ts';
 import { ConfigError } from '../../../src/settings/settings.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
 import { tempDir } from '../../kit/temp-dir.ts';

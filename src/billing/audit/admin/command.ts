@@ -2,8 +2,8 @@
 import { userInfo } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../../db/pool.ts';
-import { listNamespaces } from '../../../settings/common.ts';
 import { environment } from '../../../settings/environment.ts';
+import { listNamespaces } from '../../../settings/service/settings.ts';
 import type { SecretSetting } from '../../../settings/settings.ts';
 import { ConfigError } from '../../../settings/settings.ts';
 import { readSeller } from '../../invoices/open.ts';

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Leases } from '../../../../src/db/leases.ts';
 import { createQuotas } from '../../../../src/domain/limits/quotas.ts';
 import type { Usage } from '../../../../src/domain/limits/usage.ts';
-import { withOverrides } from '../../../../src/settings/limits.ts';
+import { withOverrides } from '../../../../src/settings/service/limits.ts';
 
 function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = {}) {
   const made: string[] = [];

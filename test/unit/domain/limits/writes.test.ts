@@ -3,7 +3,7 @@ import { createWriteLimit } from '../../../../src/domain/limits/writes.ts';
 import type { KubeObject } from '../../../../src/kube/types.ts';
 import type { Clock } from '../../../../src/lib/clock.ts';
 import { AppError } from '../../../../src/lib/errors.ts';
-import type { AccountClass } from '../../../../src/settings/limits.ts';
+import type { AccountClass } from '../../../../src/settings/service/limits.ts';
 
 const KIB = 1024;
 const LIMITS = { trial: { writtenBytes: 64 * KIB }, full: { writtenBytes: 256 * KIB } };

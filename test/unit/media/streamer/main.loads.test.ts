@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { PROJECT_ROOT } from '../../../../tools/process/root.ts';
 
 /** The role switch, and what it loads for the role. */
-const ENTRIES = ['src/main.ts', 'src/protocol/environment.ts', 'src/media/streamer/main.ts'];
+const ENTRIES = ['src/service/main.ts', 'src/protocol/environment.ts', 'src/media/streamer/main.ts'];
 
 test('a streamer loads a logger and a reader of addresses, and no other package', async () => {
   const { metafile } = await build({

@@ -69,3 +69,15 @@ test('usage is counted in the namespaces that somebody meters', () => {
   expect(find({ LOOPSTREAM_METERED: 'true', LOOPSTREAM_METERED_NAMESPACES: 'b' })).toEqual([false, true]);
   expect(find({ LOOPSTREAM_METERED_NAMESPACES: 'b' })).toEqual([false, false]);
 });
+
+describe('the prepared media of an account', () => {
+  test('has the bound that the limits of the service set, by default 4 TiB', () => {
+    expect(read().maxPreparedBytes).toBe(2 ** 42);
+    expect(read({ LOOPSTREAM_LIMITS: '{"trial":{"streams":3}}' }).maxPreparedBytes).toBe(2 ** 42);
+    expect(read({ LOOPSTREAM_LIMITS: '{"full":{"preparedBytes":7}}' }).maxPreparedBytes).toBe(7);
+  });
+
+  test.each(['{"full":{"preparedBytes":-1}}', '{"full":{"preparedBytes":"7"}}', '{"full":'])('refuses %s', (limits) => {
+    expect(() => read({ LOOPSTREAM_LIMITS: limits })).toThrow('LOOPSTREAM_LIMITS must');
+  });
+});

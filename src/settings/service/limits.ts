@@ -2,9 +2,10 @@
  * Lists the limits of an account: one table for everything that costs the service something, with a value for each
  * class of account. Pure: no I/O, no clock.
  */
-import { AppError, type ErrorCode } from '../lib/errors.ts';
-import { maxSourceBytes } from './common.ts';
-import { ConfigError, type Env, reader } from './settings.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { DEFAULT_PREPARED_BYTES, maxSourceBytes } from '../common.ts';
+import { ConfigError, type Env } from '../settings.ts';
+import { reader } from './settings.ts';
 
 /** `trial`: no credit was ever bought or given. `full`: all others, and everybody where nothing costs anything. */
 export const ACCOUNT_CLASSES = ['trial', 'full'] as const;
@@ -121,7 +122,7 @@ export const LIMIT_ROWS = {
     title: 'Prepared media',
     unit: 'bytes',
     trial: 20 * GIBI,
-    full: 4 * KIBI * GIBI,
+    full: DEFAULT_PREPARED_BYTES,
     words: 'of prepared media',
     free: 'Delete uploads that are no longer needed, which also deletes their prepared media.',
   },

@@ -1,6 +1,6 @@
 /** Tests the table of limits, an installation's overrides, and the limits that an account sees. */
 import { describe, expect, test } from 'vitest';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../../src/server/settings.ts';
 import {
   formatLimit,
   LIMIT_NAMES,
@@ -8,8 +8,8 @@ import {
   limitExceeded,
   parseLimits,
   withOverrides,
-} from '../../../src/settings/limits.ts';
-import { ConfigError } from '../../../src/settings/settings.ts';
+} from '../../../../src/settings/service/limits.ts';
+import { ConfigError } from '../../../../src/settings/settings.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://x', LOOPSTREAM_AUTH_SECRET: 'x'.repeat(32) };
 const readLimits = (env: Record<string, string>) => apiConfig({ ...required, ...env }).limits;
