@@ -4,9 +4,8 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
@@ -15,19 +14,19 @@ import { commandLine, confine, type Needs } from '../../src/media/confinement/co
 import { confinedTools } from '../../src/media/prepare/tools/confined-tools.ts';
 import { startTool } from '../../src/media/prepare/tools/tool.ts';
 import { quiet } from '../kit/make/prepare.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 const run = promisify(execFile);
 const LAUNCHER = 'dist/confine';
 const available = existsSync(LAUNCHER) && /landlock=[1-9]\d* seccomp=1/.test((await run(LAUNCHER, ['--check'])).stdout);
 
-let dir: string;
+const dir = tempDir();
 let server: Server;
 let port: number;
 let secret: string;
 const connections: unknown[] = [];
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'cage-'));
   secret = join(dir, 'secretAccessKey');
   await mkdir(join(dir, 'input'));
   await writeFile(secret, 'hunter2');
@@ -35,10 +34,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   port = (server.address() as { port: number }).port;
 });
-afterAll(async () => {
-  await new Promise((resolve) => server.close(resolve));
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => new Promise((resolve) => server.close(resolve)));
 
 /** Runs JavaScript in ffmpeg's place, and returns its output; errors are printed as their codes. */
 async function inCage(script: string, needs: Needs = {}): Promise<string> {

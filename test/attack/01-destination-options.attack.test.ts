@@ -6,34 +6,32 @@ import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/lib/clock.ts';
 import { probe } from '../../src/media/probe/probe.ts';
 import { publish } from '../../src/media/probe/publish.ts';
 import { readAddress } from '../../src/media/streamer/output/address.ts';
 import { SRT_OPTIONS } from '../../src/resources/destination/srt.ts';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const PRECIOUS = 'precious';
 
-let root: string;
+const root = tempDir();
 /** A file that must stay unchanged. */
 let victimFile: string;
 let mallory: Stranger;
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'options-'));
   ({ mallory } = await makeStrangers());
 });
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-afterAll(() => rm(root, { recursive: true, force: true }));
 
 /** Starts an attacker's SRT listener; returns its port. */
 async function listen(): Promise<number> {

@@ -1,8 +1,7 @@
 /** Attacks preparation with media that claims to be long, large or involved, so that one account's work delays all others. */
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { transcode } from '../../src/media/prepare/transcode/transcode.ts';
 import { BrokenPromiseError } from '../../src/media/rendition/frame-times.ts';
 import { DEFAULT_LIMITS } from '../../src/protocol/media-limits.ts';
@@ -11,14 +10,11 @@ import { importMedia } from '../kit/make/imports.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { ffmpeg, quiet, room } from '../kit/make/prepare.ts';
 import { openOutput, rendition, tools } from '../kit/make/rendition.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { nestedBoxes, wav, withNumbers } from './boxes.ts';
 
-let dir: string;
+const dir = tempDir();
 const path = (name: string) => join(dir, name);
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'bombs-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
 
 const makeFile = (name: string, ...args: string[]): Promise<string> => makeMedia(path(name), ...args);
 const picture = (size: string, more = 'r=25:d=1') => ['-f', 'lavfi', '-i', `color=red:s=${size}:${more}`];

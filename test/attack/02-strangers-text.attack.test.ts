@@ -2,11 +2,10 @@
  * Attacks the programs that read strangers' texts and tables with few bytes that would take them hours: each part may be divided in many ways,
  * or compared with all others. A test that never ends has found such a place.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Value } from 'typebox/value';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { DestinationCreate } from '../../src/domain/destinations/record.ts';
 import { tidyUrl } from '../../src/lib/pasted.ts';
 import { readErrorDocument, recognizePage } from '../../src/media/prepare/link/page.ts';
@@ -16,13 +15,10 @@ import { tidyMetadata } from '../../src/server/tus/headers.ts';
 import { importMedia } from '../kit/make/imports.ts';
 import { fetchedFrom } from '../kit/make/links.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { addToBox } from './boxes.ts';
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'texts-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = tempDir();
 
 describe('a page of comments', () => {
   const comments = '<!---->'.repeat(60);

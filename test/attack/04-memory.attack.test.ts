@@ -1,13 +1,13 @@
 /** Attacks the memory of the API server: unfinished bytes of one account must not push out all others' requests. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as tus from 'tus-js-client';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const MIB = 2 ** 20;
@@ -19,7 +19,7 @@ const HALF_SENT = 150;
 /** The chart’s limit is 512 MiB, and a server that has taken one upload has about 230 MB. */
 const MAY_GROW_BYTES = 150 * MIB;
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let mallory: Client;
 let victim: Client;
@@ -38,16 +38,12 @@ const startServer = async (more: Record<string, string> = {}): Promise<ApiProces
 };
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'attack-memory-'));
   api = await startTestApi();
   mallory = await api.client('mallory');
   victim = await api.client('victim');
   await writeFile(join(dir, 'film'), Buffer.alloc(24 * MIB, 'f'));
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 async function begin({ url }: ApiProcess, as: Client, length: number): Promise<string> {
   const { status, headers } = await call(`${url}${PATH}`, 'POST', undefined, {

@@ -2,24 +2,19 @@
  * Attacks kube-apiserver with ids that nobody made. A server reads young ids that its caches lack from Kubernetes, since another server
  * may have made them; so each made-up id was a read of Kubernetes, twenty in a request. On a real Kubernetes.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ulid } from 'ulid';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 let api: TestApi;
-let dir: string;
+const dir = tempDir();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-made-up-'));
   api = await startTestApi({ storageUrl: pathToFileURL(join(dir, 'media')).href });
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const REQUESTS = 30;
 const IDS = 20;

@@ -2,8 +2,6 @@
  * Attacks the limits of uploads through a deferred length and through parts: neither is a way around an account's quota. Two API servers
  * run on a real Kubernetes and a real PostgreSQL.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,25 +10,22 @@ import { openStorage } from '../../src/media/storage/open.ts';
 import { withOverrides } from '../../src/settings/service/limits.ts';
 import { parseUploadId, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 const MIB = 2 ** 20;
 const QUOTA = { uploads: 6, uploadBytes: 64 * MIB, largestUploadBytes: 40 * MIB };
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let urls: string[];
 let victim: Client;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'attack-extensions-'));
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
   api = await startTestApi({ storageUrl, billing: true, limits: withOverrides({ trial: QUOTA }) });
   urls = [api.url, (await api.replica()).url];
   victim = await api.client('victim');
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const openWires = (as: Client): TusWire[] => urls.map((url) => tusWire(url, as));
 const usedBy = async (as: Client, name: string): Promise<number> => {

@@ -1,7 +1,6 @@
 /** Attacks previews: an account must not watch whole streams and uploads without end and without payment. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,11 +14,12 @@ import { NAMESPACE } from '../../tools/local/rights.ts';
 import { makeStreamHelpers, type StreamsApi, startStreamsApi } from '../kit/make/streams.ts';
 import type { Client } from '../kit/system/api.ts';
 import { startApiProcess } from '../kit/system/api-process.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 const POD_IP = '127.0.78.1';
 const AT_ONCE = 300;
 
-let dir: string;
+const dir = tempDir();
 let storageUrl: string;
 let started: StreamsApi;
 let pod: Server;
@@ -28,7 +28,6 @@ let served = 0;
 let most = 0;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'attack-previews-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   started = await startStreamsApi({ config: { storageUrl } });
   const flv = Buffer.concat([
@@ -50,7 +49,6 @@ afterAll(async () => {
   pod?.closeAllConnections();
   pod?.close();
   await started?.api.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function goOnAir(id: string): Promise<void> {

@@ -1,8 +1,6 @@
 /** Attacks the log through callers' mistakes: a stranger cannot write errors into it, nor make the service report a failure. */
 
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildSchema, getNamedType, isObjectType } from 'graphql';
@@ -15,18 +13,18 @@ import { listBadRequests } from '../kit/make/bad-input.ts';
 import { ownPage } from '../kit/make/oauth.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../kit/system/api-process.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 const AT_ONCE = 8;
 /** pino's number of the level. */
 const ERROR = 50;
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let server: ApiProcess;
 let mallory: Client;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'attack-mistakes-'));
   api = await startTestApi();
   mallory = await api.client('mallory');
   server = await startApiProcess({
@@ -42,7 +40,6 @@ afterAll(async () => {
   server?.signal('SIGKILL');
   await server?.ended;
   await api?.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 interface Sent {

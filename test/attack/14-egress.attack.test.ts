@@ -2,8 +2,6 @@
  * Attacks the network from a hijacked pod, or through a destination or a link: the tests check the chart's rendered NetworkPolicies.
  * test/cluster tests that they hold on the wire.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,6 +9,7 @@ import { buildJob, wantImport, wantRendition } from '../../src/operator/upload/j
 import { MEDIA, SETTINGS, upload } from '../kit/make/operator.ts';
 import { type Helm, openHelms, type Values } from '../kit/real/helm/index.ts';
 import { INLINE } from '../kit/real/helm/values.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 interface Peer {
   ipBlock?: { cidr: string; except?: string[] };
@@ -30,18 +29,16 @@ interface Policy {
 }
 type Labels = Record<string, string>;
 
-let dir: string;
+const dir = tempDir();
 let helm: Helm;
 let close: () => void;
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'loopstream-egress-'));
   const opened = await openHelms(join(dir, 'no-cluster'));
   close = opened.close;
   helm = opened.helms[0] as Helm;
 });
 afterAll(() => {
   close?.();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 const S3 = (endpoint = '') => ({ type: 's3', s3: { bucket: 'media', endpoint, existingSecret: 's3' } });

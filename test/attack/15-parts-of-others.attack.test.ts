@@ -3,8 +3,7 @@
  * neither read nor deleted, and the owner has them afterwards. An API server runs on a real Kubernetes; the Job of the import runs on its
  * storage.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Value } from 'typebox/value';
@@ -25,8 +24,9 @@ import { makeMedia } from '../kit/make/made-media.ts';
 import { quiet } from '../kit/make/prepare.ts';
 import { parseUploadId, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let storageUrl: string;
 let storage: Storage;
@@ -34,7 +34,6 @@ let film: Buffer;
 let ada: Client;
 let tus: TusWire;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'attack-parts-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   storage = await openStorage(storageUrl);
   await makeMedia(join(dir, 'in.mp4'), '-f', 'lavfi', '-i', 'testsrc=s=64x64:r=30:d=0.5');
@@ -43,10 +42,7 @@ beforeAll(async () => {
   ada = await api.client('ada');
   tus = tusWire(api.url, ada);
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 async function sendPart(content: Buffer): Promise<string> {
   const headers = { 'Upload-Concat': 'partial', 'Upload-Length': String(content.length) };

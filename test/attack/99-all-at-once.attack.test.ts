@@ -1,28 +1,27 @@
 /** Attacks with everything at once: two accounts without credit attack in every way, and a third goes on air as usual. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { makeStrangers } from '../kit/system/strangers.ts';
 import { findServer } from '../kit/system/traces.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 import { type Onslaught, startOnslaught } from './onslaught.ts';
 
 /** The chart's limit of the API server's memory. */
 const API_MEMORY_BYTES = 512 * 2 ** 20;
 
-let dir: string;
+const dir = tempDir();
 let files: Server;
 let onslaught: Onslaught;
 let victim: SharedSystem;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'all-at-once-'));
   await makeClip(join(dir, 'clip.mp4'), { seconds: 4, size: '320x180' });
   files = createServer((_request, response) => void createReadStream(join(dir, 'clip.mp4')).pipe(response));
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
@@ -34,7 +33,6 @@ afterAll(async () => {
   await onslaught?.stop();
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 test('a third account imports, tests its destination and is on air', async () => {

@@ -5,8 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { environment } from '../../src/settings/environment.ts';
@@ -28,6 +27,7 @@ import { WITHIN, withKindEngine } from '../kit/real/kind/engine.ts';
 import { ensureNodeArchive, NODE_IMAGE } from '../kit/real/kind/node-image.ts';
 import { ensureApp, LOCAL_MAIN } from '../kit/system/app.ts';
 import { startSystem } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const IMAGE = 'loopstream:under-test';
@@ -42,7 +42,7 @@ const why = (await whyNoEngine()) ?? (await whatIsMissing());
 const { cacheDir } = localEnvironment();
 const say = (step: string) => void process.stdout.write(`  … ${step}\n`);
 
-let dir = '';
+const dir = tempDir();
 let env: Record<string, string>;
 const over = Promise.withResolvers<void>();
 let engine: Promise<void> | undefined;
@@ -86,7 +86,6 @@ async function exportImages(): Promise<void> {
 
 beforeAll(async () => {
   if (why !== undefined) return;
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-kind-'));
   const [path] = await Promise.all([linkPrograms(), ensureApp(), ensureNodeArchive(cacheDir, say), exportImages()]);
   const socket = Promise.withResolvers<string>();
   engine = withKindEngine(cacheDir, (address) => {
@@ -105,7 +104,6 @@ beforeAll(async () => {
 afterAll(async () => {
   over.resolve();
   await engine;
-  if (dir) await rm(dir, { recursive: true, force: true });
 });
 
 describe('a start on kind', { skip: why !== undefined }, () => {

@@ -3,8 +3,6 @@
  * programs of the image run in a root directory of its files; the stream is on the real cluster.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { environment } from '../../src/settings/environment.ts';
@@ -16,6 +14,7 @@ import { exportFfmpeg } from '../kit/real/cluster/images.ts';
 import { clusterLayout } from '../kit/real/cluster/layout.ts';
 import { createStream, openScene, PATIENCE_MS, type Scene, waitUntilReady } from '../kit/real/cluster/scene.ts';
 import { ensureSpdxValidator } from '../kit/real/release/validator.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const KEY = 'stream-of-a-release';
@@ -29,7 +28,7 @@ const PROGRAMS: Record<ImageName, string[]> = {
 };
 const RELEASE_MS = 20 * 60_000;
 
-let work = '';
+const work = tempDir();
 let release = '';
 let root = '';
 let scene: Scene | undefined;
@@ -86,7 +85,6 @@ function listEnabled(kind: string): string[] {
 }
 
 beforeAll(async () => {
-  work = await mkdtemp(join(tmpdir(), 'loopstream-release-'));
   [release, root] = [join(work, 'release'), join(work, 'root')];
   scene = await openScene(async ({ layout, nodes }) => {
     await exportFfmpeg(clusterLayout(localEnvironment().cacheDir).imagesDir, join(work, 'ffmpeg'));
@@ -110,10 +108,7 @@ beforeAll(async () => {
   });
 });
 
-afterAll(async () => {
-  await scene?.close();
-  if (work) await rm(work, { recursive: true, force: true });
-});
+afterAll(() => scene?.close());
 
 describe('the files of a release', () => {
   test('have the sums that it says, and are the same when they are made again', async () => {

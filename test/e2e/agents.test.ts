@@ -1,9 +1,7 @@
 /** Tests the way from a link to a live channel with tools alone, on real parts, and checks an independent receiver's recording. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Agent, connectAgent, withKey } from '../kit/make/agents.ts';
@@ -13,18 +11,18 @@ import { readPackets } from '../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { readLogs } from '../kit/system/traces.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const KEY = 'live_s3cr3t-k3y';
 
-let dir: string;
+const dir = tempDir();
 let files: Server;
 let receiver: RtmpServer;
 let system: SharedSystem;
 let agent: Agent;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-agents-'));
   await makeClip(join(dir, 'film.mp4'), { seconds: 3 });
   files = createServer((_request, response) => createReadStream(join(dir, 'film.mp4')).pipe(response));
   await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
@@ -38,7 +36,6 @@ afterAll(async () => {
   await receiver?.close();
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 test('an agent takes a link to a live stream, sees that it is well, and takes it off air', async () => {

@@ -1,21 +1,20 @@
 /** Tests that a stream is on air while its file still arrives, from a link or a client, on real parts, with an independent receiver. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTrackPackets } from '../kit/make/media.ts';
 import { encodeFitting, FITTING_PICTURE, loopBesideHeavySound, media } from '../kit/make/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const SECONDS = 120;
 /** The part of the file that the server sends at once: more than a stream waits for. */
 const SENT = 0.8;
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: Server;
@@ -24,7 +23,6 @@ let film: Buffer;
 let goOn: PromiseWithResolvers<'send' | 'break'>;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-arriving-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   const clip = join(dir, 'clip.mp4');
   await media(clip, { video: FITTING_PICTURE, output: encodeFitting(60) });
@@ -50,7 +48,6 @@ afterAll(async () => {
   await receiver?.close();
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function importFilm(): Promise<string> {

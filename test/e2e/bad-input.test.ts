@@ -1,9 +1,8 @@
 /** Tests mistakes of people: each gives its stable code, leaves nothing behind, and everything else goes on. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -24,11 +23,12 @@ import {
   readEnvironment,
   watchRedis,
 } from '../kit/system/traces.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let files: Server;
 let base = '';
@@ -55,7 +55,6 @@ async function serve(): Promise<void> {
 }
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-bad-input-'));
   system = await shareSystem();
   await makeClip(join(dir, 'good.mp4'), { seconds: 2 });
   const whole = await readFile(join(dir, 'good.mp4'));
@@ -68,10 +67,9 @@ beforeAll(async () => {
   await serve();
 });
 
-afterAll(async () => {
+afterAll(() => {
   release();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const importFrom = (url: string): Promise<Upload> => system.client.uploads.fromLink({ type: 'VIDEO', url });

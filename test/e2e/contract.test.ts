@@ -2,13 +2,13 @@
  * Tests the whole product against the contract, and the client, built and used as the README shows it. test/system/contract runs the same
  * contract on our API server with a stand-in for the operator.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { productPlace } from '../kit/system/contract.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { ROOT } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { graphqlSuite } from '../system/contract/graphql.ts';
 import { restSuite } from '../system/contract/rest.ts';
 import { eventually, openScene } from '../system/contract/scene.ts';
@@ -25,8 +25,7 @@ describe('REST', () => restSuite(product));
 describe('GraphQL', () => graphqlSuite(product));
 
 test('the README’s program, with the built client from its node_modules, has its types checked and puts streams on air', async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'client-'));
-  onTestFinished(() => rm(dir, { recursive: true, force: true }));
+  const dir = tempDir();
   const scene = await openScene(product);
   onTestFinished(() => scene.target.stop());
   const { ask, made, wish, target, videoUploadObjectID } = scene;

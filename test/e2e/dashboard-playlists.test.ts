@@ -1,9 +1,7 @@
 /** Tests how a person makes, orders, saves, publishes and reverts playlists in the dashboard. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -11,18 +9,18 @@ import type { Playlist } from '../../src/client/index.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const NAMES = ['Alpha', 'Beta', 'Gamma'] as const;
 let system: SharedSystem;
 let browser: Browser;
-let dir: string;
+const dir = tempDir();
 let server: Server;
 let at: Visit;
 const ids = {} as Record<(typeof NAMES)[number], string>;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-playlists-'));
   await makeClip(join(dir, 'clip.mp4'), { seconds: 2 });
   server = createServer((_, response) => void createReadStream(join(dir, 'clip.mp4')).pipe(response));
   server.listen(0, '127.0.0.1');
@@ -34,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await leaveBrowser(browser);
   server?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 afterEach(async () => {
   expect(at.complaints).toEqual([]);

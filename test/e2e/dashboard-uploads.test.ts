@@ -1,9 +1,8 @@
 /** Tests how a person adds, sends, pauses and deletes uploads in the dashboard. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -17,11 +16,12 @@ import {
   visit,
 } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 let system: SharedSystem;
 let browser: Browser;
-let dir: string;
+const dir = tempDir();
 let server: Server;
 let link: string;
 /** Whether the server has the file `/later.mp4`. */
@@ -30,7 +30,6 @@ let at: Visit;
 let page: Page;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-uploads-'));
   await makeClip(join(dir, 'show.mp4'), { seconds: 2 });
   // The file is a part of a film: only its slow upload matters, not its content.
   await writeFile(join(dir, 'long.mp4'), Buffer.alloc(6_000_000, 'loopstream'));
@@ -46,7 +45,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await leaveBrowser(browser);
   server?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 beforeEach(async () => {
   at = await visit(browser, system, '/uploads');

@@ -1,7 +1,5 @@
 /** Tests a destination's Secret that others change while a stream is on air: kubectl here, as External Secrets would. */
 import { execFile } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,19 +8,19 @@ import { type RtmpRecorder, startRtmpRecorder } from '../kit/fake/rtmp-recorder.
 import { everyCommandLine } from '../kit/make/destinations.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const LOGIN = { user: 'publisher@example.com', password: 'verysecret-pw-4711' };
 const WITHIN_MS = 60_000;
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let server: RtmpRecorder;
 let files: ReturnType<typeof execFile>;
 let uploadID: string;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-secret-'));
   await makeClip(join(dir, 'clip.mp4'), { seconds: 2, hertz: 440, colour: 'red', size: '320x180', fps: 25 });
   [system, server] = await Promise.all([shareSystem(), startRtmpRecorder({ login: { ...LOGIN, style: 'wowza' } })]);
   const port = await reserveFreePort();
@@ -35,7 +33,6 @@ beforeAll(async () => {
 afterAll(async () => {
   files?.kill();
   await server?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const kubectl = async (...args: string[]): Promise<string> => {

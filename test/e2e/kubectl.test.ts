@@ -1,7 +1,6 @@
 /** Tests that the resources are the truth: without an API server and PostgreSQL, kubectl alone puts a stream on air, and its plugin explains it. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,21 +8,18 @@ import { buildKubectl } from '../../scripts/build-kubectl.ts';
 import { API_VERSION } from '../../src/resources/common/names.ts';
 import { readTrackPackets } from '../kit/make/media.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
-let dir: string;
+const dir = tempDir();
 let system: System;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-kubectl-'));
   [system] = await Promise.all([startSystem(['--operator-only', '--record']), buildKubectl(join(dir, 'plugin'))]);
 });
 
-afterAll(async () => {
-  await system?.close();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => system?.close());
 
 const environment = () => ({
   PATH: [join(dir, 'plugin'), process.env.PATH].join(delimiter),

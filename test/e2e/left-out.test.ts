@@ -1,15 +1,15 @@
 /** Tests that a list goes on air with its playable items, and that the others join, on real parts, with an independent receiver. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { readColours, readTones } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 /** Each clip has a tone and a colour of its own. */
@@ -21,7 +21,7 @@ const KEY = 'left-out';
 /** The time between two pictures at 30 a second, with the rounding of a timestamp to milliseconds. */
 const LARGEST_STEP_S = 0.035;
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: Server;
@@ -29,7 +29,6 @@ let files: Server;
 let isOpen = false;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-left-out-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
@@ -47,7 +46,6 @@ afterAll(async () => {
   await receiver?.close();
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 test('a list of good, broken and importing items is on air with the good one; the importing one joins without a gap', async () => {

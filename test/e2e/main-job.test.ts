@@ -1,8 +1,7 @@
 /** Tests that the README's commands work literally on a freshly started system, with nginx-rtmp as an independent receiver. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,11 +12,12 @@ import { decodeErrors, makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { send } from '../kit/make/tus-client.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
 const CLIP_SECONDS = 3;
-let dir: string;
+const dir = tempDir();
 let system: System;
 let receiver: RtmpServer;
 let closeMedia: () => void;
@@ -32,7 +32,6 @@ async function readmeBlock(name: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-main-job-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   await makeClip(join(dir, 'my.mp4'), { seconds: CLIP_SECONDS });
   const port = await reserveFreePort();
@@ -54,7 +53,6 @@ afterAll(async () => {
   await system?.close();
   await receiver?.close();
   closeMedia?.();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function kubectl(...args: string[]): Promise<string> {

@@ -3,8 +3,7 @@
  * streamer has media in S3 and a destination that is down. The metrics match docs/metrics.md and reveal nothing about people. A real
  * Prometheus that scraped them has data for every panel of the dashboards, and none of the alerts is broken.
  */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -37,6 +36,7 @@ import { binariesOptions } from '../kit/real/kubernetes.ts';
 import { type Prometheus, parseScrape, podTargets, type Scrape, startPrometheus } from '../kit/real/prometheus.ts';
 import { type S3Server, startS3Server } from '../kit/real/s3-server.ts';
 import { ROOT, type System } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 let system: System;
@@ -58,7 +58,6 @@ async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string>
 }
 
 async function startFromS3(): Promise<Running> {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-metrics-'));
   for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(dir, name), `${value}\n`);
   await s3.client.send(new CreateBucketCommand({ Bucket: 'media' }));
   for (const { rendition } of studio.items) {
@@ -140,6 +139,7 @@ async function showPods(): Promise<void> {
 
 /** `fresh` returns an unused system. */
 export function metricsSuite(fresh: () => System): void {
+  dir = tempDir();
   beforeAll(async () => {
     system = fresh();
     [studio, s3] = await Promise.all([openStudio(), startS3Server()]);
@@ -183,7 +183,6 @@ export function metricsSuite(fresh: () => System): void {
     await prometheus?.stop();
     await studio?.cleanUp();
     await Promise.all([kube?.close(), s3?.close(), studio?.close()]);
-    if (dir) await rm(dir, { recursive: true, force: true });
   });
 
   describe.each(METRIC_ROLES)('metrics of the %s', (role) => {

@@ -1,8 +1,7 @@
 /** Tests `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -10,6 +9,7 @@ import type { LocalFacts } from '../../tools/local/state.ts';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
@@ -17,14 +17,13 @@ const FREE_PORTS = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--m
   name,
   '0',
 ]);
-let dir: string;
+const dir = tempDir();
 let stateDir: string;
 let receiver: RtmpServer;
 
 const local = (...args: string[]) => run(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...args]);
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-own-'));
   stateDir = join(dir, 'state');
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   await makeClip(join(dir, 'my own clip.mp4'), { seconds: 3, size: '480x270', fps: 25 });
@@ -33,7 +32,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await local('reset').catch(() => undefined);
   await receiver?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 test('the command returns when a person’s own file is on air at their own destination, stops on request, and forgets on request', async () => {

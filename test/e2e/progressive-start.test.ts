@@ -1,26 +1,24 @@
 /** Tests that a stream is on air while its media is being prepared, on real parts, with an independent receiver. */
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 /** Half of it is left to be prepared when its beginning is on air, on a machine without other work. */
 const SECONDS = 120;
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: Server;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-progressive-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   // Another size and frame rate than the stream's: it must be encoded.
   await makeClip(join(dir, 'film.mp4'), { seconds: SECONDS, hertz: 440, colour: 'red', size: '320x180', fps: 25 });
@@ -33,7 +31,6 @@ afterAll(async () => {
   await receiver?.close();
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 test('a stream plays a film while the rest of it is prepared; one that is to wait for all does so', async () => {

@@ -1,7 +1,5 @@
 /** Tests that a published version is prepared, and on air when it is ready, on real parts, with an independent receiver. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problems } from '../../src/client/index.ts';
@@ -10,6 +8,7 @@ import { makeClip, makeTone, readTrackPackets } from '../kit/make/media.ts';
 import { readColours, readTones } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 /** Each clip has a tone and a colour of its own. */
@@ -21,7 +20,7 @@ const CLIPS = {
 const SONG_HERTZ = 1320;
 const TONES = [...Object.values(CLIPS).map(({ hertz }) => hertz), SONG_HERTZ];
 
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
 let files: ChildProcess;
@@ -46,7 +45,6 @@ async function importAll(): Promise<void> {
 }
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-publishing-'));
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
@@ -58,7 +56,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await receiver?.close();
   files?.kill();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const buildItems = (...names: (keyof typeof ids)[]) => names.map((name) => ({ uploadObjectID: ids[name] }));

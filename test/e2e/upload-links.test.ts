@@ -1,19 +1,18 @@
 /** Tests failing links on real parts: they wait without a Job while their server is away, and every API can retry them. */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const run = promisify(execFile);
-let dir: string;
+const dir = tempDir();
 let system: SharedSystem;
 let files: Server;
 let base: string;
@@ -21,7 +20,6 @@ let base: string;
 const faults = new Map<string, [status: number, headers?: Record<string, string>]>();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-links-'));
   await makeClip(join(dir, 'show.mp4'), { seconds: 1 });
   files = createServer((request, response) => {
     const [status, headers] = faults.get(request.url ?? '') ?? [];
@@ -32,10 +30,9 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
   system = await shareSystem();
 });
-afterAll(async () => {
+afterAll(() => {
   files?.closeAllConnections();
   files?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const kubectl = async (...args: string[]): Promise<string> => {

@@ -3,15 +3,15 @@
  * its page in docs/ and the test of its behaviour are three more.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { buildSchema, type GraphQLInputObjectType, type GraphQLObjectType, printType } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { STREAM_FIELDS } from '../../src/domain/streams/fields.ts';
 import type { FieldTable } from '../../src/lib/fields.ts';
 import { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TIMEOUT_MS = 300_000;
@@ -61,7 +61,7 @@ console.log(JSON.stringify({
 /** Files that `make generate` writes. */
 const GENERATED = /^(docs\/(openapi\.json|schema\.graphql)|src\/dashboard\/.*\/fields\.ts|(charts\/.*\/)?crds\/.*)$/;
 
-let copy: string;
+const copy = tempDir();
 
 function listFiles(): string[] {
   const listed = execFileSync('git', ['ls-files', '-co', '--exclude-standard', '-z'], { cwd: ROOT, encoding: 'utf8' });
@@ -72,7 +72,6 @@ const inCopy = (path: string): string => readFileSync(join(copy, path), 'utf8');
 const node = (...args: string[]) => run(process.execPath, args, { cwd: copy, maxBuffer: 1 << 26 });
 
 beforeAll(async () => {
-  copy = mkdtempSync(join(tmpdir(), 'loopstream-new-field-'));
   for (const file of listFiles().filter((path) => !path.startsWith('test/')))
     cpSync(join(ROOT, file), join(copy, file));
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
@@ -86,8 +85,6 @@ beforeAll(async () => {
   }
   await node('tools/generate/main.ts');
 }, TIMEOUT_MS);
-
-afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
 test('it takes at most five files by hand, those of its behaviour included', () => {
   const ofBehaviour = ['operator or pod', 'page in docs/', 'test'];

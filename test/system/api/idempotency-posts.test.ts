@@ -1,7 +1,5 @@
 /** Tests each POST with an Idempotency-Key: one effect and one answer for any number of retries and any crash in between. */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -18,19 +16,19 @@ import { makeStreamHelpers, type Streams, type StreamsApi, startStreamsApi } fro
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Answer, type Client, call } from '../../kit/system/api.ts';
 import { startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 import { buildPosts, type Post } from './posts.ts';
 
 const AT_ONCE = 20;
 
-let dir: string;
+const dir = tempDir();
 let storageUrl: string;
 let stripe: StripeStub;
 let started: StreamsApi;
 let other: RunningApi & { stop(): Promise<void> };
 const over = new AbortController();
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-posts-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   stripe = await startStripeStub();
   const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
@@ -46,7 +44,6 @@ afterAll(async () => {
   await other?.stop();
   await started?.api.stop();
   await stripe?.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const description = JSON.parse(

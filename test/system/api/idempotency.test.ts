@@ -1,7 +1,5 @@
 /** Tests retries of clients that lost the answer: one effect, whatever happened to the server. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -15,6 +13,7 @@ import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Client, call } from '../../kit/system/api.ts';
 import { startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 let started: StreamsApi;
@@ -86,15 +85,13 @@ describe('the same key', () => {
 /** Starts an API server as a process, with a way to Kubernetes that can fail. */
 async function apiOverProxy(more: Record<string, string> = {}) {
   const { api } = started;
-  const dir = await mkdtemp(join(tmpdir(), 'loopstream-api-process-'));
   const proxy = await startFaultyProxy(api.kubernetes);
-  const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
+  const KUBECONFIG = await writeKubeconfig(join(tempDir(), 'kubeconfig'), proxy.url);
   const server = await startApiProcess({ ...api.environment, ...more, KUBECONFIG });
   onTestFinished(async () => {
     server.signal('SIGKILL');
     await server.ended;
     await proxy.close();
-    await rm(dir, { recursive: true, force: true });
   });
   const { key } = ada;
   const ask = (path: string, body: unknown, idempotencyKey: string) =>

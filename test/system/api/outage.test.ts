@@ -3,8 +3,6 @@
  * afterwards.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,12 +13,12 @@ import { isForPerson, OPERATION_SCOPES } from '../../../src/server/operations/sc
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { createRestarts } from '../../kit/real/restarts.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
-let dir: string;
+const dir = tempDir();
 let started: StreamsApi;
 let restarts: ReturnType<typeof createRestarts>;
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-outage-'));
   const config = { storageUrl: pathToFileURL(join(dir, 'media')).href };
   started = await startStreamsApi({ config });
   restarts = createRestarts(started.api.kubernetes);
@@ -28,7 +26,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await restarts?.end();
   await started?.api.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** These operations ask Kubernetes itself: no cache has their data. */

@@ -1,6 +1,4 @@
 /** Tests POST /v1/playlists with `streamID`: the stream plays the new playlist, or no playlist remains. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
@@ -12,6 +10,7 @@ import { createQuery } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { call } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let started: StreamsApi;
 beforeAll(async () => {
@@ -101,13 +100,11 @@ describe('a new playlist for a stream', () => {
 /** Starts a replica with a way to Kubernetes that can fail. */
 async function disturbed() {
   const { api, ada } = started;
-  const dir = await mkdtemp(join(tmpdir(), 'loopstream-attach-'));
   const proxy = await startFaultyProxy(api.kubernetes);
-  const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(dir, 'config'), proxy.url) });
+  const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(tempDir(), 'config'), proxy.url) });
   onTestFinished(async () => {
     await replica.stop();
     await proxy.close();
-    await rm(dir, { recursive: true, force: true });
   });
   const ask = (body: unknown, headers = {}) =>
     call<Record<string, unknown>>(`${replica.url}/v1/playlists`, 'POST', body, { 'x-api-key': ada.key, ...headers });

@@ -1,6 +1,4 @@
 /** Tests reads after a write: on the same replica, on another one, and while Kubernetes does not answer. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
@@ -8,6 +6,7 @@ import { type List, type Stream, type StreamsApi, startStreamsApi } from '../../
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { createRestarts } from '../../kit/real/restarts.ts';
 import { type Client, call, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let api: TestApi;
 let ada: Client;
@@ -58,13 +57,11 @@ describe('replicas', () => {
 
   /** Starts a replica with a way to Kubernetes that can break. */
   async function startBehindProxy() {
-    const folder = await mkdtemp(join(tmpdir(), 'loopstream-replica-'));
     const proxy = await startFaultyProxy(api.kubernetes);
-    const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(folder, 'config'), proxy.url) });
+    const replica = await api.replica({ kubeconfig: await writeKubeconfig(join(tempDir(), 'config'), proxy.url) });
     const stop = async () => {
       await replica.stop();
       await proxy.close();
-      await rm(folder, { recursive: true, force: true });
     };
     return { proxy, there: at(replica.url), stop };
   }

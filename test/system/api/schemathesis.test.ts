@@ -5,8 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
@@ -30,6 +29,7 @@ import { giveCredit } from '../../kit/make/ledger.ts';
 import { makeSessionHeaders } from '../../kit/make/oauth.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { ensureSchemathesis } from '../../kit/real/schemathesis/program.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { type BadOperation, badLists, badMutations } from './bad-graphql.ts';
 
 const FILES = join(import.meta.dirname, '../../kit/real/schemathesis');
@@ -46,12 +46,11 @@ interface Refusal {
 let started: StreamsApi;
 let program: string;
 let stripe: StripeStub;
-let dir: string;
+const dir = tempDir();
 const over = new AbortController();
 
 beforeAll(async () => {
   program = await ensureSchemathesis();
-  dir = await mkdtemp(join(tmpdir(), 'schemathesis-'));
   stripe = await startStripeStub();
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
   // All kinds of payment are set up, so that every operation is available.
@@ -66,7 +65,6 @@ afterAll(async () => {
   over.abort();
   await started?.api.stop();
   await stripe?.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /**

@@ -1,18 +1,17 @@
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../../src/lib/errors.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let api: TestApi;
 let ada: Client;
-let page: string;
+const page = tempDir();
 
 beforeAll(async () => {
-  page = await mkdtemp(join(tmpdir(), 'loopstream-page-'));
   await mkdir(join(page, 'assets'));
   await writeFile(join(page, 'index.html'), '<!doctype html><title>loopstream</title>');
   await writeFile(join(page, 'assets/index-abc123.js'), 'export {};');
@@ -20,10 +19,7 @@ beforeAll(async () => {
   ada = await api.client('ada');
 });
 
-afterAll(async () => {
-  await api?.stop();
-  await rm(page, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const problem = (code: keyof typeof ERRORS) => ({
   status: ERRORS[code].status,

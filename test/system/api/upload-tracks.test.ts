@@ -1,7 +1,4 @@
 /** Tests the choice of tracks through every API: what reaches the operator, and what is refused. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Upload } from '../../../src/domain/uploads/record.ts';
@@ -11,21 +8,18 @@ import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { parseUploadId, tusWire } from '../../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let ada: Client;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'tracks-'));
   api = await startTestApi({ storageUrl: pathToFileURL(dir).href });
   ada = await api.client('ada');
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const LINK = { type: 'VIDEO', url: 'https://example.com/film.mkv' };
 const make = async (more: object = {}) => {

@@ -1,6 +1,4 @@
 /** Tests the extensions of tus: concatenation, a deferred length, and checksums. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -12,8 +10,9 @@ import { incomingKeys } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { buildChecksum, parseUploadId, TUS_PATH, type TusWire, tusWire } from '../../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
-let dir: string;
+const dir = tempDir();
 let storage: Storage;
 let api: TestApi;
 let ada: Client;
@@ -21,17 +20,13 @@ let eve: Client;
 let tus: TusWire;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'uploads-extensions-'));
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
   storage = await openStorage(storageUrl);
   api = await startTestApi({ storageUrl, maxSourceBytes: 100 * 2 ** 20 });
   [ada, eve] = [await api.client('ada'), await api.client('eve')];
   tus = tusWire(api.url, ada);
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const upload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
 const readSent = async (id: string) => (await upload(id)).spec.source.sent;

@@ -1,7 +1,5 @@
 /** Tests uploads with two servers: each upload has one sender at a time across both, and together they keep to the quota. */
-import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
@@ -18,29 +16,26 @@ import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const QUOTA = { count: 6, bytes: 2 ** 30 };
 const LIMITS = withOverrides({ full: { uploads: QUOTA.count, uploadBytes: QUOTA.bytes } });
 const MEGA = 2 ** 20;
 
-let dir: string;
+const dir = tempDir();
 let storageUrl: string;
 let api: TestApi;
 let ada: Client;
 /** The address of each server. */
 let urls: [string, string];
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'uploads-replicas-'));
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   api = await startTestApi({ storageUrl, limits: LIMITS });
   ada = await api.client('ada');
   urls = [api.url, (await api.replica()).url];
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const PROTOCOL = { 'tus-resumable': '1.0.0' };
 const BYTES = { 'content-type': 'application/offset+octet-stream' };

@@ -2,9 +2,8 @@
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -20,30 +19,27 @@ import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type Sending, send } from '../../kit/make/tus-client.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const SIZE = 48 * 2 ** 20;
 const QUOTA = { count: 6, bytes: 200 * 2 ** 20 };
 const LIMITS = withOverrides({ full: { uploads: QUOTA.count, uploadBytes: QUOTA.bytes } });
 
-let dir: string;
+const dir = tempDir();
 let storage: Storage;
 let api: TestApi;
 let ada: Client;
 let eve: Client;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'uploads-'));
   const storageUrl = pathToFileURL(join(dir, 'media')).href;
   storage = await openStorage(storageUrl);
   api = await startTestApi({ storageUrl, limits: LIMITS, maxSourceBytes: 100 * 2 ** 20 });
   ada = await api.client('ada');
   eve = await api.client('eve');
 });
-afterAll(async () => {
-  await api?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => api?.stop());
 
 const meta = (given: Record<string, string>) =>
   Object.entries(given)

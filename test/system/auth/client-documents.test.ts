@@ -1,10 +1,9 @@
 /**
  * Tests a client whose id is the address of its document, from the first request to a token, on a server that trusts the test's authority.
  */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
@@ -20,9 +19,10 @@ import {
 } from '../../kit/make/oauth.ts';
 import { makeAuthority } from '../../kit/real/certificates.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let site: TestSite;
-let directory: string;
+const directory = tempDir();
 let documents: Server;
 /** Begins each answer, and never ends it. */
 let slow: Server;
@@ -37,7 +37,6 @@ const slowAsked: string[] = [];
 const REDIRECTS = ['http://127.0.0.1:7777/callback', 'https://vscode.dev/redirect'];
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'documents-'));
   const authority = await makeAuthority(join(directory, 'authority'));
   const { certFile, keyFile } = await authority.issue('apps', 'IP:127.0.0.1');
   const [cert, key] = await Promise.all([readFile(certFile), readFile(keyFile)]);
@@ -81,7 +80,6 @@ afterAll(async () => {
     each?.close();
   }
   await site?.stop();
-  await rm(directory, { recursive: true, force: true });
 });
 
 const clientAt = (path: string) => ({ client_id: `${origin}${path}`, redirect_uris: REDIRECTS });

@@ -2,9 +2,6 @@
  * Tests the permissions of every operation of REST and every root field of GraphQL, with each kind of credential,
  * against the table of server/operations/scopes.ts. The requested objects do not exist, so that permitted requests find nothing.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import {
   buildSchema,
@@ -27,6 +24,7 @@ import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.
 import { openForge } from '../../kit/make/oauth-forge.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { call } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 type Headers = Record<string, string>;
 interface Credential {
@@ -36,7 +34,7 @@ interface Credential {
   scopes?: readonly (Scope | typeof PERSON)[];
 }
 
-let storage: string;
+const storage = tempDir();
 let site: TestSite;
 let ada: Person;
 let credentials: Credential[];
@@ -45,7 +43,6 @@ const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` }
 const named = (scopes: readonly Scope[]) => scopes.map((scope) => `service:${scope}`).join(' ');
 
 beforeAll(async () => {
-  storage = await mkdtemp(join(tmpdir(), 'loopstream-matrix-'));
   site = await startTestSite({ storageUrl: pathToFileURL(storage).href });
   ada = await site.person('ada');
   const token = async (...scopes: Scope[]): Promise<Credential> => ({
@@ -73,10 +70,7 @@ beforeAll(async () => {
   ];
 });
 
-afterAll(async () => {
-  await site?.stop();
-  await rm(storage, { recursive: true, force: true });
-});
+afterAll(() => site?.stop());
 
 /** Returns the answer that the table demands for a credential. */
 function expected(operation: Operation, { scopes }: Credential): string {

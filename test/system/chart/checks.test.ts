@@ -2,8 +2,7 @@
  * Tests the chart with the values in its ci/ by Helm's lint and by programs that others check charts with: kubeconform, kube-score and
  * checkov. docs/chart-checks.md answers the findings of the last two, line by line.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -23,6 +22,7 @@ import {
 import { ensureDefinitions } from '../../kit/real/helm/definitions.ts';
 import { type Helm, openHelms, type Values } from '../../kit/real/helm/index.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const ANSWERS = join(PROJECT_ROOT, 'docs/chart-checks.md');
@@ -33,7 +33,7 @@ let kubernetes: TestKubernetes;
 let helms: Helm[];
 let closeHelms: () => void;
 let programs: Awaited<ReturnType<typeof ensureChartChecks>>;
-let work = '';
+const work = tempDir();
 let schemas = '';
 /** Names of ci/ → the file of their manifests. */
 const rendered = new Map<string, string>();
@@ -63,7 +63,6 @@ async function fetchSchemas(): Promise<void> {
 }
 
 beforeAll(async () => {
-  work = mkdtempSync(join(tmpdir(), 'loopstream-chart-checks-'));
   schemas = join(work, 'schemas');
   [kubernetes, programs] = await Promise.all([startSmallKubernetes(), ensureChartChecks()]);
   ({ helms, close: closeHelms } = await openHelms(kubernetes.kubeconfig));
@@ -80,7 +79,6 @@ beforeAll(async () => {
 afterAll(async () => {
   closeHelms?.();
   await kubernetes?.stop();
-  rmSync(work, { recursive: true, force: true });
 });
 
 /** Each row: the program, its check, the objects that it finds, and the answer. */

@@ -1,6 +1,5 @@
 /** Tests the chart's objects for Prometheus and Grafana, as both Helms render them. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { stringify } from 'yaml';
@@ -18,20 +17,19 @@ import { run } from '../../../tools/process/run.ts';
 import { type Helm, type Manifest, openHelms } from '../../kit/real/helm/index.ts';
 import { COMBINATIONS, INLINE } from '../../kit/real/helm/values.ts';
 import { STREAM_RELABELING } from '../../kit/real/prometheus.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const WITH_PROMETHEUS = COMBINATIONS['a Gateway and the Prometheus operator'] ?? {};
 const ELSEWHERE = COMBINATIONS['rules of one’s own and dashboards elsewhere'] ?? {};
 
 let helms: Helm[];
 let close: () => void;
-let dir: string;
+const dir = tempDir();
 beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'loopstream-monitoring-'));
   ({ helms, close } = await openHelms(join(dir, 'no-cluster')));
 });
 afterAll(() => {
   close?.();
-  rmSync(dir, { recursive: true, force: true });
 });
 
 const ofKind = (objects: Manifest[], kind: string) => objects.filter((one) => one.kind === kind);

@@ -2,12 +2,12 @@
  * Runs the conformance suite of MCP for each revision. A failed check must be in the table below, with its reason; a passed scenario must
  * not. Any new failure fails the test.
  */
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { environment } from '../../../src/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { installNpm } from './install.ts';
 import { serveTools, type Tools } from './mcp/serve.ts';
 
@@ -100,19 +100,15 @@ afterAll(() => tools?.stop());
 
 /** Runs a revision's suite; resolves to the checks of each scenario. */
 async function runSuite(revision: string): Promise<Map<string, Check[]>> {
-  const directory = mkdtempSync(join(tmpdir(), 'conformance-'));
-  try {
-    const program = join(modules, 'node_modules/conformance/dist/index.js');
-    const args = ['server', '--url', `${tools.url}/mcp`, '--requirements', revision, '-o', directory];
-    await run(process.execPath, [program, ...args], { env: environment(), timeoutMs: 240_000 });
-    const named = readdirSync(directory).map((folder): [string, Check[]] => [
-      folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''),
-      JSON.parse(readFileSync(join(directory, folder, 'checks.json'), 'utf8')),
-    ]);
-    return new Map(named);
-  } finally {
-    rmSync(directory, { recursive: true, force: true });
-  }
+  const directory = tempDir();
+  const program = join(modules, 'node_modules/conformance/dist/index.js');
+  const args = ['server', '--url', `${tools.url}/mcp`, '--requirements', revision, '-o', directory];
+  await run(process.execPath, [program, ...args], { env: environment(), timeoutMs: 240_000 });
+  const named = readdirSync(directory).map((folder): [string, Check[]] => [
+    folder.replace(/^server-/, '').replace(/-\d{4}-\d\d-\d\dT[\d-]+Z$/, ''),
+    JSON.parse(readFileSync(join(directory, folder, 'checks.json'), 'utf8')),
+  ]);
+  return new Map(named);
 }
 
 test.each([

@@ -2,11 +2,10 @@
 /** Tests tus clients of others, with their defaults and all their features: old and new versions of each. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
@@ -23,6 +22,7 @@ import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { launchBrowser } from '../../kit/real/page.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { type ApiProcess, startApiProcess } from '../../kit/system/api-process.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { installNpm, installPython, must } from './install.ts';
 
 const MIB = 2 ** 20;
@@ -30,7 +30,7 @@ const SIZE = 5 * MIB + 123;
 const DIRECTORY = join(import.meta.dirname, 'tus');
 const VERSIONS = ['new', 'old'] as const;
 
-let dir: string;
+const dir = tempDir();
 let path: string;
 let content: Buffer;
 let storage: Storage;
@@ -47,7 +47,6 @@ const site = createServer((request, response) => {
 const scripts = new Map<string, string>();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'clients-tus-'));
   path = join(dir, 'film.mp4');
   content = randomBytes(SIZE);
   await writeFile(path, content);
@@ -68,7 +67,6 @@ afterAll(async () => {
   server?.signal('SIGTERM');
   await server?.ended;
   await api?.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const origin = () => `http://127.0.0.1:${(site.address() as AddressInfo).port}`;

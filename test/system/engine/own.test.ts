@@ -2,25 +2,22 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { environment } from '../../../src/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
 import { isReachable } from '../../kit/real/engine/api.ts';
 import { engineLayout } from '../../kit/real/engine/layout.ts';
 import { whatIsMissing, whyNoEngine } from '../../kit/real/engine/programs.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const whyNot = (await whyNoEngine()) ?? (await whatIsMissing());
 
 let cacheDir: string;
-beforeEach(async () => {
-  cacheDir = await mkdtemp(join(tmpdir(), 'loopstream-engine-'));
+beforeEach(() => {
+  cacheDir = tempDir();
 });
-afterEach(() => rm(cacheDir, { recursive: true, force: true }));
 
 const MODULE = new URL('../../kit/real/engine/own.ts', import.meta.url).href;
 

@@ -1,8 +1,6 @@
 /**
  * Tests the number of requests that a query sends to Kubernetes and Postgres: the same for one row as for fifty, with every field of a row.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   buildSchema,
@@ -26,12 +24,13 @@ import type { Result } from '../../kit/make/graphql.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 import { fillMoney } from './money-rows.ts';
 
 const MANY = 50;
 
-let dir: string;
+const dir = tempDir();
 let api: TestApi;
 let proxy: FaultyProxy;
 /** The servers whose requests are counted: for money, one where streams cost something. */
@@ -41,7 +40,6 @@ let moneyUrl: string;
 const accounts = new Map<number, { client: Client; stream: string; playlist: string }>();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-requests-'));
   api = await startTestApi();
   proxy = await startFaultyProxy(api.kubernetes);
   url = (await api.replica({ kubeconfig: await writeKubeconfig(join(dir, 'config'), proxy.url) })).url;
@@ -52,7 +50,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await api?.stop();
   await proxy?.close();
-  await rm(dir, { recursive: true, force: true });
 });
 
 const schema = buildSchema(schemaDocument());

@@ -1,6 +1,4 @@
 /** Tests several candidates for leadership, before a real API server and proxies that cut them off from it. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
@@ -19,6 +17,7 @@ import { type Fault, type FaultyProxy, startFaultyProxy } from '../../kit/fake/k
 import { silent, THINGS, thing, writeKubeconfig } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
 import { buildObject } from '../../kit/system/operator-system.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const NS = 'leases';
 const TIMES = { durationMs: 3000, renewDeadlineMs: 2000, retryPeriodMs: 400 };
@@ -27,14 +26,13 @@ const FAST = { durationMs: 1000, renewDeadlineMs: 700, retryPeriodMs: 100 };
 
 let kubernetes: TestKubernetes;
 let direct: Kube;
-let folder: string;
+const folder = tempDir();
 /** Two ways to the same API server, each with its own faults. */
 let ways: { proxy: FaultyProxy; kube: Kube; kubeconfig: string }[];
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
   kubernetes = await shareTestKubernetes();
-  folder = await mkdtemp(join(tmpdir(), 'loopstream-lease-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);
   await direct.create(NAMESPACES, '', { metadata: { name: NS }, spec: {} });
@@ -58,7 +56,6 @@ afterAll(async () => {
   await direct?.delete(NAMESPACES, '', NS);
   await direct?.close();
   await kubernetes?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const way = (index: number) => {

@@ -1,6 +1,4 @@
 /** Tests the client, the reflector and the recorder with the real API server, and with one that fails in every known way. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
@@ -16,6 +14,7 @@ import { type Fault, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { silent, writeKubeconfig } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';
 import { createEtcdReader, createRestarts } from '../../kit/real/restarts.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 type Stream = KubeObject<LoopStreamSpec, never>;
 
@@ -23,7 +22,7 @@ let kubernetes: TestKubernetes;
 let direct: Kube;
 let proxy: Awaited<ReturnType<typeof startFaultyProxy>>;
 let kube: Kube;
-let folder: string;
+const folder = tempDir();
 let namespace = '';
 let number = 0;
 let countWrites: ReturnType<typeof createEtcdReader>;
@@ -31,7 +30,6 @@ const stops: (() => void)[] = [];
 
 beforeAll(async () => {
   kubernetes = await shareTestKubernetes();
-  folder = await mkdtemp(join(tmpdir(), 'loopstream-kube-'));
   direct = createKube({ kubeconfig: kubernetes.kubeconfig });
   await applyCrds(direct);
   countWrites = createEtcdReader(kubernetes);
@@ -47,7 +45,6 @@ afterAll(async () => {
   await direct?.close();
   await proxy?.close();
   await kubernetes?.stop();
-  await rm(folder, { recursive: true, force: true });
 });
 
 const newNamespace = async () => {

@@ -4,8 +4,7 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -38,11 +37,12 @@ import {
   waitForPhase,
   waitForPod,
 } from '../../kit/system/operator-system.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-let dir: string;
+const dir = tempDir();
 let kubeconfig: string;
 
 /** A kubeconfig whose user is signed in by an exec plug-in, and whose context names the namespace. */
@@ -71,7 +71,6 @@ async function writeKubeconfig(user: string): Promise<string> {
 }
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'kubectl-loop-'));
   await buildKubectl(dir);
   kubeconfig = await writeKubeconfig('ada');
   const subjects = [{ kind: 'User', name: 'ada', apiGroup: 'rbac.authorization.k8s.io' }];
@@ -79,10 +78,7 @@ beforeAll(async () => {
   await kube.create(BINDINGS, '', { metadata: { name: 'plugin-ada' }, roleRef, subjects } as never);
 });
 
-afterAll(async () => {
-  await kube.delete(BINDINGS, '', 'plugin-ada');
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => kube.delete(BINDINGS, '', 'plugin-ada'));
 
 const ROLE_BINDINGS: Resource = {
   group: 'rbac.authorization.k8s.io',

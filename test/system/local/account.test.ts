@@ -1,24 +1,20 @@
-import { mkdtemp, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openAuth } from '../../../src/auth/open.ts';
 import { ensureAccount } from '../../../tools/local/account.ts';
 import { openState } from '../../../tools/local/state.ts';
 import { startTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let postgres: TestPostgres;
-let dir: string;
+const dir = tempDir();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-account-'));
   postgres = await startTestPostgres();
 });
 
-afterAll(async () => {
-  await postgres?.stop();
-  await rm(dir, { recursive: true, force: true });
-});
+afterAll(() => postgres?.stop());
 
 describe('the local account', () => {
   test('has a key and a password that stay the same, in a file for its owner alone', async () => {

@@ -1,6 +1,5 @@
 /** Tests that the local system builds ffmpeg-send in the background: at low priority, with a line, and without a trace once it is stopped. */
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
@@ -9,11 +8,12 @@ import { buildSenderBehind } from '../../../tools/local/build-sender.ts';
 import { openState } from '../../../tools/local/state.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
 import { findSender, whyNoSender } from '../../../tools/process/sender.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 /** Starts it over a new state directory and cache, with a script in the place of the one that compiles. */
 async function startBuild(script: string, settings: Record<string, string> = {}) {
-  const dir = await mkdtemp(join(tmpdir(), 'loopstream-build-sender-'));
+  const dir = tempDir();
   const file = join(dir, 'script');
   await writeFile(file, `#!/bin/bash\nset -eu\nhere=${dir}\n${script}\n`);
   await chmod(file, 0o755);
@@ -24,10 +24,7 @@ async function startBuild(script: string, settings: Record<string, string> = {})
     XDG_CACHE_HOME: join(dir, 'cache'),
   });
   const lifecycle = new Lifecycle();
-  onTestFinished(async () => {
-    await lifecycle.stop();
-    await rm(dir, { recursive: true, force: true });
-  });
+  onTestFinished(() => lifecycle.stop());
   const lines: string[] = [];
   const progress = {
     say: (line: string) => void lines.push(line),

@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { createServer as createTlsServer, get } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
@@ -19,8 +18,9 @@ import type { Binaries } from '../../../tools/control-plane/programs.ts';
 import { identify, isAlive } from '../../../tools/process/identity.ts';
 import { createSupervisor } from '../../../tools/process/supervise.ts';
 import { binariesOptions } from '../../kit/real/kubernetes.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
-let stateDir = '';
+const stateDir = tempDir();
 let binaries: Binaries;
 let plane: ControlPlane;
 const said: string[] = [];
@@ -40,14 +40,10 @@ const kubectl = (args: string, input?: string) => kubectlAs(plane.kubeconfig, ar
 
 beforeAll(async () => {
   binaries = await ensureBinaries(binariesOptions());
-  stateDir = await mkdtemp(join(tmpdir(), 'loopstream-controlplane-'));
   plane = await start({ supervisor: createSupervisor({ log, say: (line) => said.push(line) }) });
 }, 900_000);
 
-afterAll(async () => {
-  await plane?.stop();
-  await rm(stateDir, { recursive: true, force: true });
-});
+afterAll(() => plane?.stop());
 
 const JOB = JSON.stringify({
   apiVersion: 'batch/v1',
@@ -144,8 +140,7 @@ describe('the control plane', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
-    const other = await mkdtemp(join(tmpdir(), 'loopstream-controlplane-'));
-    onTestFinished(() => rm(other, { recursive: true, force: true }));
+    const other = tempDir();
     await expect(start({ stateDir: other, ports: { apiserver: port } })).rejects.toThrow(
       new RegExp(`Port ${port} is in use.*--kube-port`),
     );

@@ -1,11 +1,11 @@
 /** Tests that a start which is interrupted at any moment leaves nothing: the moments are the processes that it has begun. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ensureApp, LOCAL_MAIN } from '../../kit/system/app.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 beforeAll(() => ensureApp());
@@ -23,8 +23,7 @@ async function listRecorded(stateDir: string): Promise<string[]> {
 test.each(['initdb', 'receiver', 'etcd', 'kube-apiserver', 'kube-scheduler'])(
   'an interruption while %s runs leaves nothing',
   async (name) => {
-    const stateDir = await mkdtemp(join(tmpdir(), 'loopstream-interrupted-'));
-    onTestFinished(() => rm(stateDir, { recursive: true, force: true }));
+    const stateDir = tempDir();
     const child = spawn(process.execPath, [LOCAL_MAIN, '--state-dir', stateDir, ...PORTS], {
       stdio: 'ignore',
       detached: true,

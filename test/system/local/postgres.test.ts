@@ -1,7 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -9,17 +8,17 @@ import { createLogger } from '../../../src/lib/log.ts';
 import { type RunningPostgres, startPostgres } from '../../../tools/local/postgres.ts';
 import { identify, isAlive } from '../../../tools/process/identity.ts';
 import { query } from '../../kit/real/postgres.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 let dir: string;
 const started: RunningPostgres[] = [];
 
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-postgres-'));
+beforeEach(() => {
+  dir = tempDir();
 });
 afterEach(async () => {
   for (const postgres of started.splice(0)) await postgres.stop();
-  await rm(dir, { recursive: true, force: true });
 });
 
 async function start(): Promise<RunningPostgres> {

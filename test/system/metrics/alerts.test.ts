@@ -1,8 +1,7 @@
 /** Tests alerts: Prometheus' own tool determines when each of them fires and when it does not; each has its page. */
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { PHASES } from '../../../src/resources/stream/spec.ts';
 import { UPLOAD_ERRORS } from '../../../src/resources/upload/spec.ts';
@@ -13,14 +12,11 @@ import { monitoringFiles } from '../../../tools/generate/monitoring/generate.ts'
 import { ALERTS, buildRule } from '../../../tools/generate/monitoring/rules.ts';
 import { run } from '../../../tools/process/run.ts';
 import { ALERT_CASES, type AlertCase } from '../../kit/make/alerts.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const RULES = join(ROOT, 'charts/loopstream/rules/alerts.yaml');
-let dir: string;
-beforeAll(() => {
-  dir = mkdtempSync(join(tmpdir(), 'loopstream-alerts-'));
-});
-afterAll(() => rmSync(dir, { recursive: true, force: true }));
+const dir = tempDir();
 
 const promtool = (...args: string[]) => run('promtool', args, { env: environment(), timeoutMs: 60_000, cwd: dir });
 

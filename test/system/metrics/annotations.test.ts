@@ -2,8 +2,7 @@
  * Tests that a Prometheus which scrapes pods by the annotations prometheus.io/* finds every role: the pods of the chart as Helm renders them, and the
  * pod of a stream as the operator makes it. Each answers at the address that its pod would have.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBillingMetrics } from '../../../src/billing/metering/metrics.ts';
@@ -17,6 +16,7 @@ import { makeProgram, SETTINGS, stream, world } from '../../kit/make/operator.ts
 import { type Helm, openHelms } from '../../kit/real/helm/index.ts';
 import { INLINE } from '../../kit/real/helm/values.ts';
 import { type Prometheus, podTargets, startPrometheus } from '../../kit/real/prometheus.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const PORTS = { operator: 9401, api: 9402, billing: 9404, streamer: 9405 } as const;
@@ -25,13 +25,12 @@ const ROLES = Object.keys(PORTS) as (keyof typeof PORTS)[];
 const findAddress = (role: keyof typeof PORTS): string => `127.94.1.${ROLES.indexOf(role) + 1}`;
 
 const lifecycle = new Lifecycle();
-let dir: string;
+const dir = tempDir();
 let helms: Helm[];
 let close: () => void;
 let prometheus: Prometheus | undefined;
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'loopstream-annotations-'));
   ({ helms, close } = await openHelms(join(dir, 'no-cluster')));
   const operator = createMetrics().registry;
   const registries = { operator, api: createHttpMetrics().registry, billing: createBillingMetrics().registry };
@@ -47,7 +46,6 @@ afterAll(async () => {
   await prometheus?.stop();
   await lifecycle.stop();
   close?.();
-  await rm(dir, { recursive: true, force: true });
 });
 
 /** Returns the pods of the three Deployments, and of a stream, as Kubernetes shows them. */

@@ -2,8 +2,7 @@
  * Tests the operator's tests of destinations, requested by an annotation. A real control plane enforces Pod Security, the operator has the
  * rights of its own service account, a node runs its pods, and nginx-rtmp receives.
  */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENTS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
@@ -22,11 +21,12 @@ import { everyCommandLine } from '../../kit/make/destinations.ts';
 import { startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { MAIN } from '../../kit/system/app.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const IMAGE = 'loopstream:test';
 const KEY = 'verysecret-asked-4712';
 
-let dir: string;
+const dir = tempDir();
 let node: TestNode;
 let rtmp: RtmpServer;
 const operator = new Lifecycle();
@@ -35,7 +35,6 @@ const pods: Pod[] = [];
 const watching = new AbortController();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'operator-testing-'));
   [node, rtmp] = await Promise.all([
     startTestNode({ [IMAGE]: [process.execPath, MAIN] }),
     startRtmpServer({ record: join(dir, 'recordings') }),
@@ -68,7 +67,6 @@ afterAll(async () => {
   await operator.stop();
   await node?.stop();
   await rtmp?.close();
-  if (dir) await rm(dir, { recursive: true, force: true });
 });
 
 const create = (resource: { kind: string }, name: string, spec: unknown): Promise<KubeObject> =>

@@ -3,10 +3,9 @@
  * nginx-rtmp take part.
  */
 import { readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,10 +29,11 @@ import { listProcesses, startTestNode, type TestNode, until } from '../../kit/re
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 import { MAIN } from '../../kit/system/app.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const IMAGE = 'loopstream:test';
 
-let dir: string;
+const dir = tempDir();
 let node: TestNode;
 let s3: S3Server;
 let rtmp: RtmpServer;
@@ -41,7 +41,6 @@ let web: Server;
 const operator = new Lifecycle();
 
 beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'operator-s3-'));
   [node, s3, rtmp] = await Promise.all([
     startTestNode({ [IMAGE]: [process.execPath, MAIN] }),
     startS3Server(),
@@ -72,7 +71,6 @@ afterAll(async () => {
   await node?.stop();
   await s3?.close();
   await rtmp?.close();
-  if (dir) await rm(dir, { recursive: true, force: true });
 });
 
 const create = (resource: { kind: string }, spec: unknown) =>

@@ -1,6 +1,5 @@
 /** Tests that a rendition in parts is complete after any interruptions, and that no part is encoded twice. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import { SourceFile } from '../../../src/media/prepare/inspect/source-file.ts';
@@ -15,6 +14,7 @@ import type { Storage } from '../../../src/media/storage/storage.ts';
 import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
 import { halfWritten, media, quiet, room } from '../../kit/make/prepare.ts';
 import { tools } from '../../kit/make/rendition.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const KEY = 'renditions/x/video-720p24.flv';
 const FRAMES = 64 * 24;
@@ -33,13 +33,10 @@ async function describeFilm(path: string): Promise<PlanInput> {
 }
 
 /** ffmpeg with x264's fastest preset: which parts are made, and when, is the same with any. */
-let fastFfmpeg: string;
+const fastFfmpeg = join(tempDir(), 'ffmpeg');
 beforeAll(async () => {
-  const dir = await mkdtemp(join(tmpdir(), 'parts-'));
-  fastFfmpeg = join(dir, 'ffmpeg');
   const replace = 'for arg; do shift; [ "$arg" = veryfast ] && arg=ultrafast; set -- "$@" "$arg"; done';
   await writeFile(fastFfmpeg, `#!/bin/sh\n${replace}\nexec ffmpeg "$@"\n`, { mode: 0o755 });
-  return () => rm(dir, { recursive: true });
 });
 
 const optionsFor = (storage: Storage, input: PlanInput, { signal } = new AbortController()) => ({

@@ -1,19 +1,15 @@
 /** Tests still and animated pictures as uploads: a still becomes a clip of ten seconds, an animation keeps its length. */
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { PREVIEW_PROFILE } from '../../../src/resources/upload/spec.ts';
 import { importWhole } from '../../kit/make/imports.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
 import { room } from '../../kit/make/prepare.ts';
 import { pictureIn, played, rendition } from '../../kit/make/rendition.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
-let dir: string;
-beforeAll(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'stills-'));
-});
-afterAll(() => rm(dir, { recursive: true, force: true }));
+const dir = tempDir();
 
 /** Makes one or more pictures from lavfi sources. */
 const makePicture = (name: string, source: string, ...output: string[]): Promise<string> =>

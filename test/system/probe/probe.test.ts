@@ -2,10 +2,9 @@
 import { spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readFile, stat } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
@@ -19,26 +18,23 @@ import { everyCommandLine } from '../../kit/make/destinations.ts';
 import { computeSteps, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { makeAuthority, startStunnel } from '../../kit/real/certificates.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 import { startLoginServer } from '../streamer/rtmp-clients.ts';
 
 const KEY = 'verysecret-probe-4711';
 
-let root: string;
+const root = tempDir();
 let rtmp: RtmpServer;
 const cleanups: (() => unknown)[] = [];
 
 beforeAll(async () => {
-  root = await mkdtemp(join(tmpdir(), 'probe-'));
   rtmp = await startRtmpServer({ record: join(root, 'recordings') });
 });
 afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
-afterAll(async () => {
-  await rtmp?.close();
-  await rm(root, { recursive: true, force: true });
-});
+afterAll(() => rtmp?.close());
 
 const attempt = (rtmpUrl: string, rtmpKey = KEY, options: Partial<ProbeOptions> = {}): Promise<ProbeResult> =>
   probe({ rtmpUrl, rtmpKey }, { sender: 'ffmpeg', allowPrivate: true, ...options });

@@ -1,7 +1,6 @@
 /** Tests renditions in an S3 storage that is full, fails, or does not show at once what has been written. */
 import { EventEmitter, once } from 'node:events';
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { CreateBucketCommand, ListMultipartUploadsCommand } from '@aws-sdk/client-s3';
@@ -21,6 +20,7 @@ import { media, quiet, room } from '../../kit/make/prepare.ts';
 import { listKeys as listAll } from '../../kit/make/storage-suite.ts';
 import { buildFlv, followEntries, KEY, listKeys, makeChunks } from '../../kit/make/tiny-rendition.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 let server: S3Server;
 let faulty: FaultyS3;
@@ -43,14 +43,13 @@ afterAll(async () => {
 beforeEach(async () => {
   bucket = `faults-${++buckets}`;
   await server.client.send(new CreateBucketCommand({ Bucket: bucket }));
-  scratchDir = await mkdtemp(join(tmpdir(), 'scratch-'));
+  scratchDir = tempDir();
   const options = { credentials: server.credentials, scratchDir };
   direct = await openStorage(getUrl(server.endpoint), options);
   storage = await openStorage(getUrl(faulty.endpoint), options);
 });
-afterEach(async () => {
+afterEach(() => {
   faulty.fault = undefined;
-  await rm(scratchDir, { recursive: true, force: true });
 });
 
 const leftovers = async () => {

@@ -1,6 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
@@ -12,6 +11,7 @@ import type { Storage, StorageCredentials } from '../../../src/media/storage/sto
 import { describeKeeper, listKeys } from '../../kit/make/storage-suite.ts';
 import { buildFlv, followEntries, makeChunks, readAll } from '../../kit/make/tiny-rendition.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 
 const LARGE_BYTES = 20 * 2 ** 20;
 
@@ -28,10 +28,9 @@ afterAll(() => server?.close());
 beforeEach(async () => {
   bucket = `media-${++buckets}`;
   await server.client.send(new CreateBucketCommand({ Bucket: bucket }));
-  scratchDir = await mkdtemp(join(tmpdir(), 'scratch-'));
+  scratchDir = tempDir();
   storage = await open();
 });
-afterEach(() => rm(scratchDir, { recursive: true, force: true }));
 
 const open = (name = bucket, credentials: StorageCredentials = server.credentials, prefix = '/loop/media') =>
   openStorage(`s3://${name}${prefix}?endpoint=${server.endpoint}&region=us-east-1&forcePathStyle=true`, {

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
@@ -11,18 +10,18 @@ import { cutRendition, publishChunk, publishIndex } from '../../kit/make/chunks.
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 const BUCKET = 'media';
 
 let studio: Studio;
 let s3: S3Server;
-let credentialsDir: string;
+const credentialsDir = tempDir();
 let caches = 0;
 
 beforeAll(async () => {
   [studio, s3] = await Promise.all([openStudio(), startS3Server()]);
-  credentialsDir = await mkdtemp(join(tmpdir(), 'credentials-'));
   for (const [name, value] of Object.entries(s3.credentials)) await writeFile(join(credentialsDir, name), `${value}\n`);
   await s3.client.send(new CreateBucketCommand({ Bucket: BUCKET }));
   for (const item of studio.items) await upload(item);
@@ -35,7 +34,6 @@ afterEach(async () => {
 afterAll(async () => {
   await studio?.close();
   await s3?.close();
-  if (credentialsDir) await rm(credentialsDir, { recursive: true, force: true });
 });
 
 async function upload({ rendition }: ProgramItem): Promise<void> {
