@@ -64,9 +64,11 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
     tests: 'test/unit/tools/generate/chart/files.test.ts',
     data: ['crds/**', 'manifests/**', 'src/dashboard/favicon.svg', 'package.json', 'docs/settings.md'],
   },
+  // An image is built of the whole repository.
+  { tests: 'test/cluster/**', data: ['**', '.*', '.*/**'] },
   // They start the product, which is built of all this.
   {
-    tests: 'test/{system,e2e,cluster,attack}/**',
+    tests: 'test/{system,e2e,attack}/**',
     data: [
       'src/**',
       'tools/**',
