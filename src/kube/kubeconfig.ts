@@ -1,8 +1,9 @@
 /**
  * Reads the address of the API server and our credentials from kubeconfig files or the pod's service account.
  *
- * Certificates, tokens and token files are read here. Users with `exec` plug-ins or auth providers need
- * plug-in-credentials.ts, which is loaded only then.
+ * Users with `exec` plug-ins or auth providers (OIDC) need client-node, by way of plug-in-credentials.ts, which is loaded only
+ * then. All else is read here. Of it, client-node 2.0 refuses servers without TLS and names that two files have, passes over
+ * `tokenFile`, takes one group of impersonation headers for all, and quotes the file in its errors.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -10,6 +11,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError } from '../settings/settings.ts';
+import type { Cluster, Context, Kubeconfig, KubeconfigUser, PlugInEntry } from './kubeconfig-file.ts';
 import type { KubeCredentials } from './types.ts';
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -34,37 +36,6 @@ export interface Access {
   credentials(): Promise<KubeCredentials>;
 }
 
-interface Cluster {
-  server?: string;
-  'certificate-authority'?: string;
-  'certificate-authority-data'?: string;
-  'insecure-skip-tls-verify'?: boolean;
-  'tls-server-name'?: string;
-  'proxy-url'?: string;
-}
-interface KubeconfigUser {
-  'client-certificate'?: string;
-  'client-certificate-data'?: string;
-  'client-key'?: string;
-  'client-key-data'?: string;
-  token?: string;
-  tokenFile?: string;
-  username?: string;
-  password?: string;
-  exec?: unknown;
-  'auth-provider'?: unknown;
-}
-interface Context {
-  cluster: string;
-  user: string;
-  namespace?: string;
-}
-interface Kubeconfig {
-  'current-context'?: string;
-  clusters?: { name: string; cluster: Cluster }[];
-  contexts?: { name: string; context: Context }[];
-  users?: { name: string; user: KubeconfigUser }[];
-}
 /** An entry and the folder of its file: relative paths in the entry start there. */
 type FoundEntry<T> = T & { folder: string; file: string };
 
@@ -111,16 +82,23 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   if (!name) throw new ConfigError(`${where} has no current-context.`);
   const { context } = find<{ context: Context }>('context', name, (c) => c.contexts);
   const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
-  const user = find<{ user: KubeconfigUser }>('user', context.user, (c) => c.users);
+  const found = context.user ? find<{ user?: KubeconfigUser }>('user', context.user, (c) => c.users) : undefined;
+  const { folder = '' } = found ?? {};
+  const user = found?.user ?? {};
   if (!cluster.cluster.server || !URL.canParse(cluster.cluster.server))
     throw new ConfigError(`${where} has no server URL for the cluster "${context.cluster}".`);
   const proxyUrl = cluster.cluster['proxy-url'];
+  const tls = clusterTls(cluster.cluster, cluster.folder);
+  const usesPlugIn = user.exec || user['auth-provider'];
+  const readCredentials = usesPlugIn
+    ? plugInCredentials({ user, folder, cluster: cluster.cluster, ca: tls.ca })
+    : userCredentials(user, folder);
   return {
     server: new URL(cluster.cluster.server),
-    tls: { ...clusterTls(cluster.cluster, cluster.folder), ...userTls(user.user, user.folder) },
+    tls: { ...tls, ...userTls(user, folder) },
     ...(proxyUrl ? { proxyUrl } : {}),
     ...(context.namespace ? { namespace: context.namespace } : {}),
-    credentials: userCredentials(user.user, user.folder, () => plugInCredentials(files, name)),
+    credentials: impersonate(user, readCredentials),
   };
 }
 
@@ -162,12 +140,7 @@ function userTls(user: KubeconfigUser, folder: string): Tls {
   return cert && key ? { cert, key } : {};
 }
 
-function userCredentials(
-  user: KubeconfigUser,
-  folder: string,
-  other: () => () => Promise<KubeCredentials>,
-): () => Promise<KubeCredentials> {
-  if (user.exec || user['auth-provider']) return other();
+function userCredentials(user: KubeconfigUser, folder: string): () => Promise<KubeCredentials> {
   if (user.tokenFile) return tokenFrom(resolve(folder, user.tokenFile));
   const authorization = user.token
     ? `Bearer ${user.token}`
@@ -191,11 +164,26 @@ function tokenFrom(file: string): () => Promise<KubeCredentials> {
   };
 }
 
+/** https://kubernetes.io/docs/reference/access-authn-authz/user-impersonation/ */
+function impersonate(user: KubeconfigUser, read: () => Promise<KubeCredentials>): () => Promise<KubeCredentials> {
+  const extra = Object.entries(user['as-user-extra'] ?? {});
+  const headers: KubeCredentials['headers'] = {
+    ...(user.as && { 'impersonate-user': user.as }),
+    ...(user['as-uid'] && { 'impersonate-uid': user['as-uid'] }),
+    ...(user['as-groups']?.length && { 'impersonate-group': user['as-groups'] }),
+    ...Object.fromEntries(extra.map(([key, values]) => [`impersonate-extra-${encodeURIComponent(key)}`, values])),
+  };
+  return async () => {
+    const credentials = await read();
+    return { ...credentials, headers: { ...credentials.headers, ...headers } };
+  };
+}
+
 /** Leaves plug-ins to client-node, which is loaded with the first request. */
-function plugInCredentials(files: string[], context: string): () => Promise<KubeCredentials> {
+function plugInCredentials(entry: PlugInEntry): () => Promise<KubeCredentials> {
   let loading: Promise<() => Promise<KubeCredentials>> | undefined;
   return async () => {
-    loading ??= import('./plug-in-credentials.ts').then(({ runPlugIns }) => runPlugIns(files, context));
+    loading ??= import('./plug-in-credentials.ts').then(({ runPlugIn }) => runPlugIn(entry));
     return (await loading)();
   };
 }

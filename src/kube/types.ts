@@ -122,7 +122,8 @@ export interface WatchOptions extends ListOptions {
 
 /** Credentials of one request: headers, and for some exec plug-ins a certificate. */
 export interface KubeCredentials {
-  headers: Record<string, string>;
+  /** A header with several values is sent once for each. */
+  headers: Record<string, string | string[]>;
   tls?: { cert: string | Buffer; key: string | Buffer };
 }
 

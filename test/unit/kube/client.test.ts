@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -291,6 +291,77 @@ describe('kubeconfig', () => {
       message: /^The credentials .* could not be read/,
     });
     await broken.close();
+  });
+
+  test('runs an exec plug-in as kubectl does: of the first file that names it, from its folder, told of the cluster', async () => {
+    await mkdir(join(folder, 'deep'));
+    const plugin = join(folder, 'deep', 'plugin');
+    await writeFile(join(folder, 'ca.pem'), 'the CA');
+    await writeFile(
+      plugin,
+      `#!/bin/sh
+echo "$KUBERNETES_EXEC_INFO" > '${join(folder, 'told')}'
+echo '{"status":{"token":"'"$OF"'"}}'
+`,
+    );
+    await chmod(plugin, 0o700);
+    const apiVersion = 'client.authentication.k8s.io/v1';
+    const exec = { apiVersion, command: './plugin', provideClusterInfo: true };
+    const extensions = [{ name: 'client.authentication.k8s.io/exec', extension: { audience: 'a' } }];
+    const clusters = [
+      { name: 'one', cluster: { server: 'http://one:8001', 'certificate-authority': 'ca.pem', extensions } },
+    ];
+    const first = await write('first', {
+      'current-context': 'c',
+      contexts: [{ name: 'c', context: { cluster: 'one', user: 'u' } }],
+      clusters,
+    });
+    const user = (of: string) => ({ name: 'u', user: { exec: { ...exec, env: [{ name: 'OF', value: of }] } } });
+    const second = await write('deep/second', { clusters, users: [user('second')] });
+    const third = await write('third', { clusters, users: [user('third')] });
+    const access = loadAccess({ kubeconfig: [first, second, third].join(delimiter) });
+    expect((await access.credentials()).headers).toEqual({ authorization: 'Bearer second' });
+    expect(JSON.parse(await readFile(join(folder, 'told'), 'utf8'))).toEqual({
+      apiVersion,
+      kind: 'ExecCredential',
+      spec: {
+        interactive: false,
+        cluster: {
+          server: 'http://one:8001',
+          'certificate-authority-data': Buffer.from('the CA').toString('base64'),
+          config: { audience: 'a' },
+        },
+      },
+    });
+  });
+
+  test('acts as the user and the groups that it names, and as nobody where it names no user', async () => {
+    let told: string[] = [];
+    handle = (request, response) => {
+      told = request.rawHeaders;
+      answer(response, 200, thing('a', 1));
+    };
+    const ask = async (kubeconfig: string) => {
+      const client = createKube({ kubeconfig });
+      await client.get(THINGS, 'ns', 'a');
+      await client.close();
+      const pairs = told.flatMap((name, i) => (i % 2 ? [] : [`${name.toLowerCase()}: ${told[i + 1]}`]));
+      return pairs.filter((pair) => /^(authorization|impersonate)/.test(pair));
+    };
+    const as = { as: 'jane', 'as-uid': '7', 'as-groups': ['dev', 'ops'], 'as-user-extra': { 'a/b': ['x', 'y'] } };
+    const file = await writeKubeconfig(join(folder, 'as'), server.url, { token: 'open-sesame', ...as });
+    expect(await ask(file)).toEqual([
+      'authorization: Bearer open-sesame',
+      'impersonate-user: jane',
+      'impersonate-uid: 7',
+      'impersonate-group: dev',
+      'impersonate-group: ops',
+      'impersonate-extra-a%2fb: x',
+      'impersonate-extra-a%2fb: y',
+    ]);
+    const clusters = [{ name: 'one', cluster: { server: server.url } }];
+    const contexts = [{ name: 'c', context: { cluster: 'one' } }];
+    expect(await ask(await write('anonymous', { 'current-context': 'c', clusters, contexts }))).toEqual([]);
   });
 
   test('that is wrong has an error of one sentence, which shows nothing of its content', async () => {
