@@ -106,6 +106,9 @@ export const GATE: readonly TextRule[] = [
 export const SENTENCES = {
   noMedia: 'is required, unless playlists are given',
   twoMedia: 'cannot be given together with an upload',
+  noDestination: 'is required',
+  destinationsTwice: 'cannot be given together with destinations',
+  noneEnabled: 'must have an enabled entry: to send nothing, stop the stream',
   rightSide: 'must be given together with audio, as another track',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',

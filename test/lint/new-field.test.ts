@@ -20,7 +20,7 @@ const run = promisify(execFile);
 /** File → what is added before a line of it. */
 const BY_HAND = {
   'src/resources/stream/spec.ts': {
-    before: '  destinationNames: Type.Array(',
+    before: '  schedule: Type.Optional(Schedule),',
     added: `  seamPolicy: Type.Optional(
     Type.Enum(['Cut', 'Fade'], { title: 'StreamSeam', default: 'Cut', description: 'How items follow each other.' }),
   ),

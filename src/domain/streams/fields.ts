@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { computed, fieldsIn, shown } from '../../lib/fields.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../resources/stream/profile.ts';
 import {
   LoopStreamSpec,
@@ -103,8 +104,9 @@ export const STREAM_FIELDS = {
     in: OPTIONAL,
     input: Type.String({ ...idLength, description: 'Destination to send the stream to.' }),
     output: Type.String(),
-    read: ([name = '']) => name,
+    read: (_, { spec }) => listReceivers(spec)[0] ?? '',
     write: (id) => [id],
+    replaces: 'destinations',
     isFilter: false,
   }),
   destinationIDs: inSpec('destinationNames', {
@@ -116,6 +118,8 @@ export const STREAM_FIELDS = {
       description: 'Destinations to send the stream to at the same time, instead of destinationID. At most 5.',
     }),
     output: Ids,
+    read: (_, { spec }) => listReceivers(spec),
+    replaces: 'destinations',
     label: 'Destinations',
   }),
   videoUploadObjectID: inSpec('uploadName', {

@@ -63,7 +63,7 @@ export function checkCreate(input: StreamCreate, now: Date): void {
   refuse([
     ...exclusive(input),
     ...(destinationID === undefined && destinationIDs === undefined
-      ? [{ path: '/destinationID', message: 'is required' }]
+      ? [{ path: '/destinationID', message: SENTENCES.noDestination }]
       : []),
     ...(videoUploadObjectID === undefined && playlistIDs === undefined
       ? [{ path: '/videoUploadObjectID', message: SENTENCES.noMedia }]

@@ -1,6 +1,8 @@
 /** Tells the story of a destination. */
+
 import { findCondition } from '../../resources/common/conditions.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
+import { listDestinationNames } from '../../resources/stream/destinations.ts';
 import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { formatAge } from '../shell/age.ts';
@@ -49,7 +51,7 @@ export async function tellDestination(reader: Reader, name: string, now: Date): 
     reader.attempt<LoopStream[]>(kube.list(LOOPSTREAMS, { namespace }), []),
     reader.events({ kind: 'Destination', name }),
   ]);
-  const users = streams.filter(({ spec }) => spec.destinationNames.includes(name));
+  const users = streams.filter(({ spec }) => listDestinationNames(spec).includes(name));
   const [, address = '', state = '', tested = ''] = describeDestinationRow(destination, now);
   return {
     summary: `Destination "${name}" is ${state}: ${address}, ${tested}.`,

@@ -1,7 +1,9 @@
 /** Tells the story of a stream. */
+
 import type { Pod } from '../../kube/core.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
@@ -31,7 +33,7 @@ export async function tellStream(reader: Reader, name: string, now: Date): Promi
   const pods = await reader.attempt<Pod[]>(listPodsOf(kube, namespace, STREAM_LABEL, name), []);
   const [destinations, uploads, words, events] = await Promise.all([
     Promise.all(
-      spec.destinationNames.map((ref) =>
+      listReceivers(spec).map((ref) =>
         reader.attempt<Destination | undefined>(kube.get(DESTINATIONS, namespace, ref), undefined),
       ),
     ),

@@ -1,4 +1,5 @@
 /** Builds the table of `kubectl loop status`. Pure: no I/O, no clock. */
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Phase } from '../../resources/stream/spec.ts';
 import { formatAge } from '../shell/age.ts';
@@ -38,7 +39,7 @@ export function describeState(stream: LoopStream): StreamState {
     since: since ?? null,
     why,
     problems: listProblems(stream),
-    destinations: spec.destinationNames,
+    destinations: listReceivers(spec),
     restarts: status?.restarts ?? 0,
     quality: spec.quality,
     framerate: spec.framerate,

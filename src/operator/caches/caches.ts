@@ -31,6 +31,7 @@ import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
+import { listDestinationNames, listReceivers } from '../../resources/stream/destinations.ts';
 import { keepSmallTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
@@ -150,7 +151,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
       indexes: {
         [BY_UPLOAD]: (stream) => listKeys(stream, stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName]),
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
-        [BY_DESTINATION]: (stream) => listKeys(stream, stream.spec.destinationNames),
+        [BY_DESTINATION]: (stream) => listKeys(stream, listDestinationNames(stream.spec)),
         [BY_ASK]: listAsks,
       },
     }),
@@ -279,7 +280,7 @@ function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[
 }
 
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
-  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, stream.spec.destinationNames) : [];
+  stream && holdsDestination(stream.status?.phase) ? listKeys(stream, listReceivers(stream.spec)) : [];
 
 /** Where a stream has begun to be sent. */
 const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undefined): string[] => {

@@ -9,6 +9,7 @@ import { kubeTime } from '../../lib/clock.ts';
 import type { Program } from '../../protocol/program.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
 import { listItems } from '../../resources/stream/playing.ts';
@@ -70,15 +71,16 @@ function describeMedia({ media: { unplayable, itemCount, preparation } }: Checke
 
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
-    fine: ({ stream: { spec } }) => ({
-      reason: 'DestinationReady',
-      message:
-        spec.destinationNames.length === 1
-          ? `Destination ${quoteNames(spec.destinationNames)} is ready.`
-          : `Destinations ${quoteNames(spec.destinationNames)} are ready.`,
-    }),
+    fine: ({ stream }) => {
+      const names = listReceivers(stream.spec);
+      const message =
+        names.length === 1
+          ? `Destination ${quoteNames(names)} is ready.`
+          : `Destinations ${quoteNames(names)} are ready.`;
+      return { reason: 'DestinationReady', message };
+    },
     problem: ({ stream, destinations }) => {
-      const found = stream.spec.destinationNames.map((name) => destinationProblem(name, destinations.get(name)));
+      const found = listReceivers(stream.spec).map((name) => destinationProblem(name, destinations.get(name)));
       return found.find((finding) => finding && !finding.unknown) ?? found.find((finding) => finding !== undefined);
     },
   },

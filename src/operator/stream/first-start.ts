@@ -13,6 +13,7 @@ import type { Pod } from '../../kube/core.ts';
 import type { Grant } from '../../protocol/grant.ts';
 import { ACCOUNT_LABEL, podName } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { isOver } from '../pods/status.ts';
@@ -34,7 +35,7 @@ export async function findFirstStart(
   name: string = podName(stream.metadata.name),
 ): Promise<FirstStart | undefined> {
   if (deps.settings.reportsUrl === undefined || name !== podName(stream.metadata.name)) return undefined;
-  const found = stream.spec.destinationNames.flatMap((one) => destinations.get(one) ?? []);
+  const found = listReceivers(stream.spec).flatMap((one) => destinations.get(one) ?? []);
   const controlSecret = found.find(isOfApi)?.spec.secretName;
   if (controlSecret === undefined) return undefined;
   const controlKey = await readControlKey(deps, stream.metadata.namespace ?? '', controlSecret);

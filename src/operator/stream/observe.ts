@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
 import { listPlaylistNames, listUploadNames } from '../media/items.ts';
@@ -58,9 +59,7 @@ export function observeStream(
     stream,
     playlists,
     uploads: collect(uploads, (upload) => caches.uploads.get(namespace, upload)),
-    destinations: collect(stream.spec.destinationNames, (destination) =>
-      caches.destinations.get(namespace, destination),
-    ),
+    destinations: collect(listReceivers(stream.spec), (destination) => caches.destinations.get(namespace, destination)),
     pod,
     other,
     freeName: podNames(name).find((one) => !named.has(one)),

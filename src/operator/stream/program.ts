@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -46,7 +47,7 @@ export const findKeptPlayhead = ({ status }: LoopStream): Playhead | undefined =
 
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
 const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
-  const parts = spec.destinationNames.map((name) => {
+  const parts = listReceivers(spec).map((name) => {
     const { metadata, status } = destinations.get(name) ?? {};
     return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
   });
@@ -77,7 +78,7 @@ export function buildProgram(
     profile,
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
-    destinations: [...stream.spec.destinationNames],
+    destinations: listReceivers(stream.spec),
     destinationsRevision: hashDestinations(stream, objects),
   };
   return previous ? followOn(program, previous) : program;
@@ -103,7 +104,7 @@ export const rebuildProgram = (
   ...playing,
   ...pickPlayhead(playhead),
   seed: findSeed(stream),
-  destinations: [...stream.spec.destinationNames],
+  destinations: listReceivers(stream.spec),
   destinationsRevision: hashDestinations(stream, objects),
 });
 

@@ -26,6 +26,7 @@ import {
   VIEW_TOKEN_KEY,
 } from '../../resources/common/names.ts';
 import { controlToken } from '../../resources/stream/control-token.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { viewToken } from '../../resources/stream/view-token.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
@@ -63,7 +64,7 @@ export const hasSecret = async (deps: Pick<ControllerDeps, 'kube'>, stream: Loop
 async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, destinations }: Sent): Promise<string> {
   const { namespace = '' } = stream.metadata;
   const read = await Promise.all(
-    stream.spec.destinationNames.map(async (name) => {
+    listReceivers(stream.spec).map(async (name) => {
       const destination = destinations.get(name);
       const data = destination && (await findSecret(deps.kube, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];

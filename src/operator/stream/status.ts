@@ -8,6 +8,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -22,7 +23,9 @@ import type { Sessions } from './sessions.ts';
 
 /** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
 const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
-  spec.destinationNames.map((name) => destinations.get(name)?.spec.displayName || name).join(', ');
+  listReceivers(spec)
+    .map((name) => destinations.get(name)?.spec.displayName || name)
+    .join(', ');
 
 const findFailures = (report: PodReport | undefined) =>
   report?.problems.filter(({ reason }) => reason === 'DestinationReconnecting') ?? [];

@@ -103,6 +103,18 @@ export const LOOPSTREAM_RULES: Additions = {
       reason: 'FieldValueForbidden',
       fieldPath: '.playlistNames',
     },
+    {
+      rule: 'has(self.destinationNames) || has(self.destinations)',
+      message: SENTENCES.noDestination,
+      reason: 'FieldValueRequired',
+      fieldPath: '.destinationNames',
+    },
+    {
+      rule: '!has(self.destinationNames) || !has(self.destinations)',
+      message: SENTENCES.destinationsTwice,
+      reason: 'FieldValueForbidden',
+      fieldPath: '.destinationNames',
+    },
   ),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.uploadName': text(REFERENCE),
@@ -113,6 +125,11 @@ export const LOOPSTREAM_RULES: Additions = {
   // The set names the entry that comes twice, the rule says what is wrong with that.
   'spec.destinationNames': { 'x-kubernetes-list-type': 'set', ...unique },
   'spec.destinationNames[]': text(REFERENCE),
+  'spec.destinations': {
+    ...listMap('name'),
+    ...rules({ rule: 'self.exists(one, !has(one.enabled) || one.enabled)', message: SENTENCES.noneEnabled }),
+  },
+  'spec.destinations[].name': text(REFERENCE),
   'spec.schedule': rules({
     rule: '!has(self.startAt) || !has(self.endAt) || self.endAt > self.startAt',
     message: SENTENCES.endBeforeStart,

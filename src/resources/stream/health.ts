@@ -13,6 +13,7 @@ import {
   type Problem,
   readSince,
 } from '../common/health.ts';
+import { listReceivers } from './destinations.ts';
 import { readGates } from './readiness.ts';
 import type { LoopStream } from './resource.ts';
 import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES, type ReadinessReason } from './spec.ts';
@@ -122,7 +123,7 @@ export interface DestinationFailure {
 function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailure[], now: Date): Problem[] {
   const refusals = failures.filter(({ code }) => REFUSALS.has(code));
   const [first] = refusals;
-  if (!first || refusals.length < spec.destinationNames.length) return [];
+  if (!first || refusals.length < listReceivers(spec).length) return [];
   const message = `${first.message} Correct the URL, the key or the login in the Secret of the destination.`;
   return [{ reason: REFUSED, message, outlook: 'stays', since: now }];
 }

@@ -107,6 +107,14 @@ const ReadinessGate = Type.Object({
   }),
 });
 
+/** One output of a stream. */
+const StreamDestination = Type.Object({
+  name: NameRef('a Destination'),
+  enabled: Type.Optional(
+    Type.Boolean({ default: true, description: 'False sends nothing to the destination. Defaults to true.' }),
+  ),
+});
+
 export const LoopStreamSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   replicas: Type.Integer({
@@ -153,11 +161,21 @@ export const LoopStreamSpec = Type.Object({
         'when all of it is prepared.',
     }),
   ),
-  destinationNames: Type.Array(NameRef('a Destination'), {
-    minItems: 1,
-    maxItems: MAX_DESTINATIONS,
-    description: 'Destinations that receive the stream at the same time. At least 1, at most 5.',
-  }),
+  destinations: Type.Optional(
+    Type.Array(StreamDestination, {
+      minItems: 1,
+      maxItems: MAX_DESTINATIONS,
+      description:
+        'Destinations that receive the stream at the same time, and how each does. At least 1 is enabled. At most 5.',
+    }),
+  ),
+  destinationNames: Type.Optional(
+    Type.Array(NameRef('a Destination'), {
+      minItems: 1,
+      maxItems: MAX_DESTINATIONS,
+      description: 'Short form of destinations: the names alone. At least 1, at most 5.',
+    }),
+  ),
   schedule: Type.Optional(Schedule),
   suspend: Type.Optional(
     Type.Boolean({

@@ -20,6 +20,7 @@ import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
 import { listNeededUploads } from '../../resources/playlist/spec.ts';
+import { listDestinationNames } from '../../resources/stream/destinations.ts';
 import { keepWithoutTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
@@ -107,7 +108,7 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
   streams: createCache(LOOPSTREAMS, {
     keep: (stream) => believeStream(keepWithoutTemplate(stream)),
     indexes: {
-      destination: ({ spec }) => spec.destinationNames,
+      destination: ({ spec }) => listDestinationNames(spec),
       upload: listUploads,
       playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
     },

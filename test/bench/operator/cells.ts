@@ -45,7 +45,7 @@ interface Pattern {
 
 async function readPattern(kube: Kube): Promise<Pattern> {
   const stream = await kube.get(LOOPSTREAMS, NAMESPACE, 'stream-0');
-  const [destinationName = ''] = stream.spec.destinationNames;
+  const [destinationName = ''] = stream.spec.destinationNames ?? [];
   const [pod, secret, destination] = await Promise.all([
     kube.get(PODS, NAMESPACE, stream.status?.podName ?? ''),
     kube.get(SECRETS, NAMESPACE, streamSecretName(stream.metadata.uid)).catch(() => undefined),

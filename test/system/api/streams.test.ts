@@ -213,4 +213,17 @@ describe('changing', () => {
     expect(await patch({})).toMatchObject({ code: 'validation_failed' });
     expect(await patch({ status: 'live' })).toMatchObject({ errors: [{ path: '/status', message: 'is not known' }] });
   });
+
+  test('shows the destinations that receive the stream, and replaces them with their settings', async () => {
+    const { id } = await create();
+    const destinations = [{ name: 'elsewhere', enabled: false }, { name: destinationID }];
+    await api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { spec: { destinationNames: null, destinations } });
+    const read = async () => (await ada.call<Stream>('GET', `/v1/streams/${id}`)).body;
+    await expect.poll(async () => (await resource(id)).spec.destinations?.length).toBe(2);
+    expect(await read()).toMatchObject({ destinationID, destinationIDs: [destinationID] });
+    const { body } = await ada.call('PATCH', `/v1/streams/${id}`, { destinationIDs: [destinationID] });
+    expect(body).toMatchObject({ destinationIDs: [destinationID] });
+    const { spec } = await resource(id);
+    expect([spec.destinationNames, spec.destinations]).toEqual([[destinationID], undefined]);
+  });
 });

@@ -54,8 +54,19 @@ export const STREAMS: Record<string, Bad> = {
     kind: STREAM,
     spec: { uploadName: 'u' },
     field: 'spec.destinationNames',
-    sentence: 'is required',
+    sentence: SENTENCES.noDestination,
     rest: { path: '/v1/streams', body: without('destinationID'), field: '/destinationID' },
+  },
+  'destinations in both forms': stream(
+    { destinations: [{ name: 'd' }] },
+    'destinationNames',
+    SENTENCES.destinationsTwice,
+  ),
+  'destinations of which none is enabled': {
+    kind: STREAM,
+    spec: { uploadName: 'u', destinations: [{ name: 'd', enabled: false }] },
+    field: 'spec.destinations',
+    sentence: SENTENCES.noneEnabled,
   },
   'no destination': stream(
     { destinationNames: [] },

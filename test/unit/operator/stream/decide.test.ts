@@ -165,6 +165,11 @@ describe('a pod that no longer fits', () => {
     const more = world({ pod, destinations: [destination(), destination('more')] });
     const { action } = step(stream({ destinationNames: ['tv', 'more'] }), more).decision;
     expect(action).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['tv', 'more'] } });
+    const onBoth = makePod(stream({ destinationNames: ['tv', 'more'] }), { ready: true });
+    const { destinationNames: _, ...spec } = stream().spec;
+    const one = { ...stream(), spec: { ...spec, destinations: [{ name: 'tv', enabled: false }, { name: 'more' }] } };
+    const fewer = step(one, { ...more, pod: onBoth }).decision.action;
+    expect(fewer).toMatchObject({ do: 'patch', program: { version: 1, destinations: ['more'] } });
     const renewed = destination();
     renewed.status = { ...renewed.status, secretVersion: '2' };
     const other = step(loopStream, world({ pod, destinations: [renewed] })).decision.action;
@@ -197,6 +202,14 @@ describe('the column of destinations', () => {
     const to = stream({ destinationNames: ['dst-01j9', 'tv', 'gone'] });
     const { status } = step(to, world({ destinations: [home, destination()] })).stream;
     expect(status?.destinationSummary).toBe('Home on YouTube, tv, gone');
+  });
+
+  it('leaves out a destination that is not enabled, which keeps nothing off air', () => {
+    const { destinationNames: _, ...spec } = stream().spec;
+    const to = { ...stream(), spec: { ...spec, destinations: [{ name: 'tv' }, { name: 'gone', enabled: false }] } };
+    const { status } = step(to, world({ destinations: [destination()] })).stream;
+    expect(status?.destinationSummary).toBe('tv');
+    expect(findCondition(status?.conditions, 'DestinationReady')).toMatchObject({ status: 'True' });
   });
 });
 

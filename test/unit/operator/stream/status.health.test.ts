@@ -1,10 +1,12 @@
 /** Tests the conditions Ready, Reconciling and Stalled of a stream, as the operator writes them. */
+
 import { describe, expect, it } from 'vitest';
 import type { PodProblem } from '../../../../src/operator/stream/pod-report.ts';
 import { withoutPod, withoutStandby } from '../../../../src/operator/stream/refusals.ts';
 import { buildStatus } from '../../../../src/operator/stream/status.ts';
 import { type Condition, findCondition, HEALTH_CONDITIONS } from '../../../../src/resources/common/conditions.ts';
 import { SUSPENDED_ANNOTATION } from '../../../../src/resources/common/names.ts';
+import { listReceivers } from '../../../../src/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
 import { PHASES } from '../../../../src/resources/stream/spec.ts';
 import type { UploadStatus } from '../../../../src/resources/upload/spec.ts';
@@ -250,7 +252,7 @@ describe('a stream on air', () => {
 
 describe('a stream whose destinations do not accept it', () => {
   const judgeReport = (loopStream: LoopStream, ...problems: PodProblem[]) => {
-    const destinations = loopStream.spec.destinationNames.map((name) => destination(name));
+    const destinations = listReceivers(loopStream.spec).map((name) => destination(name));
     const objects = { destinations, pod: makePod(loopStream, {}, world({ destinations })) };
     return judge(loopStream, { ...world(objects), report: { clock: {}, problems, runs: [] } });
   };
