@@ -46,7 +46,7 @@ import {
   watchStreams,
 } from './metering/stream-jobs.ts';
 import { createStreamMarks } from './metering/stream-marks.ts';
-import type { BillingConfig } from './settings.ts';
+import type { BillingConfig } from './setup/settings.ts';
 
 /** A write that Kubernetes does not answer is retried in the next run. */
 const KUBERNETES_TIMEOUT_MS = 10_000;

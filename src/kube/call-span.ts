@@ -1,7 +1,7 @@
 /** Begins a span for a request to the Kubernetes API server, named by the semantic conventions of HTTP clients. */
 
 import { currentSpan } from '../lib/context.ts';
-import type { Span } from '../lib/tracing/span.ts';
+import type { Span } from '../lib/span.ts';
 import { startSpan } from '../lib/tracing/tracing.ts';
 
 /** Of `/apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/<subresource>`; a core resource is below `/api/<version>`. */

@@ -1,6 +1,6 @@
 /** Carries values of a request to code far from it, so that the functions between need not pass them on. */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Span, TraceHeaders } from './tracing/span.ts';
+import type { Span, TraceHeaders } from './span.ts';
 
 /** The intent of a request with an Idempotency-Key: the same for every try of it. */
 export interface Intent {

@@ -17,7 +17,7 @@ import { openOpsServer } from './process/ops-server.ts';
 import { openQuotas } from './process/quotas.ts';
 import { openRequestCounter } from './process/request-counter.ts';
 import { startSuspensions } from './process/suspensions.ts';
-import type { ApiConfig } from './settings.ts';
+import type { ApiConfig } from './setup/settings.ts';
 
 export interface RunningApi {
   /** Address of the server, for callers that asked for any free port. */

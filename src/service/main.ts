@@ -10,7 +10,7 @@ const SERVERS: Roles = {
     summary: 'serves REST, GraphQL, the agent tools and the dashboard',
     run: server(
       'api',
-      async () => (await import('../server/settings.ts')).apiConfig,
+      async () => (await import('../server/setup/settings.ts')).apiConfig,
       async () => (await import('../server/main.ts')).runApi,
       { isTraced: true },
     ),
@@ -20,7 +20,7 @@ const SERVERS: Roles = {
     summary: 'meters time on air, charges accounts and processes payments',
     run: server(
       'billing',
-      async () => (await import('../billing/settings.ts')).billingConfig,
+      async () => (await import('../billing/setup/settings.ts')).billingConfig,
       async () => (await import('../billing/main.ts')).runBilling,
     ),
   },

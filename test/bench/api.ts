@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { newId } from '../../src/domain/owned-resources.ts';
+import { newId } from '../../src/domain/limits/owned-resources.ts';
 import { collectionPath } from '../../src/kube/paths.ts';
 import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';

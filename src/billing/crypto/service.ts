@@ -4,7 +4,7 @@
  */
 
 import type { Db } from '../../db/pool.ts';
-import { newId } from '../../domain/owned-resources.ts';
+import { newId } from '../../domain/limits/owned-resources.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';

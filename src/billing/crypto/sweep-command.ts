@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { createDb, createPool, type Db } from '../../db/pool.ts';
 import { environment } from '../../settings/environment.ts';
 import { ConfigError } from '../../settings/settings.ts';
-import { billingConfig } from '../settings.ts';
+import { billingConfig } from '../setup/settings.ts';
 import { openCrypto } from './open.ts';
 import type { Network } from './settings.ts';
 

@@ -3,7 +3,7 @@
  * followers of the account. Pure: no I/O, no clock.
  */
 
-import type { OwnedChange } from '../../domain/owned-resources.ts';
+import type { OwnedChange } from '../../domain/limits/owned-resources.ts';
 import { CHANGES, MONEY_NOUNS, type MoneyNoun } from '../../lib/paging/change.ts';
 import { createFollowers, type Followers } from '../../lib/paging/followers.ts';
 

@@ -10,8 +10,8 @@ import { TEST_ANNOTATION } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import { newId, type OwnedResources } from '../owned-resources.ts';
 import { createMinuteCounter } from './minute-counter.ts';
 import type { DestinationTest } from './record.ts';
 

@@ -15,7 +15,7 @@ import {
   type Limits,
   limitExceeded,
 } from '../../settings/service/limits.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from './owned-resources.ts';
 import type { Noun, Usage } from './usage.ts';
 
 /** Longest wait for a turn; a turn takes a few writes. */

@@ -10,7 +10,7 @@ import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { computeCountedBytes, computePreparedBytes, isFetching } from '../../resources/upload/size.ts';
 import type { Claim, LimitName } from '../../settings/service/limits.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from './owned-resources.ts';
 
 export interface UsageDeps {
   streams: OwnedResources<LoopStream>;

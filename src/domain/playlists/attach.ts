@@ -6,7 +6,7 @@ import type { Playlist } from '../../resources/playlist/resource.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { MAX_PLAYLISTS } from '../../resources/stream/spec.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 
 /** Concurrent writers of the stream before the request fails with a conflict. */
 const TRIES = 5;

@@ -13,8 +13,8 @@ import { annotateFirst, annotateNext } from '../../resources/playlist/version-by
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { OwnedResources } from '../owned-resources.ts';
 import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { computePublication } from './publication.ts';

@@ -13,8 +13,8 @@ import { CREDIT_CONDITION, FINALIZER, RETRY_ANNOTATION, SKIP_ANNOTATIONS } from 
 import { findRefused } from '../../resources/stream/health.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { OwnedResources } from '../owned-resources.ts';
 import { STREAM_FIELDS } from './fields.ts';
 import type {
   Readiness,

@@ -6,7 +6,7 @@
 import { AppError } from '../../lib/errors.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { computeCountedBytes } from '../../resources/upload/size.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { UploadQuota } from './quota.ts';
 
 const SMALLEST_STEP = 16 * 2 ** 20;

@@ -19,7 +19,7 @@ import { PROGRAM_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 
 export interface HoldersDeps {
   /** Both need the index `upload`; that of streams is `listUploads`. */

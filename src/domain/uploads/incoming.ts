@@ -20,7 +20,7 @@ import { nameFrom } from '../../resources/upload/name.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { computeCountedBytes } from '../../resources/upload/size.ts';
 import { incomingKey, isArriving, sourceKey } from '../../resources/upload/spec.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 import { memoryRefusal, type UploadAdmission } from './admission.ts';
 import { type Checksum, verifyBody } from './checksum.ts';
 import { createGrowingReservation } from './growing-reservation.ts';

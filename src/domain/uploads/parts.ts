@@ -7,7 +7,7 @@ import { AppError, validationFailed } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { isArriving, MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
-import type { OwnedResources } from '../owned-resources.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
 
 const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
 

@@ -18,10 +18,10 @@ import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/u
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { incomingKey, type MediaTrack } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
+import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Usage } from '../limits/usage.ts';
-import { newId, type OwnedResources } from '../owned-resources.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';

@@ -35,8 +35,8 @@ import {
 } from '@opentelemetry/sdk-trace';
 import type { Lifecycle } from '../lifecycle.ts';
 import type { Logger } from '../log.ts';
+import type { SpanAttributes, SpanOptions, StartSpan, TraceHeaders } from '../span.ts';
 import type { TracingSettings } from './settings.ts';
-import type { SpanAttributes, SpanOptions, StartSpan, TraceHeaders } from './span.ts';
 import { readTrace } from './trace-context.ts';
 import { setTracer } from './tracing.ts';
 

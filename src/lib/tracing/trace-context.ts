@@ -1,6 +1,6 @@
 /** Reads W3C Trace Context (https://www.w3.org/TR/trace-context/). Pure: no I/O, no clock. */
 import type { IncomingHttpHeaders } from 'node:http';
-import type { TraceHeaders } from './span.ts';
+import type { TraceHeaders } from '../span.ts';
 
 const TRACEPARENT =
   /^(?:00-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}|(?!ff|00)[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}(?:-.*)?)$/;

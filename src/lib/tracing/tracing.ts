@@ -3,7 +3,7 @@
  * (opentelemetry.ts), which main.ts loads only where an endpoint is configured.
  */
 import { currentSpan, within } from '../context.ts';
-import type { Span, SpanOptions, StartSpan } from './span.ts';
+import type { Span, SpanOptions, StartSpan } from '../span.ts';
 
 let tracer: StartSpan | undefined;
 const parents = new WeakSet<Span>();

@@ -4,7 +4,7 @@
  */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { TraceHeaders } from '../../lib/tracing/span.ts';
+import type { TraceHeaders } from '../../lib/span.ts';
 import { getErrorType, hasChildren, isTracing, startSpan, withinSpan } from '../../lib/tracing/tracing.ts';
 import { readTraceparent } from '../../resources/common/trace.ts';
 import { type Reconcile, splitKey } from './controller.ts';

@@ -5,7 +5,7 @@
 import type { Pod } from '../../kube/core.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { SpanAttributes } from '../../lib/tracing/span.ts';
+import type { SpanAttributes } from '../../lib/span.ts';
 import { isTracing, startSpan } from '../../lib/tracing/tracing.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { readTraceparent } from '../../resources/common/trace.ts';

@@ -1,6 +1,6 @@
 /** Deletes all resources of a deleted account. Nobody uses the account any more, so the usual conditions of a delete do not apply. */
 
-import type { OwnedResources } from '../../domain/owned-resources.ts';
+import type { OwnedResources } from '../../domain/limits/owned-resources.ts';
 import { SECRETS } from '../../kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';

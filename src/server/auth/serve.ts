@@ -16,7 +16,7 @@ import type { AuthMetrics } from '../../auth/metrics.ts';
 import { openToPages } from '../http/cors.ts';
 import type { Methods } from '../http/methods.ts';
 import { type Counter, limitRate } from '../http/ratelimit.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 import { authRoutes } from './mount.ts';
 
 /**

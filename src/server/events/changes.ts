@@ -5,7 +5,7 @@
  * Pure: no I/O, no clock.
  */
 
-import type { OwnedChange } from '../../domain/owned-resources.ts';
+import type { OwnedChange } from '../../domain/limits/owned-resources.ts';
 import { AppError } from '../../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import { CHANGING_NOUNS, type Change, type ChangingNoun } from '../../lib/paging/change.ts';

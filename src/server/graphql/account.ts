@@ -8,7 +8,7 @@ import {
   User as UserSchema,
 } from '../../domain/accounts/record.ts';
 import { ACCOUNT_CLASSES, LIMIT_NAMES } from '../../settings/service/limits.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { type Fields, Node } from './relay.ts';

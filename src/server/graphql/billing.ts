@@ -16,7 +16,7 @@ import {
   Usage as UsageSchema,
 } from '../../billing/ledger/record.ts';
 import type { StatementOrder } from '../../billing/ledger/statement.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { connectionField, type Fields } from './relay.ts';

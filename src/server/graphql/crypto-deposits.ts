@@ -8,7 +8,7 @@ import {
   CryptoPayment as PaymentSchema,
 } from '../../billing/crypto/record.ts';
 import { DEPOSIT_STATES, PAYMENT_STATES } from '../../billing/crypto/spec.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';

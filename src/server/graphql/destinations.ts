@@ -7,7 +7,7 @@ import {
   DestinationTest,
 } from '../../domain/destinations/record.ts';
 import { TEST_STAGES } from '../../resources/destination/spec.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';

@@ -8,7 +8,7 @@ import {
   type Invoice as InvoiceRecord,
   Invoice as InvoiceSchema,
 } from '../../billing/invoices/record.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';

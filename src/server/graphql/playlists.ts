@@ -6,7 +6,7 @@ import { type PlaylistSummary, PlaylistSummary as SummarySchema } from '../../do
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { PLAYLIST_KINDS } from '../../resources/playlist/spec.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { mutationField } from './input.ts';
 import { outputType } from './output.ts';

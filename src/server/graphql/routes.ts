@@ -9,7 +9,7 @@ import { idempotency } from '../http/idempotency.ts';
 import { type IdempotencyDeps, mayPass } from '../http/idempotency-keys.ts';
 import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import { requireScope } from '../operations/scopes.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { createDocuments } from './documents.ts';
 import { variableErrors, withoutValues } from './errors.ts';
 import { limitsRule, variablesProblem } from './limits.ts';

@@ -1,7 +1,7 @@
 /** Builds the GraphQL schema from the fields of each noun. */
 import { GraphQLID, GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql';
 import { AppError } from '../../lib/errors.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { accountFields } from './account.ts';
 import { billingFields } from './billing.ts';
 import { cryptoFields } from './crypto-deposits.ts';

@@ -16,7 +16,7 @@ import {
 } from '../../domain/streams/record.ts';
 import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
 import { PHASES, Recurrence as RecurrenceSchema } from '../../resources/stream/spec.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { enumTypes, filterNames } from './fields.ts';
 import { inputType } from './input.ts';

@@ -3,7 +3,7 @@
 import { topUpOperations } from '../../billing/cards/operations.ts';
 import { type TopUp as TopUpRecord, TopUp as TopUpSchema } from '../../billing/cards/record.ts';
 import { STATES } from '../../billing/cards/settle.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
 import { createNodeReader, Node, type NounFields } from './relay.ts';

@@ -4,7 +4,7 @@ import { GraphQLFloat, GraphQLID } from 'graphql';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
 import { PREVIEW_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';

@@ -10,7 +10,7 @@ import Fastify, {
 } from 'fastify';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 import { acceptJson } from './body.ts';
 import { createClientErrors } from './clienterror.ts';
 import { answerError } from './errors.ts';

@@ -2,10 +2,10 @@
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { within } from '../../lib/context.ts';
-import type { Span } from '../../lib/tracing/span.ts';
+import type { Span } from '../../lib/span.ts';
 import { readTrace, type Trace } from '../../lib/tracing/trace-context.ts';
 import { startSpan, withinSpan } from '../../lib/tracing/tracing.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 
 const spans = new WeakMap<IncomingMessage, Span>();
 

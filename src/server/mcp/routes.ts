@@ -10,7 +10,7 @@ import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { createIdempotencyKeys, type IdempotencyDeps } from '../http/idempotency-keys.ts';
 import { toAppError, toProblem } from '../http/problem.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { EVENTS_TYPE, JSON_TYPE, readAcceptedForm, toForm } from './accept.ts';
 import { createCancellations } from './cancellation.ts';
 import { createAgentServers, type Observe } from './server.ts';

@@ -18,7 +18,7 @@ import type { ToolOutcome } from '../http/metrics.ts';
 import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';
 import { requireScope } from '../operations/scopes.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';
 import type { Tool } from './tool.ts';

@@ -10,7 +10,7 @@ import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { operationTools } from './adapter.ts';
 import { diagnosisTool } from './diagnose-stream.ts';
 import type { Tool } from './tool.ts';

@@ -7,7 +7,7 @@ import { deleteResources } from '../account/delete-resources.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
 import type { AccountOwnerServices } from '../rest/routes.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';

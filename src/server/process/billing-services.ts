@@ -9,7 +9,7 @@ import { createInvoiceService } from '../../billing/invoices/service.ts';
 import { createLedger } from '../../billing/ledger/ledger.ts';
 import { createBillingService } from '../../billing/ledger/service.ts';
 import { createEstimates } from '../../billing/metering/estimate.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';

@@ -2,7 +2,7 @@
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 
 export interface ProcessContext {
   config: ApiConfig;

@@ -12,7 +12,7 @@ import { SECRETS } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../resources/common/names.ts';
 import { createHistory } from '../../resources/playlist/history.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';

@@ -1,6 +1,6 @@
 /** Opens the HTTP server with all transports on the parts of the process. The caller lets it listen. */
 import type { FastifyInstance } from 'fastify';
-import { buildServer, type ServerDeps } from '../app.ts';
+import { buildServer, type ServerDeps } from '../app/app.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';

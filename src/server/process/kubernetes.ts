@@ -3,9 +3,9 @@
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
 import { createLoadLimit } from '../../domain/limits/loads.ts';
+import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/limits/owned-resources.ts';
 import { countCachedBytes } from '../../domain/limits/record-room.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
-import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/owned-resources.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
 import { createKube } from '../../kube/client.ts';

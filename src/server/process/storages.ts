@@ -2,7 +2,7 @@
 import { openStorage } from '../../media/storage/open.ts';
 import type { Storage } from '../../media/storage/storage.ts';
 import { NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 
 /** Returns undefined without a storage. Rejects with a TypeError for a wrong URL. */
 export async function openStorages(

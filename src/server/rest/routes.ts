@@ -22,7 +22,7 @@ import { setAgeHeader } from '../http/age-header.ts';
 import { accountOwnerOperations } from '../operations/account-owner.ts';
 import type { AnyOperation } from '../operations/list.ts';
 import { type MetaServices, metaOperations, watchChanges } from '../operations/meta.ts';
-import type { Services } from '../services.ts';
+import type { Services } from '../setup/services.ts';
 import { tusRoutes } from '../tus/tus.ts';
 import { serveOperations } from './adapter.ts';
 import { deletionHandlers } from './deletion.ts';

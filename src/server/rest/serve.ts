@@ -4,7 +4,7 @@ import { answerError } from '../http/errors.ts';
 import { idempotency } from '../http/idempotency.ts';
 import type { IdempotencyDeps } from '../http/idempotency-keys.ts';
 import type { Methods } from '../http/methods.ts';
-import type { ApiConfig } from '../settings.ts';
+import type { ApiConfig } from '../setup/settings.ts';
 import { nounRoutes, type RouteDeps } from './routes.ts';
 
 interface RestDeps extends Omit<RouteDeps, 'scopePrefix'>, Pick<IdempotencyDeps, 'db' | 'quotas'> {

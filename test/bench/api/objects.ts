@@ -1,5 +1,5 @@
 /** Makes the objects of the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
-import { newId } from '../../../src/domain/owned-resources.ts';
+import { newId } from '../../../src/domain/limits/owned-resources.ts';
 import type { Kube, Resource } from '../../../src/kube/types.ts';
 import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';

@@ -6,7 +6,7 @@ import { serveAuth } from '../../../src/server/auth/serve.ts';
 import { handleErrors } from '../../../src/server/http/errors.ts';
 import { guard } from '../../../src/server/http/guard.ts';
 import { createMethods } from '../../../src/server/http/methods.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { serve } from '../api/worker.ts';
 
 const NO_LIMIT = '1000000000';

@@ -16,7 +16,7 @@ import type { LoopStreamStatus } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
 import { type RunningApi, runApi } from '../../../src/server/main.ts';
-import { type ApiConfig, apiConfig } from '../../../src/server/settings.ts';
+import { type ApiConfig, apiConfig } from '../../../src/server/setup/settings.ts';
 import { withOverrides } from '../../../src/settings/service/limits.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from '../real/kubernetes.ts';

@@ -5,8 +5,8 @@ import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
 import { AppError } from '../../../src/lib/errors.ts';
 import { type Principal, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
-import { buildServer, type ServerDeps } from '../../../src/server/app.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { buildServer, type ServerDeps } from '../../../src/server/app/app.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { ROOM } from '../make/limits.ts';
 
 export interface TestServer {

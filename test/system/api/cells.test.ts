@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { runBilling } from '../../../src/billing/main.ts';
-import { billingConfig } from '../../../src/billing/settings.ts';
+import { billingConfig } from '../../../src/billing/setup/settings.ts';
 import { createClient, type FeedNews } from '../../../src/client/index.ts';
 import { CONTROLLER_REVISIONS, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
 import type { KubeObject, Resource } from '../../../src/kube/types.ts';

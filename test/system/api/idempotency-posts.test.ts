@@ -7,7 +7,7 @@ import { cardSettings } from '../../../src/billing/cards/settings.ts';
 import type { RunningApi } from '../../../src/server/main.ts';
 import type { OpenApi } from '../../../src/server/openapi/document.ts';
 import { isOperation, takesIdempotencyKey } from '../../../src/server/operations/scopes.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { passTests } from '../../kit/fake/destination-tests.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';

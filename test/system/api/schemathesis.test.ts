@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { buildClientSchema, getIntrospectionQuery, type IntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { money } from '../../../src/billing/settings.ts';
+import { money } from '../../../src/billing/setup/settings.ts';
 import type { Problem } from '../../../src/domain/problem/record.ts';
 import { CONTROLLER_REVISIONS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';

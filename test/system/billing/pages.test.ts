@@ -16,7 +16,7 @@ import { createInvoiceJob } from '../../../src/billing/invoices/job.ts';
 import { createLedger, customer, type Ledger } from '../../../src/billing/ledger/ledger.ts';
 import type { CryptoDeposit } from '../../../src/client/index.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { readPdfTexts } from '../../kit/make/pdf-text.ts';

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reconcile } from '../../../src/billing/audit/reconcile.ts';
 import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { scatterData } from '../../kit/make/evm-token.ts';
 import { type Anvil, startAnvil, whyNoAnvil } from '../../kit/real/anvil.ts';

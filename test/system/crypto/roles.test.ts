@@ -5,9 +5,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
 import { runBilling } from '../../../src/billing/main.ts';
-import { billingConfig } from '../../../src/billing/settings.ts';
+import { billingConfig } from '../../../src/billing/setup/settings.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { startAnvil, whyNoAnvil } from '../../kit/real/anvil.ts';
 import { silent } from '../../kit/real/kube.ts';

@@ -16,7 +16,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 
 import { EVENTS } from '../../../src/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { schemaDocument } from '../../../src/server/graphql/schema.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';

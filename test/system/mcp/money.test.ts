@@ -5,7 +5,7 @@ import { createLedger } from '../../../src/billing/ledger/ledger.ts';
 import { createDb, createPool } from '../../../src/db/pool.ts';
 import { describedTools } from '../../../src/server/mcp/tools.ts';
 import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
+import { apiConfig } from '../../../src/server/setup/settings.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { type Agent, connectAgent, withKey } from '../../kit/make/agents.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';

@@ -7,7 +7,7 @@ import { parsePrices } from '../../../src/billing/ledger/prices.ts';
 import { createBillingService } from '../../../src/billing/ledger/service.ts';
 import { runBilling } from '../../../src/billing/main.ts';
 import { createEstimates } from '../../../src/billing/metering/estimate.ts';
-import { billingConfig } from '../../../src/billing/settings.ts';
+import { billingConfig } from '../../../src/billing/setup/settings.ts';
 import { toReadiness } from '../../../src/domain/streams/view.ts';
 import { EVENTS, PODS } from '../../../src/kube/core.ts';
 import { kubeTime, systemClock } from '../../../src/lib/clock.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { runBilling } from '../../../src/billing/main.ts';
-import { billingConfig } from '../../../src/billing/settings.ts';
+import { billingConfig } from '../../../src/billing/setup/settings.ts';
 import { createKube } from '../../../src/kube/client.ts';
 import { NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';

@@ -10,7 +10,7 @@ import { readSeller } from '../../invoices/open.ts';
 import { createLedger } from '../../ledger/ledger.ts';
 import { formatMinor, toCredits, toMinor } from '../../ledger/money.ts';
 import { readCurrencyDigits } from '../../ledger/store.ts';
-import { billingConfig } from '../../settings.ts';
+import { billingConfig } from '../../setup/settings.ts';
 import type { FactSources } from '../reconcile.ts';
 import { formatColumns } from './columns.ts';
 import { issueCreditNote } from './credit-note.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fromCharge, isChargeable, toCharge } from '../../../../src/billing/cards/currencies.ts';
 import { computeBounds } from '../../../../src/billing/cards/limits.ts';
 import { digitsBefore, isCurrency, isoDigits } from '../../../../src/billing/ledger/currencies.ts';
-import { money } from '../../../../src/billing/settings.ts';
+import { money } from '../../../../src/billing/setup/settings.ts';
 
 const CODES = Intl.supportedValuesOf('currency').filter(isCurrency);
 const CHARGED = CODES.filter(isChargeable);

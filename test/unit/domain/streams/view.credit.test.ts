@@ -1,6 +1,6 @@
 /** Tests the API's handling of streams that cost credits, with streams as billing and the operator leave them. */
 import { expect, it } from 'vitest';
-import type { OwnedResources } from '../../../../src/domain/owned-resources.ts';
+import type { OwnedResources } from '../../../../src/domain/limits/owned-resources.ts';
 import { createStreamService } from '../../../../src/domain/streams/service.ts';
 import { isSettled, toReadiness } from '../../../../src/domain/streams/view.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'vitest';
 import { currentSpan } from '../../../../src/lib/context.ts';
-import type { Span, SpanOptions } from '../../../../src/lib/tracing/span.ts';
+import type { Span, SpanOptions } from '../../../../src/lib/span.ts';
 import { setTracer, startSpan } from '../../../../src/lib/tracing/tracing.ts';
 import { placeSpan, seeTrace, traceReconcile } from '../../../../src/operator/runtime/reconcile-span.ts';
 import { annotateTrace } from '../../../../src/resources/common/trace.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { OwnedChange } from '../../../../src/domain/owned-resources.ts';
+import type { OwnedChange } from '../../../../src/domain/limits/owned-resources.ts';
 import type { Change } from '../../../../src/lib/paging/change.ts';
 import { createFollowers } from '../../../../src/lib/paging/followers.ts';
 import { createChangeService, createPending, MAX_FEEDS, MAX_PENDING } from '../../../../src/server/events/changes.ts';

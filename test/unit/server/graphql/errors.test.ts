@@ -3,7 +3,7 @@ import { type ExecutionResult, execute, parse, specifiedRules, validate } from '
 import { describe, expect, test } from 'vitest';
 import { variableErrors, withoutValues } from '../../../../src/server/graphql/errors.ts';
 import { createSchema } from '../../../../src/server/graphql/schema.ts';
-import type { Services } from '../../../../src/server/services.ts';
+import type { Services } from '../../../../src/server/setup/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 const KEY = 'k3y-4711';

@@ -10,7 +10,7 @@ import {
   variablesProblem,
 } from '../../../../src/server/graphql/limits.ts';
 import { createSchema } from '../../../../src/server/graphql/schema.ts';
-import type { Services } from '../../../../src/server/services.ts';
+import type { Services } from '../../../../src/server/setup/services.ts';
 
 const schema = createSchema({} as unknown as Services);
 

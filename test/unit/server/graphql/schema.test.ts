@@ -47,7 +47,7 @@ import { Upload, UploadFromLink } from '../../../../src/domain/uploads/record.ts
 import { createSchema, schemaDocument } from '../../../../src/server/graphql/schema.ts';
 import type { Operation } from '../../../../src/server/operations/list.ts';
 import { isReading, OPERATION_SCOPES } from '../../../../src/server/operations/scopes.ts';
-import type { Services } from '../../../../src/server/services.ts';
+import type { Services } from '../../../../src/server/setup/services.ts';
 import { schemaBreaks } from '../../../../tools/generate/graphql.ts';
 
 const committed = readFileSync(join(import.meta.dirname, '../../../../docs/schema.graphql'), 'utf8');

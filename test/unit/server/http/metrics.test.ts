@@ -6,9 +6,9 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createLogger } from '../../../../src/lib/log.ts';
 import type { Principal } from '../../../../src/lib/scopes.ts';
-import { buildServer, type ServerDeps } from '../../../../src/server/app.ts';
+import { buildServer, type ServerDeps } from '../../../../src/server/app/app.ts';
 import { createHttpMetrics } from '../../../../src/server/http/metrics.ts';
-import { apiConfig } from '../../../../src/server/settings.ts';
+import { apiConfig } from '../../../../src/server/setup/settings.ts';
 import { until } from '../../../kit/wait.ts';
 
 const metrics = createHttpMetrics();

@@ -1,7 +1,7 @@
 /** Tests the span of a request of each transport, with a tracer that records what it is told. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { currentSpan, currentTrace } from '../../../../src/lib/context.ts';
-import type { SpanAttributes, SpanOptions } from '../../../../src/lib/tracing/span.ts';
+import type { SpanAttributes, SpanOptions } from '../../../../src/lib/span.ts';
 import { setTracer } from '../../../../src/lib/tracing/tracing.ts';
 import { buildTestServer, type TestServer } from '../../../kit/system/server.ts';
 import { until } from '../../../kit/wait.ts';

@@ -1,6 +1,6 @@
 /** Tests the table of limits, an installation's overrides, and the limits that an account sees. */
 import { describe, expect, test } from 'vitest';
-import { apiConfig } from '../../../../src/server/settings.ts';
+import { apiConfig } from '../../../../src/server/setup/settings.ts';
 import {
   formatLimit,
   LIMIT_NAMES,

@@ -2,7 +2,7 @@
 import { mnemonicToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
 import { cryptoSettings } from '../../../../src/billing/crypto/settings.ts';
-import { apiConfig } from '../../../../src/server/settings.ts';
+import { apiConfig } from '../../../../src/server/setup/settings.ts';
 import { chainSettings } from '../../../../tools/local/chain.ts';
 import type { Context } from '../../../../tools/local/context.ts';
 

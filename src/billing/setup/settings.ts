@@ -1,12 +1,12 @@
 /** Reads the settings of money, and those of the role `billing`. Pure: no I/O, no clock. */
 
-import { common } from '../settings/common.ts';
-import { cells, reader } from '../settings/service/settings.ts';
-import { ConfigError, type Env } from '../settings/settings.ts';
-import { cardSettings, checkChargeable } from './cards/settings.ts';
-import { sellerSetting } from './invoices/settings.ts';
-import { isCurrency } from './ledger/currencies.ts';
-import { parsePrices } from './ledger/prices.ts';
+import { common } from '../../settings/common.ts';
+import { cells, reader } from '../../settings/service/settings.ts';
+import { ConfigError, type Env } from '../../settings/settings.ts';
+import { cardSettings, checkChargeable } from '../cards/settings.ts';
+import { sellerSetting } from '../invoices/settings.ts';
+import { isCurrency } from '../ledger/currencies.ts';
+import { parsePrices } from '../ledger/prices.ts';
 
 /** Crypto deposits: JSON that is checked where it is used (crypto/settings.ts), since that needs libraries that few roles do. */
 const crypto = (env: Env) => {

@@ -1,13 +1,13 @@
 /** Reads the settings of the API server. */
 import { isIP } from 'node:net';
-import { authLimits, mail, outsideProvider } from '../auth/settings.ts';
-import { money } from '../billing/settings.ts';
-import { databaseConfig } from '../db/settings.ts';
-import { storageCredentials } from '../protocol/environment.ts';
-import { maxSourceBytes } from '../settings/common.ts';
-import { accountLimits } from '../settings/service/limits.ts';
-import { cells, listNamespaces, reader } from '../settings/service/settings.ts';
-import { ConfigError, type Env } from '../settings/settings.ts';
+import { authLimits, mail, outsideProvider } from '../../auth/settings.ts';
+import { money } from '../../billing/setup/settings.ts';
+import { databaseConfig } from '../../db/settings.ts';
+import { storageCredentials } from '../../protocol/environment.ts';
+import { maxSourceBytes } from '../../settings/common.ts';
+import { accountLimits } from '../../settings/service/limits.ts';
+import { cells, listNamespaces, reader } from '../../settings/service/settings.ts';
+import { ConfigError, type Env } from '../../settings/settings.ts';
 
 /** Limits of all requests that send bytes of uploads. */
 const uploadLimits = (env: Env) => {

@@ -3,8 +3,8 @@
  * restricts an account to objects with its label in its namespace, and that makes a write visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
-import { objectKey } from '../kube/paths.ts';
-import type { Reflector } from '../kube/reflector.ts';
+import { objectKey } from '../../kube/paths.ts';
+import type { Reflector } from '../../kube/reflector.ts';
 import {
   hasReason,
   type Kube,
@@ -13,9 +13,9 @@ import {
   type ObjectMeta,
   type Resource,
   type Stored,
-} from '../kube/types.ts';
-import { currentIntent } from '../lib/context.ts';
-import { AppError, type ErrorCode } from '../lib/errors.ts';
+} from '../../kube/types.ts';
+import { currentIntent } from '../../lib/context.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
 import {
   type Connection,
   connect,
@@ -24,15 +24,15 @@ import {
   nameKey,
   type Order,
   type PageArgs,
-} from '../lib/paging/connection.ts';
-import { createFollowers } from '../lib/paging/followers.ts';
-import { createGroups } from '../lib/paging/groups.ts';
-import { currentTraceparent } from '../lib/tracing/tracing.ts';
-import { ACCOUNT_LABEL } from '../resources/common/names.ts';
-import { annotateTrace } from '../resources/common/trace.ts';
-import type { Cells } from './cells/cells.ts';
-import type { LoadLimit } from './limits/loads.ts';
-import type { WriteLimit } from './limits/writes.ts';
+} from '../../lib/paging/connection.ts';
+import { createFollowers } from '../../lib/paging/followers.ts';
+import { createGroups } from '../../lib/paging/groups.ts';
+import { currentTraceparent } from '../../lib/tracing/tracing.ts';
+import { ACCOUNT_LABEL } from '../../resources/common/names.ts';
+import { annotateTrace } from '../../resources/common/trace.ts';
+import type { Cells } from '../cells/cells.ts';
+import type { LoadLimit } from './loads.ts';
+import type { WriteLimit } from './writes.ts';
 
 /** Time for the watch to deliver an object that another server created. */
 const SEEN_MS = 5_000;

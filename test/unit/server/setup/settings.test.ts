@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { billingConfig } from '../../../src/billing/settings.ts';
-import { apiConfig } from '../../../src/server/settings.ts';
-import { listNamespaces } from '../../../src/settings/service/settings.ts';
-import { ConfigError } from '../../../src/settings/settings.ts';
-import { localEnvironment } from '../../../tools/process/environment.ts';
-import { tempDir } from '../../kit/temp-dir.ts';
+import { billingConfig } from '../../../../src/billing/setup/settings.ts';
+import { apiConfig } from '../../../../src/server/setup/settings.ts';
+import { listNamespaces } from '../../../../src/settings/service/settings.ts';
+import { ConfigError } from '../../../../src/settings/settings.ts';
+import { localEnvironment } from '../../../../tools/process/environment.ts';
+import { tempDir } from '../../../kit/temp-dir.ts';
 
 const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
 const api = (name: string, value: string) => apiConfig({ ...required, [`LOOPSTREAM_${name}`]: value });

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { afterEach, describe, expect, test } from 'vitest';
-import { KubeError } from '../../../src/kube/types.ts';
-import { currentTrace } from '../../../src/lib/context.ts';
-import { AppError } from '../../../src/lib/errors.ts';
-import type { Principal, Scope } from '../../../src/lib/scopes.ts';
-import { readTrace } from '../../../src/lib/tracing/trace-context.ts';
-import { toAppError } from '../../../src/server/http/problem.ts';
-import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
-import { buildTestServer } from '../../kit/system/server.ts';
+import { KubeError } from '../../../../src/kube/types.ts';
+import { currentTrace } from '../../../../src/lib/context.ts';
+import { AppError } from '../../../../src/lib/errors.ts';
+import type { Principal, Scope } from '../../../../src/lib/scopes.ts';
+import { readTrace } from '../../../../src/lib/tracing/trace-context.ts';
+import { toAppError } from '../../../../src/server/http/problem.ts';
+import { OPERATION_SCOPES } from '../../../../src/server/operations/scopes.ts';
+import { buildTestServer } from '../../../kit/system/server.ts';
 
 const open: FastifyInstance[] = [];
 afterEach(async () => {

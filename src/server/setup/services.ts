@@ -1,0 +1,24 @@
+/** Types the services that the API server's transports expose. */
+import type { TopUpService } from '../../billing/cards/service.ts';
+import type { CryptoService } from '../../billing/crypto/service.ts';
+import type { InvoiceService } from '../../billing/invoices/service.ts';
+import type { BillingService } from '../../billing/ledger/service.ts';
+import type { AccountService } from '../../domain/accounts/service.ts';
+import type { DestinationService } from '../../domain/destinations/service.ts';
+import type { PlaylistService } from '../../domain/playlists/service.ts';
+import type { StatsService } from '../../domain/stats/service.ts';
+import type { StreamService } from '../../domain/streams/service.ts';
+import type { UploadService } from '../../domain/uploads/service.ts';
+
+export interface Services {
+  account: AccountService;
+  streams: StreamService;
+  destinations: DestinationService;
+  uploads: UploadService;
+  playlists: PlaylistService;
+  billing: BillingService;
+  topUps: TopUpService;
+  invoices: InvoiceService;
+  crypto: CryptoService;
+  stats: Pick<StatsService, 'live'>;
+}
