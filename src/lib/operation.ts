@@ -5,8 +5,7 @@
  */
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { ErrorCode } from './errors.ts';
-import type { Connection } from './paging/connection.ts';
-import type { ListArgs } from './paging/ordered.ts';
+import type { Connection, ListArgs } from './list-page.ts';
 import type { PERSON, Principal, Scope } from './scopes.ts';
 
 /** The scope that an operation requires. `PERSON`: a signed-in user only. null: no authentication. */

@@ -6,9 +6,9 @@
 import { ulid } from 'ulid';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import type { Connection, ListArgs } from '../../lib/list-page.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Connection } from '../../lib/paging/connection.ts';
-import { connectAll, type ListArgs, type Listing } from '../../lib/paging/ordered.ts';
+import { connectAll, type Listing } from '../../lib/paging/ordered.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { formatMinor } from '../ledger/money.ts';
 import { readCurrencyDigits } from '../ledger/store.ts';

@@ -3,7 +3,7 @@
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Connection } from '../../lib/paging/connection.ts';
+import type { Connection } from '../../lib/list-page.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
 import type { Billing, LedgerEntry, PaymentMethod, Usage, UsageAsked } from './record.ts';

@@ -4,14 +4,9 @@
  */
 
 import { validationFailed } from '../../lib/errors.ts';
-import {
-  type Connection,
-  DEFAULT_PAGE,
-  decodeCursor,
-  encodeCursor,
-  type PageArgs,
-} from '../../lib/paging/connection.ts';
-import type { ListArgs } from '../../lib/paging/ordered.ts';
+import type { ListArgs } from '../../lib/list-page.ts';
+import { type Connection, DEFAULT_PAGE, type PageArgs } from '../../lib/list-page.ts';
+import { decodeCursor, encodeCursor } from '../../lib/paging/connection.ts';
 import type { LedgerEntry, TransactionKind } from './record.ts';
 import type { StatementRow } from './store.ts';
 

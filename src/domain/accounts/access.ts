@@ -5,8 +5,9 @@ import type { AuthService } from '../../auth/service.ts';
 import type { Db } from '../../db/pool.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
+import type { Connection, PageArgs } from '../../lib/list-page.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
-import { type Connection, connect, inOrder, type PageArgs } from '../../lib/paging/connection.ts';
+import { connect, inOrder } from '../../lib/paging/connection.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type {

@@ -8,7 +8,7 @@ import { SECRETS, type Secret } from '../../kube/core.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import type { Connection, PageArgs } from '../../lib/list-page.ts';
 import { tidyUrl } from '../../lib/pasted.ts';
 import {
   ACCOUNT_LABEL,

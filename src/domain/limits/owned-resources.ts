@@ -16,15 +16,8 @@ import {
 } from '../../kube/types.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
-import {
-  type Connection,
-  connect,
-  inOrder,
-  NEWEST_FIRST,
-  nameKey,
-  type Order,
-  type PageArgs,
-} from '../../lib/paging/connection.ts';
+import { type Connection, NEWEST_FIRST, type Order, type PageArgs } from '../../lib/list-page.ts';
+import { connect, inOrder, nameKey } from '../../lib/paging/connection.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
 import { createGroups } from '../../lib/paging/groups.ts';
 import { currentTraceparent } from '../../lib/tracing/tracing.ts';

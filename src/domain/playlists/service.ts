@@ -2,8 +2,8 @@
 
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
-import { connectAll, type ListArgs, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import type { Connection, ListArgs, PageArgs } from '../../lib/list-page.ts';
+import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../resources/common/names.ts';
 import type { History, KeptVersion } from '../../resources/playlist/history.ts';
 import type { Playlist as Resource } from '../../resources/playlist/resource.ts';

@@ -5,7 +5,7 @@ import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import type { Connection, PageArgs } from '../../lib/paging/connection.ts';
+import type { Connection, PageArgs } from '../../lib/list-page.ts';
 import { tidyUrl } from '../../lib/pasted.ts';
 import { brokenRule, LINK } from '../../lib/sentences.ts';
 import { readJoin } from '../../media/storage/joins.ts';

@@ -3,45 +3,11 @@
  * flattens them. A cursor is a position in the order and not a number, so it stays right when items come and go around
  * it. Pure: no I/O, no clock.
  */
+
 import { crc32 } from 'node:zlib';
 import { validationFailed } from '../errors.ts';
+import { type Connection, DEFAULT_PAGE, NEWEST_FIRST, type Order, type PageArgs } from '../list-page.ts';
 import { NAME_PATTERN } from '../sentences.ts';
-
-export const DEFAULT_PAGE = 20;
-export const MAX_PAGE = 100;
-
-export const ORDER_FIELDS = ['createdAt', 'name'] as const;
-
-export interface Order {
-  /** `name`: upper and lower case are the same. Equals are ordered by their ids. */
-  by: (typeof ORDER_FIELDS)[number];
-  descending: boolean;
-}
-
-export const NEWEST_FIRST: Order = { by: 'createdAt', descending: true };
-
-/** With `first` and `last` both, what `first` leaves is cut by `last`, as the specification has it. */
-export interface PageArgs {
-  /** 0 to MAX_PAGE; DEFAULT_PAGE when `last` is not given either. */
-  first?: number | undefined;
-  /** Cursor of the last one already seen. */
-  after?: string | null | undefined;
-  /** 0 to MAX_PAGE. */
-  last?: number | undefined;
-  /** Cursor of the first one already seen, when going backwards. */
-  before?: string | null | undefined;
-  /** NEWEST_FIRST when left out. */
-  orderBy?: Order | undefined;
-  /** The path in errors about an invalid cursor: the name by which clients know `after`. */
-  afterPath?: string | undefined;
-}
-
-export interface Connection<T> {
-  /** The number of items on all pages. */
-  totalCount: number;
-  pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
-  edges: { cursor: string; node: T }[];
-}
 
 /** The position of an item in an order. */
 export interface Place {

@@ -1,6 +1,6 @@
 /** Describes the envelope in which REST and MCP return a page of a list, and flattens Relay connections to it. Pure: no I/O, no clock. */
 import { type TSchema, Type } from 'typebox';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from './connection.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type PageArgs } from '../list-page.ts';
 
 export const pageQuery = {
   limit: Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE, description: 'Size of a page.' }),

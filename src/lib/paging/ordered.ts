@@ -1,15 +1,6 @@
 /** Pages lists that are read as a whole and have orders of their own, after filtering and sorting them. Pure: no I/O, no clock. */
-import { type Connection, connect, inOrder, type PageArgs } from './connection.ts';
-
-interface OrderOf<By extends string> {
-  by: By;
-  descending: boolean;
-}
-
-export interface ListArgs<By extends string> extends Omit<PageArgs, 'orderBy'> {
-  /** The list's own order when left out. */
-  orderBy?: OrderOf<By> | undefined;
-}
+import type { Connection, ListArgs, OrderOf } from '../list-page.ts';
+import { connect, inOrder } from './connection.ts';
 
 export interface Listing<T, By extends string> {
   /** Names it, so that a cursor of another one is refused. */

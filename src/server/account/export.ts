@@ -18,7 +18,7 @@ import type { UploadService } from '../../domain/uploads/service.ts';
 import { systemClock } from '../../lib/clock.ts';
 import { AppError } from '../../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
-import { type Connection, MAX_PAGE, type PageArgs } from '../../lib/paging/connection.ts';
+import { type Connection, MAX_PAGE, type PageArgs } from '../../lib/list-page.ts';
 import type { Principal } from '../../lib/scopes.ts';
 
 /** Exports at once on this server. */

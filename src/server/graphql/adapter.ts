@@ -1,8 +1,8 @@
 /** Builds GraphQL root fields from declared operations: reads of one record, lists, and mutations with inputs and payloads. */
 import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
-import type { Connection } from '../../lib/paging/connection.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { DeletePayload, inputType, mutationField, type Named, payloadType, plain } from './input.ts';
 import { byIdField, connectionField, type Field, type Fields, type GraphContext, type OrderFields } from './relay.ts';

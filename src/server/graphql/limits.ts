@@ -14,7 +14,7 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { DEFAULT_PAGE, MAX_PAGE } from '../../lib/paging/connection.ts';
+import { DEFAULT_PAGE, MAX_PAGE } from '../../lib/list-page.ts';
 
 /** Lexical tokens of the query's text. */
 export const MAX_TOKENS = 2_000;

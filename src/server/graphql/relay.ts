@@ -13,8 +13,8 @@ import {
   GraphQLObjectType,
 } from 'graphql';
 import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/paging/connection.ts';
-import type { ListArgs } from '../../lib/paging/ordered.ts';
+import type { ListArgs } from '../../lib/list-page.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/list-page.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Operation } from '../operations/list.ts';
 import { Cursor, enumType, listType, required } from './scalars.ts';

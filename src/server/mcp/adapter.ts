@@ -1,7 +1,7 @@
 /** Builds MCP tools from declared operations. Pure: no I/O, no clock. */
 import type { TObject, TProperties, TSchema } from 'typebox';
+import type { Connection } from '../../lib/list-page.ts';
 import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
-import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageSchema } from '../../lib/paging/list.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';

@@ -1,6 +1,6 @@
 /** Defines arguments and results that several tools share. Pure: no I/O, no clock. */
 import { type Static, type TObject, Type } from 'typebox';
-import { DEFAULT_PAGE } from '../../lib/paging/connection.ts';
+import { DEFAULT_PAGE } from '../../lib/list-page.ts';
 import { pageArgs, pageQuery } from '../../lib/paging/list.ts';
 
 export const idArgument = (description: string) => ({ id: Type.String({ description }) });

@@ -1,8 +1,8 @@
 /** Serves declared operations over HTTP: builds each route, reads the request and returns the result with its status. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
 import { type TProperties, type TSchema, Type } from 'typebox';
+import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type Output, readRoute } from '../../lib/operation.ts';
-import type { Connection } from '../../lib/paging/connection.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';

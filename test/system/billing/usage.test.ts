@@ -7,7 +7,7 @@ import type { LedgerEntry } from '../../../src/billing/ledger/record.ts';
 import { createBillingService } from '../../../src/billing/ledger/service.ts';
 import type { StatementArgs } from '../../../src/billing/ledger/statement.ts';
 import { createMeter } from '../../../src/billing/metering/meter.ts';
-import type { Connection } from '../../../src/lib/paging/connection.ts';
+import type { Connection } from '../../../src/lib/list-page.ts';
 import type { Principal } from '../../../src/lib/scopes.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
 import type { LoopStream } from '../../../src/resources/stream/resource.ts';

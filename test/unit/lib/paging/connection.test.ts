@@ -1,14 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  connect,
-  decodeCursor,
-  encodeCursor,
-  inOrder,
-  type Order,
-  type PageArgs,
-  type Place,
-} from '../../../../src/lib/paging/connection.ts';
+import type { Order, PageArgs } from '../../../../src/lib/list-page.ts';
+import { connect, decodeCursor, encodeCursor, inOrder, type Place } from '../../../../src/lib/paging/connection.ts';
 import { createGroups } from '../../../../src/lib/paging/groups.ts';
 
 const place = fc.record({
