@@ -1,6 +1,6 @@
 /** Computes how late the windows of schedules begin. Pure: no I/O, no clock. */
 
-import { findWindow } from '../../resources/stream/airtime.ts';
+import { findWindow } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 
 /**

@@ -9,7 +9,7 @@ import type { EventInput } from '../../kube/events.ts';
 import { type Program, toPlaying } from '../../protocol/program.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
-import { computeAirtime, earliest, findNextChange, findWindow } from '../../resources/stream/airtime.ts';
+import { computeAirtime, earliest, findNextChange, findWindow } from '../../resources/stream/schedule.ts';
 import { findStallTime } from '../../resources/stream/health.ts';
 import type { Playing } from '../../resources/stream/playing.ts';
 import { readGates } from '../../resources/stream/readiness.ts';

@@ -3,7 +3,7 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { FINALIZER } from '../../resources/common/names.ts';
-import type { OffSchedule } from '../../resources/stream/airtime.ts';
+import type { OffSchedule } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted } from '../../resources/stream/spec.ts';
 import { no, type Verdict, yes } from '../runtime/controller.ts';

@@ -1,7 +1,7 @@
 /** Decides anew for a stream whose action Kubernetes has refused. Pure: no I/O, no clock. */
 
 import { findCondition } from '../../resources/common/conditions.ts';
-import { earliest } from '../../resources/stream/airtime.ts';
+import { earliest } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { no, type Verdict } from '../runtime/controller.ts';
 import type { KnownRefusal, Refusal } from '../runtime/retries.ts';

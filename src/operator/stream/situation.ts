@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import type { Program } from '../../protocol/program.ts';
-import type { Airtime, OffSchedule } from '../../resources/stream/airtime.ts';
+import type { Airtime, OffSchedule } from '../../resources/stream/schedule.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import type { PodSettings } from '../pods/security.ts';
 import type { Verdict } from '../runtime/controller.ts';

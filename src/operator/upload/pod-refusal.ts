@@ -6,7 +6,7 @@
 import { JOBS, type Job, PODS, type Pod } from '../../kube/core.ts';
 import type { Kube, KubeObject, OwnerReference } from '../../kube/types.ts';
 import { KubeError } from '../../kube/types.ts';
-import { earliest } from '../../resources/stream/airtime.ts';
+import { earliest } from '../../resources/stream/schedule.ts';
 import { isOver, listTerminations } from '../pods/status.ts';
 import { isActive } from './progress.ts';
 

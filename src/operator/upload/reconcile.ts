@@ -4,7 +4,7 @@ import { JOBS, type Job } from '../../kube/core.ts';
 import { hasReason } from '../../kube/types.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { ACCOUNT_LABEL, importJobName, RETRY_ANNOTATION } from '../../resources/common/names.ts';
-import { earliest } from '../../resources/stream/airtime.ts';
+import { earliest } from '../../resources/stream/schedule.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { BY_OWNER, BY_UPLOAD } from '../caches/caches.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';

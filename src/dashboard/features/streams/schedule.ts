@@ -101,7 +101,7 @@ export function scheduleBody(values: ScheduleValues): StreamSchedule {
   return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: computeDuration(values) } };
 }
 
-/** A request in the form in which the operator decides about it (resources/stream/airtime.ts). */
+/** A request in the form in which the operator decides about it (resources/stream/schedule.ts). */
 export const toSchedule = ({ scheduleStartAt, scheduleEndAt, recurrence }: StreamSchedule): Schedule => ({
   ...(scheduleStartAt && { startAt: scheduleStartAt }),
   ...(scheduleEndAt && { endAt: scheduleEndAt }),

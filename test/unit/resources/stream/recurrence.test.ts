@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeAirtime, findNextChange } from '../../../../src/resources/stream/airtime.ts';
+import { computeAirtime, findNextChange } from '../../../../src/resources/stream/schedule.ts';
 import { startAfter } from '../../../../src/resources/stream/recurrence.ts';
 import type { Recurrence, Schedule } from '../../../../src/resources/stream/spec.ts';
 

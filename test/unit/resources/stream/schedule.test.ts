@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeAirtime, findNextChange, findOffAir } from '../../../../src/resources/stream/airtime.ts';
+import { computeAirtime, findNextChange, findOffAir } from '../../../../src/resources/stream/schedule.ts';
 import { at, NOW } from '../../../kit/make/operator.ts';
 
 const time = (seconds: number): string => at(seconds).toISOString();
