@@ -1,7 +1,7 @@
 /** Computes how late the windows of schedules begin. Pure: no I/O, no clock. */
 
-import { findWindow } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { findWindow } from '../../resources/stream/schedule.ts';
 
 /**
  * Seconds from the start of a window until the stream had a pod for it, which has just been made; undefined when it is not

@@ -3,8 +3,8 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { FINALIZER } from '../../resources/common/names.ts';
-import type { OffSchedule } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { OffSchedule } from '../../resources/stream/schedule.ts';
 import { isWanted } from '../../resources/stream/spec.ts';
 import { no, type Verdict, yes } from '../runtime/controller.ts';
 import { type Action, type Course, NO_ACTION, SETTLED } from './course.ts';

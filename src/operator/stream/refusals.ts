@@ -1,8 +1,8 @@
 /** Decides anew for a stream whose action Kubernetes has refused. Pure: no I/O, no clock. */
 
 import { findCondition } from '../../resources/common/conditions.ts';
-import { earliest } from '../../resources/stream/schedule.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { earliest } from '../../resources/stream/schedule.ts';
 import { no, type Verdict } from '../runtime/controller.ts';
 import type { KnownRefusal, Refusal } from '../runtime/retries.ts';
 import { judgeScheduling } from './conditions.ts';

@@ -2,7 +2,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import type { Program } from '../../protocol/program.ts';
-import type { Airtime, OffSchedule } from '../../resources/stream/schedule.ts';
+import type { OffSchedule, ScheduleState } from '../../resources/stream/schedule.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import type { PodSettings } from '../pods/security.ts';
 import type { Verdict } from '../runtime/controller.ts';
@@ -17,7 +17,7 @@ export interface Situation extends Observation {
   program: Program | undefined;
   /** Where the stream stands, by that program, or by its status. */
   playhead: Playhead | undefined;
-  schedule: Airtime;
+  schedule: ScheduleState;
   /** The schedule, where it keeps the stream off air now. */
   offSchedule: OffSchedule | undefined;
   /** The stream is meant to be on air now. */

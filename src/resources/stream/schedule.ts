@@ -7,7 +7,7 @@
 import { findRecurrenceProblem, startAfter } from './recurrence.ts';
 import type { Recurrence, Schedule } from './spec.ts';
 
-export type Airtime =
+export type ScheduleState =
   /**
    * On air; `since` is the start of the window, `until` its end, as far as it has them. `lateAfter` is the starting deadline, where
    * the stream has not been put on air for the window yet.
@@ -21,7 +21,7 @@ export type Airtime =
   | { kind: 'invalid'; message: string };
 
 /** A schedule that keeps its stream off air. */
-export type OffSchedule = Extract<Airtime, { kind: 'before' | 'after' }>;
+export type OffSchedule = Extract<ScheduleState, { kind: 'before' | 'after' }>;
 
 interface Bounds {
   startAt: Date | undefined;
@@ -51,7 +51,7 @@ function withDeadline(schedule: Schedule, start: Date): { lateAfter?: Date } {
   return Number.isNaN(lateAfter.getTime()) ? {} : { lateAfter };
 }
 
-function once(schedule: Schedule, { startAt, endAt }: Bounds, now: Date, lastStart: Date | undefined): Airtime {
+function once(schedule: Schedule, { startAt, endAt }: Bounds, now: Date, lastStart: Date | undefined): ScheduleState {
   if (startAt && now < startAt) return { kind: 'before', startAt };
   if (endAt && now >= endAt) return { kind: 'after', endedAt: endAt };
   const started = startAt && lastStart && lastStart >= startAt;
@@ -65,7 +65,13 @@ function once(schedule: Schedule, { startAt, endAt }: Bounds, now: Date, lastSta
   };
 }
 
-function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, now: Date, lastStart?: Date): Airtime {
+function recurring(
+  recurrence: Recurrence,
+  schedule: Schedule,
+  bounds: Bounds,
+  now: Date,
+  lastStart?: Date,
+): ScheduleState {
   const { startAt, endAt } = bounds;
   const lastsMs = recurrence.durationSeconds * 1000;
   const earliest = (startAt?.getTime() ?? Number.NEGATIVE_INFINITY) - 1;
@@ -90,7 +96,7 @@ function recurring(recurrence: Recurrence, schedule: Schedule, bounds: Bounds, n
  * The window [startAt, endAt): either side may be left open, and no schedule at all is always on air. With a recurrence,
  * the windows that begin within it. Until `onAirUntil` it is on air outside its windows, too. `lastStart` is the start of the window for which the stream was last put on air.
  */
-export function computeAirtime(schedule: Schedule | undefined, now: Date, lastStart?: Date): Airtime {
+export function computeScheduleState(schedule: Schedule | undefined, now: Date, lastStart?: Date): ScheduleState {
   if (!schedule) return { kind: 'on' };
   const bounds = { startAt: parseDate(schedule.startAt), endAt: parseDate(schedule.endAt) };
   const message = findProblem(schedule, bounds, now);
@@ -109,7 +115,7 @@ export interface OffAir {
 
 /** Returns whether a schedule takes a stream that is on air off air now; undefined where it leaves it on air, or makes no sense. */
 export function findOffAir(schedule: Schedule | undefined, now: Date): OffAir | undefined {
-  const time = computeAirtime(schedule, now);
+  const time = computeScheduleState(schedule, now);
   if (time.kind === 'before') return { nextStartAt: time.startAt };
   return time.kind === 'after' ? {} : undefined;
 }
@@ -117,7 +123,7 @@ export function findOffAir(schedule: Schedule | undefined, now: Date): OffAir | 
 /** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
 export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {
   const { startingDeadlineSeconds: _, ...rest } = schedule ?? {};
-  const time = computeAirtime(schedule && rest, at, lastStart);
+  const time = computeScheduleState(schedule && rest, at, lastStart);
   return time.kind === 'on' ? time.since : undefined;
 }
 
@@ -125,8 +131,8 @@ export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?:
 export const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined =>
   a && b && a < b ? a : (b ?? a);
 
-/** When the answer of `computeAirtime` changes next; undefined when it never does. A stream that has begun cannot be late any more. */
-export function findNextChange(time: Airtime, hasBegun = false): Date | undefined {
+/** When the answer of `computeScheduleState` changes next; undefined when it never does. A stream that has begun cannot be late any more. */
+export function findNextChange(time: ScheduleState, hasBegun = false): Date | undefined {
   if (time.kind === 'before') return time.startAt;
   if (time.kind !== 'on') return undefined;
   const { until, lateAfter } = time;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { computeAirtime, findNextChange } from '../../../../src/resources/stream/schedule.ts';
 import { startAfter } from '../../../../src/resources/stream/recurrence.ts';
+import { computeScheduleState, findNextChange } from '../../../../src/resources/stream/schedule.ts';
 import type { Recurrence, Schedule } from '../../../../src/resources/stream/spec.ts';
 
 const HOUR = 3600;
@@ -12,7 +12,7 @@ const recurring = (cron: string, durationSeconds: number, timeZone = 'UTC'): Rec
 });
 const on = (recurrence: Recurrence, more: Partial<Schedule> = {}): Schedule => ({ recurrence, ...more });
 const kindAt = (schedule: Schedule, time: string, lastStart?: string) =>
-  computeAirtime(schedule, new Date(time), lastStart === undefined ? undefined : new Date(lastStart)).kind;
+  computeScheduleState(schedule, new Date(time), lastStart === undefined ? undefined : new Date(lastStart)).kind;
 
 describe('when clocks change', () => {
   it.each([
@@ -59,10 +59,10 @@ describe('when clocks change', () => {
   it('a window lasts its seconds', () => {
     const schedule = on(recurring('0 1 * * *', 4 * HOUR, 'Europe/Berlin'));
     // From 01:00 local time to 06:00 in spring, to 04:00 in autumn.
-    expect(computeAirtime(schedule, new Date('2026-03-29T00:00Z'))).toMatchObject({
+    expect(computeScheduleState(schedule, new Date('2026-03-29T00:00Z'))).toMatchObject({
       until: new Date('2026-03-29T04:00Z'),
     });
-    expect(computeAirtime(schedule, new Date('2026-10-24T23:00Z'))).toMatchObject({
+    expect(computeScheduleState(schedule, new Date('2026-10-24T23:00Z'))).toMatchObject({
       until: new Date('2026-10-25T03:00Z'),
     });
   });
@@ -77,21 +77,21 @@ describe('windows that recur', () => {
     ['in its last millisecond', '2026-06-05T17:59:59.999Z', { kind: 'on', until: new Date('2026-06-05T18:00Z') }],
     ['at its end', '2026-06-05T18:00Z', { kind: 'before', startAt: new Date('2026-06-12T16:00Z') }],
   ])('%s', (_when, now, expected) => {
-    expect(computeAirtime(on(fridays), new Date(now))).toMatchObject(expected);
+    expect(computeScheduleState(on(fridays), new Date(now))).toMatchObject(expected);
   });
 
   it('begin within startAt and endAt, and none lasts longer than endAt', () => {
     const schedule = on(fridays, { startAt: '2026-06-05T16:30:00Z', endAt: '2026-06-19T17:00:00Z' });
-    expect(computeAirtime(schedule, new Date('2026-06-05T16:45Z'))).toMatchObject({
+    expect(computeScheduleState(schedule, new Date('2026-06-05T16:45Z'))).toMatchObject({
       startAt: new Date('2026-06-12T16:00Z'),
     });
-    expect(computeAirtime(schedule, new Date('2026-06-19T16:30Z'))).toMatchObject({
+    expect(computeScheduleState(schedule, new Date('2026-06-19T16:30Z'))).toMatchObject({
       until: new Date('2026-06-19T17:00Z'),
     });
-    expect(computeAirtime(schedule, new Date('2026-06-19T17:00Z'))).toMatchObject({ kind: 'after' });
-    expect(computeAirtime(on(fridays, { endAt: '2026-06-05T16:00:00Z' }), new Date('2026-06-05T15:00Z')).kind).toBe(
-      'after',
-    );
+    expect(computeScheduleState(schedule, new Date('2026-06-19T17:00Z'))).toMatchObject({ kind: 'after' });
+    expect(
+      computeScheduleState(on(fridays, { endAt: '2026-06-05T16:00:00Z' }), new Date('2026-06-05T15:00Z')).kind,
+    ).toBe('after');
   });
 
   it('that overlap or touch are one, also with a starting deadline', () => {
@@ -99,7 +99,7 @@ describe('windows that recur', () => {
       const schedule = on(recurring('0 * * * *', durationSeconds), { startingDeadlineSeconds: 60 });
       let lastStart: Date | undefined = new Date('2026-06-05T00:00Z');
       for (let minutes = 0; minutes < 600; minutes += 7) {
-        const time = computeAirtime(schedule, new Date(Date.UTC(2026, 5, 5, 0, minutes)), lastStart);
+        const time = computeScheduleState(schedule, new Date(Date.UTC(2026, 5, 5, 0, minutes)), lastStart);
         expect(time).toMatchObject({ kind: 'on' });
         if (time.kind === 'on') lastStart = time.since;
       }
@@ -117,12 +117,12 @@ describe('windows that recur', () => {
         fc.date({ min: new Date('2026-01-01'), max: new Date('2027-01-01'), noInvalidDate: true }),
         (cron, zone, seconds, now) => {
           const recurrence = recurring(cron, seconds, zone);
-          const time = computeAirtime(on(recurrence), now);
+          const time = computeScheduleState(on(recurrence), now);
           const first = startAfter(recurrence, new Date(now.getTime() - seconds * 1000));
           expect(time.kind).toBe(first && first <= now ? 'on' : 'before');
           const change = findNextChange(time);
           expect(change && change > now).toBe(true);
-          if (time.kind === 'before' && change) expect(computeAirtime(on(recurrence), change).kind).toBe('on');
+          if (time.kind === 'before' && change) expect(computeScheduleState(on(recurrence), change).kind).toBe('on');
         },
       ),
       { numRuns: 500 },
@@ -141,15 +141,15 @@ describe('a start that is missed', () => {
 
   it('is left out behind it, and said', () => {
     const missed = new Date('2026-06-05T12:00Z');
-    expect(computeAirtime(hourly(300), new Date('2026-06-05T12:05:00.001Z'))).toEqual({
+    expect(computeScheduleState(hourly(300), new Date('2026-06-05T12:05:00.001Z'))).toEqual({
       kind: 'before',
       startAt: new Date('2026-06-06T12:00Z'),
       missed,
     });
     const last = { ...hourly(300), endAt: '2026-06-06T00:00:00Z' };
-    expect(computeAirtime(last, new Date('2026-06-05T12:06Z'))).toMatchObject({ kind: 'after', missed });
+    expect(computeScheduleState(last, new Date('2026-06-05T12:06Z'))).toMatchObject({ kind: 'after', missed });
     const single = { startAt: '2026-06-05T12:00:00Z', startingDeadlineSeconds: 300 };
-    expect(computeAirtime(single, new Date('2026-06-05T12:06Z'))).toMatchObject({ kind: 'after', missed });
+    expect(computeScheduleState(single, new Date('2026-06-05T12:06Z'))).toMatchObject({ kind: 'after', missed });
   });
 
   it('is none when the window was begun in time: an operator that was down goes on with it', () => {
@@ -159,7 +159,7 @@ describe('a start that is missed', () => {
 
   it('does not hide one that can still begin', () => {
     const overlapping = on(recurring('0,30 * * * *', HOUR), { startingDeadlineSeconds: 60 });
-    expect(computeAirtime(overlapping, new Date('2026-06-05T12:30:30Z'))).toMatchObject({
+    expect(computeScheduleState(overlapping, new Date('2026-06-05T12:30:30Z'))).toMatchObject({
       kind: 'on',
       since: new Date('2026-06-05T12:30Z'),
       until: new Date('2026-06-05T13:30Z'),
@@ -178,7 +178,7 @@ describe('an invalid recurrence has an error with the next step', () => {
     ['a zone that does not exist', '0 18 * * 5', 'Mars/Base', 'is not a time zone'],
     ['no zone', '0 18 * * 5', '', 'is not a time zone'],
   ])('%s', (_what, cron, timeZone, part) => {
-    const time = computeAirtime(on(recurring(cron, HOUR, timeZone)), new Date('2026-06-05T00:00Z'));
+    const time = computeScheduleState(on(recurring(cron, HOUR, timeZone)), new Date('2026-06-05T00:00Z'));
     expect(time).toMatchObject({ kind: 'invalid', message: expect.stringContaining(part) });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { computeAirtime, findNextChange, findOffAir } from '../../../../src/resources/stream/schedule.ts';
+import { computeScheduleState, findNextChange, findOffAir } from '../../../../src/resources/stream/schedule.ts';
 import { at, NOW } from '../../../kit/make/operator.ts';
 
 const time = (seconds: number): string => at(seconds).toISOString();
@@ -20,14 +20,14 @@ describe('a one-time schedule', () => {
     ['an end at the start', { startAt: time(5), endAt: time(5) }, 'invalid', undefined],
     ['no date', { startAt: 'tomorrow' }, 'invalid', undefined],
   ] as const)('with %s', (_what, schedule, kind, next) => {
-    const result = computeAirtime(schedule, NOW);
+    const result = computeScheduleState(schedule, NOW);
     expect(result.kind).toBe(kind);
     expect(findNextChange(result)).toEqual(next);
   });
 
   it('counts by the instant, in any zone', () => {
-    expect(computeAirtime({ startAt: '2026-06-01T14:00:00+02:00' }, NOW).kind).toBe('on');
-    expect(computeAirtime({ startAt: '2026-06-01T12:00:00-01:00' }, NOW).kind).toBe('before');
+    expect(computeScheduleState({ startAt: '2026-06-01T14:00:00+02:00' }, NOW).kind).toBe('on');
+    expect(computeScheduleState({ startAt: '2026-06-01T12:00:00-01:00' }, NOW).kind).toBe('before');
   });
 });
 
@@ -55,15 +55,15 @@ describe('a schedule for a stream on air', () => {
     const kept = { ...schedule, onAirUntil: first.toISOString() };
     expect(findOffAir(kept, NOW)).toBeUndefined();
     // Each moment at which the answer may change is looked at, so no gap is between them.
-    expect(findNextChange(computeAirtime(kept, NOW), true)).toEqual(first);
-    expect(computeAirtime(kept, first)).toEqual(computeAirtime(schedule, first));
-    const end = findNextChange(computeAirtime(kept, first), true) ?? NOW;
-    expect(computeAirtime(kept, end).kind).not.toBe('on');
+    expect(findNextChange(computeScheduleState(kept, NOW), true)).toEqual(first);
+    expect(computeScheduleState(kept, first)).toEqual(computeScheduleState(schedule, first));
+    const end = findNextChange(computeScheduleState(kept, first), true) ?? NOW;
+    expect(computeScheduleState(kept, end).kind).not.toBe('on');
   });
 
   it('is never kept on air beyond its end', () => {
     const schedule = { endAt: time(60), recurrence: DAILY, onAirUntil: time(3600) };
-    expect(findNextChange(computeAirtime(schedule, NOW))).toEqual(at(60));
-    expect(computeAirtime(schedule, at(60)).kind).toBe('after');
+    expect(findNextChange(computeScheduleState(schedule, NOW))).toEqual(at(60));
+    expect(computeScheduleState(schedule, at(60)).kind).toBe('after');
   });
 });
