@@ -1,4 +1,18 @@
 /** Declares the kinds of Kubernetes itself that loopstream reads and writes. Pure: no I/O, no clock. */
+import type {
+  CoreV1Event,
+  V1Container,
+  V1ContainerStatus,
+  V1JobSpec,
+  V1JobStatus,
+  V1LeaseSpec,
+  V1NodeSpec,
+  V1NodeStatus,
+  V1PodSpec,
+  V1PodStatus,
+  V1Taint,
+  V1Toleration,
+} from '@kubernetes/client-node';
 import type { KubeObject, Resource, Stored } from './types.ts';
 
 const core = <T extends KubeObject>(kind: string, plural: string, namespaced = true): Resource<T> => ({
@@ -9,53 +23,32 @@ const core = <T extends KubeObject>(kind: string, plural: string, namespaced = t
   namespaced,
 });
 
-export interface ContainerStatus {
-  name: string;
-  ready: boolean;
-  restartCount: number;
-  image?: string;
-  imageID?: string;
-  started?: boolean;
-  state?: {
-    waiting?: { reason?: string; message?: string };
-    running?: { startedAt?: string };
-    terminated?: {
-      exitCode: number;
-      signal?: number;
-      reason?: string;
-      message?: string;
-      startedAt?: string;
-      finishedAt?: string;
-    };
-  };
-  lastState?: ContainerStatus['state'];
-}
+/** An object of client-node as the API server sends it: its times are texts. */
+type Json<T> = T extends Date
+  ? string
+  : T extends (infer Item)[]
+    ? Json<Item>[]
+    : T extends object
+      ? { [Field in keyof T]: Json<T[Field]> }
+      : T;
 
-export interface PodStatus {
-  phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
-  reason?: string;
-  message?: string;
-  podIP?: string;
-  podIPs?: { ip: string }[];
-  hostIP?: string;
-  startTime?: string;
-  conditions?: { type: string; status: string; reason?: string; message?: string; lastTransitionTime?: string }[];
+/** Only the fields `Kept` are sure to be there: our caches keep parts of objects. */
+type Parts<T, Kept extends keyof T = never> = Json<Partial<T> & Pick<T, Kept>>;
+
+export type ContainerStatus = Parts<V1ContainerStatus, 'name' | 'ready' | 'restartCount'>;
+export type PodStatus = Omit<Json<V1PodStatus>, 'containerStatuses' | 'initContainerStatuses'> & {
   containerStatuses?: ContainerStatus[];
   initContainerStatuses?: ContainerStatus[];
-}
-
-/** Pod and Job specs are built by pure builders and read back only in parts, so their types name those parts. */
-export type PodSpec = Record<string, unknown> & { nodeName?: string; restartPolicy?: string };
+};
+export type PodSpec = Parts<V1PodSpec>;
 export type Pod = Stored<KubeObject<PodSpec, PodStatus>>;
-export interface JobStatus {
-  active?: number;
-  succeeded?: number;
-  failed?: number;
-  startTime?: string;
-  completionTime?: string;
-  conditions?: { type: string; status: string; reason?: string; message?: string }[];
-}
-export type Job = Stored<KubeObject<Record<string, unknown>, JobStatus>>;
+export type JobSpec = Parts<V1JobSpec>;
+export type JobStatus = Json<V1JobStatus>;
+export type Job = Stored<KubeObject<JobSpec, JobStatus>>;
+export type Container = Json<V1Container>;
+export type Toleration = Json<V1Toleration>;
+export type Taint = Json<V1Taint>;
+export type LeaseSpec = Json<V1LeaseSpec>;
 /** Secrets have no spec; `data` is base64. */
 export type Secret = KubeObject<never> & {
   data?: Record<string, string>;
@@ -70,17 +63,11 @@ export const PODS = core<KubeObject<PodSpec, PodStatus>>('Pod', 'pods');
 export const SECRETS = core<Secret>('Secret', 'secrets');
 export const CONFIG_MAPS = core<ConfigMap>('ConfigMap', 'configmaps');
 export const NAMESPACES = core<KubeObject>('Namespace', 'namespaces', false);
-export interface NodeSpec {
-  unschedulable?: boolean;
-  taints?: { key: string; value?: string; effect: string }[];
-}
-export type NodeStatus = Record<string, unknown> & {
-  allocatable?: Record<string, string>;
-  conditions?: { type: string; status: string; [field: string]: unknown }[];
-};
+export type NodeSpec = Json<V1NodeSpec>;
+export type NodeStatus = Json<V1NodeStatus>;
 export type Node = Stored<KubeObject<NodeSpec, NodeStatus>>;
 export const NODES = core<KubeObject<NodeSpec, NodeStatus>>('Node', 'nodes', false);
-export const JOBS: Resource<KubeObject<Record<string, unknown>, JobStatus>> = {
+export const JOBS: Resource<KubeObject<JobSpec, JobStatus>> = {
   group: 'batch',
   version: 'v1',
   kind: 'Job',
@@ -94,7 +81,7 @@ export const CRDS: Resource = {
   plural: 'customresourcedefinitions',
   namespaced: false,
 };
-export const LEASES: Resource = {
+export const LEASES: Resource<KubeObject<LeaseSpec>> = {
   group: 'coordination.k8s.io',
   version: 'v1',
   kind: 'Lease',
@@ -112,24 +99,6 @@ export const CONTROLLER_REVISIONS: Resource<ControllerRevision> = {
   namespaced: true,
 };
 
-/** core/v1 Event: no spec and no status; the fields that our recorder writes. */
-export type KubeEvent = KubeObject<never> & {
-  involvedObject: {
-    apiVersion?: string;
-    kind?: string;
-    namespace?: string;
-    name?: string;
-    uid?: string;
-    resourceVersion?: string;
-  };
-  type?: string;
-  reason?: string;
-  action?: string;
-  message?: string;
-  count?: number;
-  firstTimestamp?: string;
-  lastTimestamp?: string;
-  source?: { component?: string };
-  reportingComponent?: string;
-};
+/** It has no spec and no status. */
+export type KubeEvent = KubeObject<never> & Json<Omit<CoreV1Event, keyof KubeObject>>;
 export const EVENTS = core<KubeEvent>('Event', 'events');

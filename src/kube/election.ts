@@ -9,17 +9,7 @@
  * (renewDeadline) before another begins (duration), unless one clock runs half as fast again as another.
  */
 
-export interface LeaseSpec {
-  /** Absent or empty: the Lease has no holder. */
-  holderIdentity?: string;
-  leaseDurationSeconds?: number;
-  /** MicroTime at which the holder acquired it. */
-  acquireTime?: string;
-  /** MicroTime at which the holder last renewed it. */
-  renewTime?: string;
-  /** The number of times it has changed holders. */
-  leaseTransitions?: number;
-}
+import type { LeaseSpec } from './core.ts';
 
 /** The Lease as of the last observed change. */
 export interface LeaseSighting {

@@ -4,17 +4,10 @@
  */
 import { type Clock, sleep, systemClock } from '../lib/clock.ts';
 import type { Logger } from '../lib/log.ts';
-import { LEASES } from './core.ts';
-import {
-  buildHeldLease,
-  buildReleasedLease,
-  type LeaseSighting,
-  type LeaseSpec,
-  recordSighting,
-  waitMs,
-} from './election.ts';
+import { LEASES, type LeaseSpec } from './core.ts';
+import { buildHeldLease, buildReleasedLease, type LeaseSighting, recordSighting, waitMs } from './election.ts';
 import { readNamespaceState } from './namespace.ts';
-import { hasReason, type Kube, KubeError, type Resource } from './types.ts';
+import { hasReason, type Kube, KubeError } from './types.ts';
 
 export interface LeaseTimes {
   /** The time that others wait after the last change they saw: whole seconds, as the Lease requires. */
@@ -49,7 +42,6 @@ export interface Elector {
   release(options?: { keep?: boolean }): Promise<void>;
 }
 
-const LEASE = LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>;
 /** Candidates wait only seconds for the holder, so a hand-back that fails need not be forced. */
 const RELEASE_ATTEMPTS = 3;
 
@@ -91,7 +83,7 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
 
   const readLease = async (): Promise<{ version: string; spec: LeaseSpec } | undefined> => {
     try {
-      const { metadata, spec } = await kube.get(LEASE, namespace, name);
+      const { metadata, spec } = await kube.get(LEASES, namespace, name);
       return { version: metadata.resourceVersion, spec: spec ?? {} };
     } catch (error) {
       if (hasReason(error, 'NotFound')) return undefined;
@@ -108,8 +100,8 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
     const object = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
     const stored =
       version === undefined
-        ? await kube.create(LEASE, namespace, object)
-        : await kube.replace(LEASE, namespace, object);
+        ? await kube.create(LEASES, namespace, object)
+        : await kube.replace(LEASES, namespace, object);
     return { version: stored.metadata.resourceVersion, spec: stored.spec, atMs: clock.monotonicMs() };
   };
 

@@ -3,7 +3,7 @@
  * text loses what may grant access: of an address all but its host, and the value of anything that is named like a secret.
  * Pure: no I/O, no clock.
  */
-import type { ContainerStatus, Job, KubeEvent, Pod } from '../../kube/core.ts';
+import type { Container, ContainerStatus, Job, KubeEvent, Pod } from '../../kube/core.ts';
 import type { KubeObject, ObjectMeta, Stored } from '../../kube/types.ts';
 import { GROUP, UPLOAD_METADATA_ANNOTATION } from '../../resources/common/names.ts';
 
@@ -71,14 +71,6 @@ export const redactResource = ({ metadata, spec, status }: KubeObject): unknown 
   status: redactDeep(status),
 });
 
-interface Container {
-  name: string;
-  image?: string;
-  args?: string[];
-  resources?: unknown;
-  env?: { name: string }[];
-}
-
 /** Roles are the first arguments of ours. Others may stand for anything. */
 const summarizeContainer = ({ name, image, args, resources, env }: Container) => ({
   name,
@@ -110,13 +102,12 @@ const summarizeStatus = ({
 
 /** A pod without the values of its environment, which anybody may have given a password. */
 export function summarizePod({ metadata, spec, status }: Pod): unknown {
-  const containers = (spec.containers ?? []) as Container[];
   return {
     metadata: redactMetadata(metadata),
     spec: {
       nodeName: spec.nodeName,
       restartPolicy: spec.restartPolicy,
-      containers: containers.map(summarizeContainer),
+      containers: spec.containers?.map(summarizeContainer) ?? [],
     },
     status: {
       phase: status?.phase,
@@ -139,7 +130,7 @@ export function summarizeJob({ metadata, spec, status }: Job): unknown {
   };
 }
 
-export const summarizeEvent = (event: Stored<KubeEvent> & { eventTime?: string | null }): unknown => ({
+export const summarizeEvent = (event: Stored<KubeEvent>): unknown => ({
   metadata: {
     name: event.metadata.name,
     namespace: event.metadata.namespace,

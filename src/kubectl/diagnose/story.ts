@@ -65,7 +65,7 @@ export const listConditions = (conditions: readonly Condition[] | undefined, now
 });
 
 /** Newer events have a time of their own, and no time of the last one. */
-export const readEventTime = (event: Stored<KubeEvent> & { eventTime?: string | null }): string =>
+export const readEventTime = (event: Stored<KubeEvent>): string =>
   event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
 
 export const listEvents = (events: readonly Stored<KubeEvent>[], now: Date): Section => ({

@@ -1,23 +1,11 @@
 /** Tells which nodes repel a pod. Pure: no I/O, no clock. */
-import type { Node } from '../../kube/core.ts';
+import type { Node, Taint, Toleration } from '../../kube/core.ts';
 
 /** Taints that Kubernetes puts on a node that it does not hear of: it may answer again at any moment. */
 const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
 
 /** Somebody says by it that nothing runs on the node. */
 const OUT_OF_SERVICE = 'node.kubernetes.io/out-of-service';
-
-interface Taint {
-  key: string;
-  value?: string;
-  effect: string;
-}
-export interface Toleration {
-  key?: string;
-  operator?: string;
-  value?: string;
-  effect?: string;
-}
 
 /** https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/ */
 const bears = ({ key, operator = 'Equal', value = '', effect }: Toleration, taint: Taint): boolean =>

@@ -22,7 +22,7 @@ import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';
 import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
-import { findRepulsion, type Toleration } from '../pods/taints.ts';
+import { findRepulsion } from '../pods/taints.ts';
 import { yes } from '../runtime/controller.ts';
 import { type Action, type Course, NO_ACTION, STOP_GRACE_SECONDS } from './course.ts';
 import type { Observation } from './observation.ts';
@@ -35,7 +35,7 @@ const REQUEUE_MS = 1000;
 
 /** Why a pod has to leave its node; undefined when it may stay, or nobody knows. */
 export function findReasonToDrain(node: Node | undefined, pod: Pod): string | undefined {
-  const repulsion = node && findRepulsion(node, (pod.spec.tolerations ?? []) as Toleration[]);
+  const repulsion = node && findRepulsion(node, pod.spec.tolerations ?? []);
   return repulsion && `Node "${node.metadata.name}" ${repulsion}.`;
 }
 

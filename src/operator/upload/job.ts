@@ -1,5 +1,5 @@
 /** Builds the Jobs that fetch an upload and prepare its renditions, and reads their tasks. Pure: no I/O, no clock. */
-import type { Job, JobStatus } from '../../kube/core.ts';
+import type { Job, JobSpec, JobStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import { type RecordsTask, readRecordsTask as readWrittenRecords } from '../../protocol/records.ts';
@@ -190,7 +190,7 @@ function importSeconds(task: ImportTask, settings: PodSettings): number {
 const deadlineSeconds = ({ task, deadlineSeconds: wished }: WantedJob, settings: PodSettings): number =>
   task.action === 'import' ? importSeconds(task, settings) : Math.min(wished, settings.maxPrepareSeconds);
 
-type BuiltJob = KubeObject<Record<string, unknown>, JobStatus>;
+type BuiltJob = KubeObject<JobSpec, JobStatus>;
 
 /** For whom a Job works. */
 export const findPriority = ({ task, urgent }: WantedJob): Priority =>
@@ -270,8 +270,7 @@ const jobSpec = (
 
 /** A variable in the environment of a Job, which is JSON. */
 function readVariable(job: Job, name: 'TASK' | 'RECORDS'): unknown {
-  const spec = job.spec as { template?: { spec?: { containers?: { env?: { name: string; value?: string }[] }[] } } };
-  const value = spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === variable(name))?.value;
+  const value = job.spec.template?.spec?.containers?.[0]?.env?.find((entry) => entry.name === variable(name))?.value;
   try {
     return value === undefined ? undefined : JSON.parse(value);
   } catch {

@@ -3,7 +3,7 @@
  * operator asks kube-apiserver itself, in a dry run, which writes nothing.
  */
 
-import { JOBS, type Job, PODS, type Pod } from '../../kube/core.ts';
+import { JOBS, type Job, PODS, type Pod, type PodSpec } from '../../kube/core.ts';
 import type { Kube, KubeObject, OwnerReference } from '../../kube/types.ts';
 import { KubeError } from '../../kube/types.ts';
 import { earliest } from '../../resources/stream/schedule.ts';
@@ -19,23 +19,17 @@ const ACCEPTED_ANNOTATION = 'loopstream.dev/pod-accepted-at';
 /** A webhook that has effects elsewhere is no part of a dry run, and says nothing about the pod. */
 const NO_DRY_RUN = /does not support dry run|dryRun is not supported/i;
 
-interface JobSpec {
-  suspend?: boolean;
-  parallelism?: number;
-  template?: { metadata?: object; spec?: Record<string, unknown> };
-}
-
 /** Since when a Job lacks a pod that it is to have, in ms; undefined where it has one, or where somebody has suspended it. */
 export function findLackMs(job: Job, pods: readonly Pod[]): number | undefined {
-  const { suspend, parallelism } = job.spec as JobSpec;
+  const { suspend, parallelism } = job.spec;
   if (!isActive(job) || suspend || parallelism === 0 || pods.some((pod) => !isOver(pod))) return undefined;
   const ends = pods.flatMap(listTerminations).map(({ finishedAt }) => Date.parse(finishedAt ?? '') || 0);
   return Math.max(Date.parse(job.metadata.creationTimestamp), ...ends);
 }
 
 /** Builds the pod as the Job controller makes it, but for its name. */
-export function buildPodOfJob({ metadata, spec }: Job): KubeObject<Record<string, unknown>> {
-  const { template } = spec as JobSpec;
+export function buildPodOfJob({ metadata, spec }: Job): KubeObject<PodSpec> {
+  const { template } = spec;
   const { name, uid } = metadata;
   const owner: OwnerReference = { apiVersion: 'batch/v1', kind: 'Job', name, uid, controller: true };
   return {

@@ -2,10 +2,9 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { createKube } from '../../../src/kube/client.ts';
-import { LEASES, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
-import type { LeaseSpec } from '../../../src/kube/election.ts';
+import { LEASES, type LeaseSpec, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
 import { createElector, type Elector, guardWrites } from '../../../src/kube/lease.ts';
-import type { Kube, Resource } from '../../../src/kube/types.ts';
+import type { Kube } from '../../../src/kube/types.ts';
 import { sleep } from '../../../src/lib/clock.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { runOperator } from '../../../src/operator/main.ts';
@@ -69,8 +68,7 @@ const elect = (index: number, name: string, identity: string, times = TIMES): El
   elector.start();
   return elector;
 };
-const lease = async (name: string): Promise<LeaseSpec> =>
-  (await direct.get(LEASES as Resource<{ metadata: { name: string }; spec: LeaseSpec }>, NS, name)).spec;
+const lease = async (name: string): Promise<LeaseSpec> => (await direct.get(LEASES, NS, name)).spec;
 /** Resolves to the time of the event. */
 const moment = (event: Promise<unknown>): Promise<number> => event.then(() => performance.now());
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { LeaseSpec } from '../../../src/kube/core.ts';
 import {
   buildHeldLease,
   buildReleasedLease,
   type LeaseSighting,
-  type LeaseSpec,
   microTime,
   recordSighting,
   waitMs,

@@ -40,10 +40,9 @@ interface Worker {
 
 /** Sums what a pod of the Job requests, in thousandths of a core. */
 function readRequests({ spec }: Job): number {
-  type Container = { resources: { requests: { cpu: string } } };
-  const pod = (spec as { template: { spec: Record<'containers' | 'initContainers', Container[]> } }).template.spec;
-  const all = [...pod.containers, ...pod.initContainers];
-  return all.reduce((sum, { resources }) => sum + Number.parseInt(resources.requests.cpu, 10), 0);
+  const pod = spec.template?.spec;
+  const all = [...(pod?.containers ?? []), ...(pod?.initContainers ?? [])];
+  return all.reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '', 10), 0);
 }
 
 class Cluster {

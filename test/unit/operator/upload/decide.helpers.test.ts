@@ -198,11 +198,9 @@ describe('the Job of helpers', () => {
 
   it('spreads its pods over the nodes, and yields the processor to all others', () => {
     const cpu = (job: Job) => {
-      const { template } = job.spec as {
-        template: { spec: Record<string, { resources: { requests: { cpu: string } } }[]> };
-      };
-      const all = [...(template.spec.initContainers ?? []), ...(template.spec.containers ?? [])];
-      return all.reduce((sum, { resources }) => sum + Number.parseInt(resources.requests.cpu, 10), 0);
+      const pod = job.spec.template?.spec;
+      const all = [...(pod?.initContainers ?? []), ...(pod?.containers ?? [])];
+      return all.reduce((sum, { resources }) => sum + Number.parseInt(resources?.requests?.cpu ?? '', 10), 0);
     };
     expect(spec.template.spec.topologySpreadConstraints).toMatchObject([{ whenUnsatisfiable: 'ScheduleAnyway' }]);
     const make = (urgent: boolean, profile = PROFILE) => makeJob(film(), wantRendition(film(), LONG, profile, urgent));
