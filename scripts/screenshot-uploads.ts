@@ -1,5 +1,7 @@
 /** Uploads of every kind, for screenshots of their page: what few installations have at the same time. */
+
 import type { Upload } from '../src/client/index.ts';
+import { UPLOAD_ERRORS } from '../src/lib/codes/uploads.ts';
 import { warn } from '../src/resources/upload/warnings.ts';
 
 type Track = Upload['declaredTracks'][number];
@@ -42,7 +44,11 @@ export const SAMPLE_UPLOADS: readonly Partial<Upload>[] = [
     state: 'failed',
     tracks: { video: null, audio: 7, audioRight: null },
     declaredTracks: [picture, track(1, { automatic: true })],
-    error: { code: 'media_track_not_found', message: 'The file has no track 7.' },
+    error: {
+      code: 'media_track_not_found',
+      message: 'The file has no track 7.',
+      fix: UPLOAD_ERRORS.media_track_not_found.fix,
+    },
   },
   {
     name: 'Link that leads nowhere',
@@ -52,7 +58,11 @@ export const SAMPLE_UPLOADS: readonly Partial<Upload>[] = [
     video: null,
     audio: null,
     declaredTracks: [],
-    error: { code: 'link_unreachable', message: 'The server media.example refuses connections.' },
+    error: {
+      code: 'link_unreachable',
+      message: 'The server media.example refuses connections.',
+      fix: UPLOAD_ERRORS.link_unreachable.fix,
+    },
   },
   {
     name: 'Slow server.mp4',

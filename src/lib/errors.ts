@@ -1,9 +1,10 @@
 /**
- * Lists the public errors in one table: code → HTTP status, title, meaning and remedy. The code is the contract. REST's
- * problem+json, GraphQL's `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made from it
- * (`make generate`).
+ * Lists the errors of requests: code → HTTP status, title, meaning and fix. The code is the contract. REST's problem+json, GraphQL's
+ * `extensions.code`, OpenAPI, docs/errors/ and the pages at /docs/errors are made from it (`make generate`). Codes inside responses are in
+ * codes/, and so are the words of those that are both.
  */
 import { BILLING_ERRORS } from './billing-errors.ts';
+import { DESTINATION_ON_AIR, LINK_FORBIDDEN, MEDIA_TOO_LARGE } from './codes/shared.ts';
 
 export const ERRORS = {
   unauthenticated: {
@@ -16,7 +17,7 @@ export const ERRORS = {
     status: 403,
     title: 'Insufficient scope',
     meaning: 'The access token lacks the scope that this operation needs.',
-    fix: 'Request a token with the scope that `scope` names, or use an API key, which has the full access of its owner.',
+    fix: 'Connect the client again and allow the scope that `scope` names, or use an API key, which has the full access of its owner.',
   },
   person_required: {
     status: 403,
@@ -141,8 +142,7 @@ export const ERRORS = {
   destination_on_air: {
     status: 409,
     title: 'Destination on air',
-    meaning: 'A stream is on air to this destination; a test would publish with the same key and interrupt it.',
-    fix: 'Read `GET /v1/streams/{id}/live-stats` of the streams in `streamIDs`, which shows whether the destination accepts them. To test the destination, stop them first.',
+    ...DESTINATION_ON_AIR,
   },
   upload_in_use: {
     status: 409,
@@ -223,9 +223,7 @@ export const ERRORS = {
   link_forbidden: {
     status: 422,
     title: 'Link forbidden',
-    meaning:
-      'The link has a forbidden target: an address that is not public, a port of a system service, or another protocol than http and https.',
-    fix: 'Put the file at a public http or https address, and link to that.',
+    ...LINK_FORBIDDEN,
   },
   quota_exceeded: {
     status: 403,
@@ -256,8 +254,7 @@ export const ERRORS = {
   media_too_large: {
     status: 413,
     title: 'Media too large',
-    meaning: 'The file is larger than the limit, or larger than announced.',
-    fix: 'Upload a smaller file: fewer minutes, or a lower bit rate. `Tus-Max-Size` (OPTIONS) gives the limit.',
+    ...MEDIA_TOO_LARGE,
   },
   upload_conflict: {
     status: 409,
@@ -319,7 +316,7 @@ export const ERRORS = {
     status: 500,
     title: 'Internal error',
     meaning: 'The server failed to handle the request, and logged the error.',
-    fix: 'Try again, with growing pauses. If the error persists, report the `X-Request-Id` of the response, which identifies the log entry.',
+    fix: 'Try again, with growing pauses. If the error persists, report the id of the request (header `X-Request-Id`), which identifies the log entry.',
   },
   upstream_unavailable: {
     status: 502,
@@ -359,7 +356,12 @@ export class AppError extends Error {
   /** Further members of the problem document, e.g. `errors` or `issues`. */
   readonly extras: Record<string, unknown>;
 
-  constructor(code: ErrorCode, detail: string, options: { cause?: unknown; extras?: Record<string, unknown> } = {}) {
+  /** `detail` explains this occurrence; where there is no more to say, it is the meaning of the code. */
+  constructor(
+    code: ErrorCode,
+    detail: string = ERRORS[code].meaning,
+    options: { cause?: unknown; extras?: Record<string, unknown> } = {},
+  ) {
     super(detail, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'AppError';
     this.code = code;

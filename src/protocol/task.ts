@@ -2,15 +2,10 @@
  * Declares the task that the operator gives a prepare Job (environment LOOPSTREAM_TASK, JSON), the Job's progress (its answer to
  * GET /progress), and its result (its termination message, JSON, at most 4096 bytes: Kubernetes cuts there). Pure: no I/O, no clock.
  */
+
 import { type Static, Type } from 'typebox';
-import {
-  MediaInfo,
-  RenditionStatus,
-  TrackChoice,
-  UPLOAD_ERRORS,
-  UPLOAD_TYPES,
-  type UploadErrorCode,
-} from '../resources/upload/spec.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../lib/codes/uploads.ts';
+import { MediaInfo, RenditionStatus, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
 import { UploadWarnings } from '../resources/upload/warnings.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';
 

@@ -77,7 +77,7 @@ export function createTopUpService(deps: TopUpDeps) {
   const { db, limits, enabled = true } = deps;
   const payments = (): Payments => {
     if (deps.payments) return deps.payments;
-    throw new AppError('topups_disabled', 'This service accepts no cards, because it has no payment provider.');
+    throw new AppError('topups_disabled');
   };
   const showRow = async (row: store.TopUpRow) => show(row, await readCurrencyDigits(db, row.currency));
   const find = async (accountId: string, id: string): Promise<store.TopUpRow> => {

@@ -47,7 +47,7 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
   /** Throws `crypto_disabled` where there are no deposits. */
   const open = () => {
     if (crypto) return crypto;
-    throw new AppError('crypto_disabled', 'This service accepts no crypto deposits.');
+    throw new AppError('crypto_disabled');
   };
 
   function showPayment(row: PaymentRow, deposit: DepositRow, scans: ReadonlyMap<string, AddressPlace>): CryptoPayment {

@@ -1,4 +1,5 @@
 /** Declares the operations on destinations. Pure: no I/O, no clock. */
+import { DESTINATION_ERRORS } from '../../lib/codes/destinations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
@@ -142,7 +143,7 @@ export const destinationOperations = [
         ok: false,
         stage: 'connect',
         code: 'connection_refused',
-        message: 'The destination refuses connections.',
+        message: DESTINATION_ERRORS.connection_refused.meaning,
         tookMs: 12,
       },
     },

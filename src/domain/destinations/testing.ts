@@ -4,6 +4,7 @@
  */
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
+import { TEST_REFUSALS } from '../../lib/codes/destinations.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError } from '../../lib/errors.ts';
 import { TEST_ANNOTATION } from '../../resources/common/names.ts';
@@ -96,6 +97,6 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     if (result?.code === ON_AIR) throw new AppError('destination_on_air', result.message);
     if (result && result.code !== NOT_RUN) return show(result);
     const why = result?.message ?? 'It did not end in time.';
-    throw new AppError('upstream_unavailable', `The test did not run. ${why}`);
+    throw new AppError('upstream_unavailable', `${TEST_REFUSALS.not_run.meaning} ${why}`);
   };
 }

@@ -1,8 +1,10 @@
 /** Converts the conditions of a stream to the issues and warnings that clients see. Pure: no I/O, no clock. */
+import { findFix } from '../../lib/codes/codes.ts';
+import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { findConditionField, getConditionFix, getReasonCode } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { MEDIA_FIELDS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import { MEDIA_FIELDS } from '../../resources/stream/spec.ts';
 import type { ReadinessIssue, ReadinessWarning } from './record.ts';
 
 export function toIssue(
@@ -26,9 +28,7 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   const warnings = unplayable.items.map(
     ({ field, playlist, index, upload, name, reason, message, since }): ReadinessWarning => {
       const code = getReasonCode(reason);
-      const fix = Object.hasOwn(READINESS_ISSUES, reason)
-        ? getConditionFix({ type: 'MediaReady', status: 'False', reason })
-        : ITEM_FIX;
+      const fix = findFix(code, 'leftOut') ?? getConditionFix({ type: 'MediaReady', status: 'False', reason });
       const item = {
         playlistID: playlist ?? null,
         index: index ?? null,
@@ -41,10 +41,7 @@ export function toWarnings(stream: Pick<LoopStream, 'spec' | 'status'>): Readine
   const more = unplayable.count - warnings.length;
   if (more <= 0) return warnings;
   const message = `${more} more of ${unplayable.total} items are left out.`;
-  const fix = 'Check the uploads of the playlist. Each item joins automatically when it can be played.';
+  const { code, fix } = DEGRADATIONS.ItemsLeftOut;
   const field = findConditionField('MediaReady', stream);
-  return [...warnings, { code: 'items_left_out', message, fix, field, since: media.lastTransitionTime, item: null }];
+  return [...warnings, { code, message, fix, field, since: media.lastTransitionTime, item: null }];
 }
-
-/** Fix for an item whose prepared file the pod could not read. */
-const ITEM_FIX = 'Upload the file again and replace the item with it, or check whether the media storage is complete.';

@@ -2,6 +2,7 @@
 
 import type { KubeEvent } from '../../kube/core.ts';
 import type { Stored } from '../../kube/types.ts';
+import { UNKNOWN_ISSUES } from '../../lib/codes/streams.ts';
 import { createReader } from '../../lib/fields.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
@@ -62,6 +63,8 @@ export const toStream = (stream: LoopStream, now: Date): Stream =>
     degraded: findDegraded(stream),
   });
 
+const { NotChecked: NOT_CHECKED } = UNKNOWN_ISSUES;
+
 const WINDOWS_SHOWN = 5;
 
 /** Computes the schedule's windows. Only the server does so, since time zones change their clocks. */
@@ -89,9 +92,9 @@ export function toReadiness(stream: LoopStream): Readiness {
     if (!ALWAYS_REPORTED.includes(type)) return [];
     return [
       {
-        code: 'not_checked',
-        message: 'The operator has not checked this stream yet.',
-        fix: 'Wait a moment and read it again. If this persists, check whether the operator runs.',
+        code: NOT_CHECKED.code,
+        message: NOT_CHECKED.meaning,
+        fix: NOT_CHECKED.fix,
         field: findConditionField(type, stream),
         since,
       },

@@ -102,7 +102,8 @@ export const Upload = Type.Object(
     error: nullable(
       Type.Object({
         code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
-        message: Type.String(),
+        message: Type.String({ description: 'The cause, as a sentence.' }),
+        fix: Type.String({ description: 'Action that solves the problem.' }),
       }),
     ),
     createdAt: Type.String({ format: 'date-time' }),

@@ -2,6 +2,8 @@
 import type { Readable } from 'node:stream';
 import type { Leases } from '../../db/leases.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
+import { findFix } from '../../lib/codes/codes.ts';
+import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
@@ -16,7 +18,7 @@ import { findLinkRefusal } from '../../resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../resources/upload/requested.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { incomingKey, type MediaTrack } from '../../resources/upload/spec.ts';
+import { incomingKey, type MediaTrack, type UploadStatus } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
@@ -94,6 +96,13 @@ const showTrack = ({ index, kind, codec, language, title, channels, unplayable, 
   automatic: automatic === true,
 });
 
+/** An operator of a later release may report a code that is not in the table yet. */
+const showError = ({ code, message }: NonNullable<UploadStatus['error']>): NonNullable<Upload['error']> => ({
+  code,
+  message,
+  fix: findFix(code, 'uploadError') ?? UPLOAD_ERRORS.prepare_failed.fix,
+});
+
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -110,7 +119,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
-  error: status?.error ?? null,
+  error: status?.error ? showError(status.error) : null,
   createdAt: metadata.creationTimestamp,
 });
 

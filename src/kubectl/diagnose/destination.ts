@@ -1,12 +1,13 @@
 /** Tells the story of a destination. */
 
+import { findFix } from '../../lib/codes/codes.ts';
+import { UNKNOWN_ISSUES } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { listDestinationNames } from '../../resources/stream/destinations.ts';
 import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { formatAge } from '../shell/age.ts';
-import { findAdvice } from '../streams/advice.ts';
 import { explain } from '../streams/problems.ts';
 import type { Reader } from './facts.ts';
 import { type Finding, listConditions, listEvents, type Story } from './story.ts';
@@ -32,13 +33,13 @@ function findFaults({ metadata, status }: Destination): Finding[] {
     return [
       {
         message: `The operator has not checked destination "${metadata.name}".`,
-        fix: 'Wait a moment. If this persists, check that the operator runs and watches this namespace.',
+        fix: UNKNOWN_ISSUES.NotChecked.fix,
       },
     ];
   if (ready.status !== 'True') return [{ message: ready.message, fix: getConditionFix(ready) }];
   const { test } = status ?? {};
   if (!test || test.ok) return [];
-  const fix = findAdvice(test.code, 'destination');
+  const fix = findFix(test.code, 'test');
   return [
     { message: `The last test failed at the step ${test.stage}: ${test.message}`, ...(fix !== undefined && { fix }) },
   ];

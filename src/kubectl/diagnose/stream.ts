@@ -1,13 +1,13 @@
 /** Tells the story of a stream. */
 
 import type { Pod } from '../../kube/core.ts';
+import { findFix } from '../../lib/codes/codes.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
-import { findAdvice } from '../streams/advice.ts';
 import { listPodsOf } from '../streams/logs.ts';
 import { explain, listProblems } from '../streams/problems.ts';
 import { describeDestinationRow } from './destination.ts';
@@ -97,7 +97,7 @@ function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): Fi
 }
 
 function describeRefusal({ destination, code, message }: Word): Finding {
-  const fix = findAdvice(code, 'destination');
+  const fix = findFix(code, 'destination');
   return {
     message: `Destination "${destination}" does not accept the stream. ${message}`,
     fix: [fix, `Test it while no stream uses it: kubectl loop test ${destination}`].filter(Boolean).join(' '),

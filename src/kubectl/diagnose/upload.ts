@@ -1,10 +1,11 @@
 /** Tells the story of an upload. */
+
 import { JOBS, type Job, type Pod } from '../../kube/core.ts';
+import { findFix } from '../../lib/codes/codes.ts';
+import { UPLOAD_WARNINGS } from '../../lib/codes/uploads.ts';
 import { UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
-import { UPLOAD_WARNINGS } from '../../resources/upload/warnings.ts';
 import { formatAge } from '../shell/age.ts';
-import { findAdvice } from '../streams/advice.ts';
 import { listPodsOf } from '../streams/logs.ts';
 import type { Reader } from './facts.ts';
 import {
@@ -40,7 +41,7 @@ export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
 export function findUploadFaults({ metadata, status }: Upload): Finding[] {
   const about = `Upload "${metadata.name}"`;
   const explainCode = (code: string) => {
-    const fix = findAdvice(code, 'upload');
+    const fix = findFix(code, 'uploadError');
     return fix === undefined ? {} : { fix };
   };
   const { error, renditions = [], waiting } = status ?? {};

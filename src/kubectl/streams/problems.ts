@@ -1,9 +1,9 @@
 /** Lists what is wrong with a stream, the gravest first, each with its fix: from the conditions alone. Pure: no I/O, no clock. */
+import { findStreamCode, UNKNOWN_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { getConditionFix, getReasonCode, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { isWanted, type Phase, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
-import { findAdvice } from './advice.ts';
+import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 
 export interface Problem {
   /** Public code, such as `destination_not_found`. */
@@ -44,14 +44,10 @@ function listTroubles({ spec, status }: LoopStream): Problem[] {
     const found = findCondition(conditions, type);
     return found?.status === wrong ? [found] : [];
   };
-  const findFix = (one: Condition) =>
-    Object.hasOwn(READINESS_ISSUES, one.reason)
-      ? getConditionFix(one)
-      : findAdvice(getReasonCode(one.reason), 'degraded');
   const stuck = [...find('PodScheduled', 'False'), ...find('Progressing', 'False')];
   const isAway = isWanted(spec) && phase !== undefined && !RESTING.has(phase) && phase !== 'waiting';
   return [...stuck, ...(isAway ? find('Live', 'False') : []), ...find('Degraded', 'True')].map((one) =>
-    toProblem(one, findFix(one)),
+    toProblem(one, findStreamCode(one.reason)?.fix),
   );
 }
 
@@ -61,7 +57,7 @@ function describeUnseen({ metadata, status }: LoopStream): Problem | undefined {
   return {
     code: 'not_seen',
     message: 'The operator has not reported anything of the stream.',
-    fix: 'Wait a moment. If this persists, check that the operator runs and watches this namespace.',
+    fix: UNKNOWN_ISSUES.NotChecked.fix,
     since: metadata.creationTimestamp,
   };
 }

@@ -2,8 +2,9 @@
  * Tests a destination stage by stage, to report how far the attempt came. This module makes the steps that only an RTMP
  * server answers. The streamer's own transport makes the publish, and so reports the same as on air.
  */
+
 import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
-import type { FailureCode } from '../../protocol/codes.ts';
+import type { FailureCode } from '../../lib/codes/destinations.ts';
 import type { GivenDestination } from '../../resources/destination/read.ts';
 import type { ProbeResult, TestStage } from '../../resources/destination/spec.ts';
 import type { Executable } from '../confinement/confine.ts';

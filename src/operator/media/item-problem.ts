@@ -3,10 +3,10 @@
  * Pure: no I/O, no clock.
  */
 
+import type { ReadinessReason } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Problem } from '../../resources/common/health.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
-import type { ReadinessReason } from '../../resources/stream/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { isPlayable, PREVIEW_PROFILE } from '../../resources/upload/spec.ts';

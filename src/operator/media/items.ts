@@ -4,6 +4,7 @@
  * an account can ask for, so media is prepared only for streams whose readiness gates are all open. Pure: no I/O, no clock.
  */
 
+import type { ReadinessReason } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
@@ -12,7 +13,7 @@ import type { Playing, Track } from '../../resources/stream/playing.ts';
 import { formatProfile, type Profile } from '../../resources/stream/profile.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { isWanted, type MediaField, type Phase, type ReadinessReason } from '../../resources/stream/spec.ts';
+import { isWanted, type MediaField, type Phase } from '../../resources/stream/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition, isPlayable, type RenditionStatus } from '../../resources/upload/spec.ts';

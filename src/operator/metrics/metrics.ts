@@ -1,4 +1,5 @@
 /** Collects the operator's metrics for Prometheus, named as in controller-runtime where that has the same. */
+
 import { setImmediate } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import {
@@ -11,12 +12,12 @@ import {
 } from '../../kube/metrics.ts';
 import type { OnRequest } from '../../kube/transport.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { FAILURES } from '../../protocol/codes.ts';
+import { DESTINATION_ERRORS } from '../../lib/codes/destinations.ts';
+import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { NOT_RUN, ON_AIR } from '../../resources/destination/spec.ts';
 import { PHASES, type Phase } from '../../resources/stream/spec.ts';
-import { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import type { Caches } from '../caches/caches.ts';
 import type { Reconcile } from '../runtime/controller.ts';
 import type { ReportResult } from '../stream/report-result.ts';
@@ -212,7 +213,7 @@ function historyMetrics(registry: Registry): Metrics['showObjects'] {
     labelNames: ['code'],
     registers: [registry],
   });
-  for (const code of ['ok', ...Object.keys(FAILURES), ON_AIR, NOT_RUN]) tests.inc({ code }, 0);
+  for (const code of ['ok', ...Object.keys(DESTINATION_ERRORS), ON_AIR, NOT_RUN]) tests.inc({ code }, 0);
   return ({ streams, uploads, pods, destinations }, clock) => {
     destinations.onChange((_key, current, previous) => {
       const test = current?.status?.test;

@@ -3,12 +3,12 @@
  * Pure: no I/O, no clock.
  */
 
+import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, findNextStall, type Health, judgeProblem, readSince } from '../../resources/common/health.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
 import { readVersion } from '../../resources/playlist/version.ts';
-import { READINESS_ISSUES } from '../../resources/stream/spec.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem, type ItemProblem } from '../media/item-problem.ts';
 import { buildConditions, type Verdict } from '../runtime/controller.ts';
@@ -49,7 +49,7 @@ export function assessItems(playlist: Playlist, findUpload: (name: string) => Up
 const EMPTY: ItemProblem = {
   reason: 'PlaylistEmpty',
   outlook: 'stays',
-  message: `The playlist has no items. ${READINESS_ISSUES.PlaylistEmpty.fix}`,
+  message: `${READINESS_ISSUES.PlaylistEmpty.meaning} ${READINESS_ISSUES.PlaylistEmpty.fix}`,
 };
 
 /** The problem that is over first, where nothing of the list can be played. */

@@ -6,6 +6,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import type { Program } from '../../protocol/program.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
@@ -18,7 +19,6 @@ import {
   MAX_UNPLAYABLE,
   type MediaField,
   READINESS_CONDITIONS,
-  READINESS_ISSUES,
   type Unplayable,
   type UnplayableItem,
 } from '../../resources/stream/spec.ts';

@@ -3,6 +3,7 @@
  * wrong while it is on air. Pure: no I/O, no clock.
  */
 
+import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
@@ -34,9 +35,9 @@ export interface PodReport {
 }
 
 export interface PodProblem {
-  reason: 'NothingPlayable' | 'PreparationBehind' | 'DestinationReconnecting';
+  reason: keyof typeof DEGRADATIONS;
   message: string;
-  /** Of a destination: the code of its failure (protocol/codes.ts). */
+  /** Of a destination: the code of its failure (lib/codes/destinations.ts). */
   code?: string;
 }
 
@@ -65,12 +66,14 @@ function describeBehind({ item }: StreamerReport['preparationBehind']): PodProbl
   if (!item) return [];
   const message =
     `Preparing "${shorten(item.name || item.id)}" is slower than playing it, so the stream repeats what is prepared. ` +
-    'Wait until more is prepared, give the preparation a faster node, or choose a lower quality.';
+    DEGRADATIONS.PreparationBehind.fix;
   return [{ reason: 'PreparationBehind', message }];
 }
 
 function listProblems({ playable, preparationBehind, destinations }: StreamerReport): PodProblem[] {
-  const nothing: PodProblem[] = playable ? [] : [{ reason: 'NothingPlayable', message: 'No item can be played.' }];
+  const nothing: PodProblem[] = playable
+    ? []
+    : [{ reason: 'NothingPlayable', message: DEGRADATIONS.NothingPlayable.meaning }];
   const failing = destinations.flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected || !lastError) return [];
     const { code } = lastError;

@@ -6,13 +6,14 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { type LoopStreamStatus, READINESS_CONDITIONS, READINESS_ISSUES } from '../../resources/stream/spec.ts';
+import { type LoopStreamStatus, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import type { Decision } from './decide.ts';

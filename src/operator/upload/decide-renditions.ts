@@ -1,16 +1,11 @@
 /** Decides on the renditions of an upload that has been imported: those to make, to keep and to drop. Pure: no I/O, no clock. */
 
 import { kubeTime } from '../../lib/clock.ts';
+import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import {
-  findRendition,
-  type MediaInfo,
-  PREVIEW_PROFILE,
-  type RenditionStatus,
-  UPLOAD_ERRORS,
-} from '../../resources/upload/spec.ts';
+import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
 import { getWorkKey, keepRenditionKey, type WantedJob, wantRendition } from './job.ts';
@@ -22,7 +17,7 @@ import { noPreparedRoom, ROOM_MS } from './storage-grant.ts';
 export function findChoiceError({ spec }: Upload, media: MediaInfo | undefined): UploadError | undefined {
   const problem = findListedProblem(spec.track, spec.tracks, media);
   const code = 'media_track_not_found';
-  return problem === undefined ? undefined : { code, message: `${UPLOAD_ERRORS[code]} ${problem}` };
+  return problem === undefined ? undefined : { code, message: `${UPLOAD_ERRORS[code].meaning} ${problem}` };
 }
 
 /** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */

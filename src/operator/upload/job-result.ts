@@ -1,8 +1,8 @@
 /** Reads the outcome of a prepare Job from the status of its pods. Pure: no I/O, no clock. */
 
 import type { Job, Pod } from '../../kube/core.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { type PrepareResult, readResult } from '../../protocol/task.ts';
-import { UPLOAD_ERRORS, type UploadErrorCode } from '../../resources/upload/spec.ts';
 import { listTerminations } from '../pods/status.ts';
 
 export type Outcome =
@@ -43,10 +43,7 @@ export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome 
     const read = readResult(end.message);
     return read.ok
       ? { kind: 'done', result: read.message }
-      : failed(
-          'prepare_failed',
-          'Preparing the file failed: the Job returned an unreadable result. Import the file again.',
-        );
+      : failed('prepare_failed', `${UPLOAD_ERRORS.prepare_failed.meaning} The Job returned an unreadable result.`);
   }
   const errors = listErrors(pods);
   const endless = errors.filter((error) => error?.isEndless === true);
@@ -57,12 +54,9 @@ export function readOutcome(job: Job, pods: readonly Pod[], now: Date): Outcome 
   if (failure) {
     // It never had a pod, which a policy or a quota may have refused: nothing is known of the file.
     if (failure.reason === 'DeadlineExceeded' && pods.length === 0 && !job.status?.failed) return { kind: 'lost' };
-    if (failure.reason === 'DeadlineExceeded')
-      return failed('prepare_timeout', `${UPLOAD_ERRORS.prepare_timeout} Import a shorter file.`);
+    if (failure.reason === 'DeadlineExceeded') return failed('prepare_timeout', UPLOAD_ERRORS.prepare_timeout.meaning);
     const result = errors.at(-1);
-    return result
-      ? { kind: 'done', result }
-      : failed('prepare_failed', `${UPLOAD_ERRORS.prepare_failed} Import the file again.`);
+    return result ? { kind: 'done', result } : failed('prepare_failed', UPLOAD_ERRORS.prepare_failed.meaning);
   }
   if (!finished(job, 'Complete')) return { kind: 'running' };
   const since = Date.parse(job.status?.completionTime ?? '');

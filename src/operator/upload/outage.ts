@@ -4,7 +4,8 @@
  */
 import { type Backoff, exponentialMs } from '../../lib/backoff.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { UPLOAD_ERRORS, type UploadWaiting } from '../../resources/upload/spec.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
+import type { UploadWaiting } from '../../resources/upload/spec.ts';
 
 /** From the first failure on; a server that is away for longer is given up. */
 const PATIENCE_MS = 30 * 60_000;
@@ -12,7 +13,7 @@ const PATIENCE_MS = 30 * 60_000;
 const BACKOFF: Backoff = { baseMs: 10_000, maxMs: 5 * 60_000 };
 
 interface Failure {
-  error: { code: keyof typeof UPLOAD_ERRORS; message: string };
+  error: { code: UploadErrorCode; message: string };
   retryAfterSeconds?: number;
 }
 
@@ -28,7 +29,7 @@ export function planWait(
   if (now.getTime() >= until) return undefined;
   const tries = (before?.tries ?? 0) + 1;
   const next = Math.min(now.getTime() + Math.max(exponentialMs(BACKOFF, tries - 1), retryAfterSeconds * 1000), until);
-  const message = error.message.replace(`${UPLOAD_ERRORS[error.code]} `, '');
+  const message = error.message.replace(`${UPLOAD_ERRORS[error.code].meaning} `, '');
   return { message, since, until: kubeTime(new Date(until)), nextTryAt: kubeTime(new Date(next)), tries };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { Job, Pod } from '../../kube/core.ts';
+import type { UploadErrorCode } from '../../lib/codes/uploads.ts';
 import type { PrepareProgress, PrepareResult } from '../../protocol/task.ts';
 import { helpersJobName, importJobName } from '../../resources/common/names.ts';
 import { readRetryRequest } from '../../resources/upload/requested.ts';
@@ -14,7 +15,6 @@ import {
   type MediaInfo,
   PREVIEW_PROFILE,
   type RenditionStatus,
-  type UPLOAD_ERRORS,
   type UploadStatus,
 } from '../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../resources/upload/warnings.ts';
@@ -84,7 +84,7 @@ export interface UploadDecision {
   requeueAt?: Date;
 }
 
-export type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+export type UploadError = { code: UploadErrorCode; message: string };
 
 /** Collects the changes that the parts of an upload need. */
 export class Plan {

@@ -4,10 +4,10 @@
  */
 
 import type { Job } from '../../kube/core.ts';
+import type { UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { importJobName } from '../../resources/common/names.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { computeCountedBytes, isFetching } from '../../resources/upload/size.ts';
-import type { UPLOAD_ERRORS } from '../../resources/upload/spec.ts';
 import { readTask } from './job.ts';
 
 /** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */
@@ -41,7 +41,7 @@ export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourc
   return left > 0 ? { maxBytes: left } : 'full';
 }
 
-type UploadError = { code: keyof typeof UPLOAD_ERRORS; message: string };
+type UploadError = { code: UploadErrorCode; message: string };
 
 interface Asked {
   /** Jobs of the upload, by name. */

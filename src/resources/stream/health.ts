@@ -3,6 +3,7 @@
  * Reconciling and Stalled tell tools what the phase and the other conditions tell people. Pure: no I/O, no clock.
  */
 
+import { READINESS_ISSUES, type ReadinessReason } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition, type Verdict } from '../common/conditions.ts';
 import {
   findNextStall,
@@ -16,7 +17,7 @@ import {
 import { listReceivers } from './destinations.ts';
 import { readGates } from './readiness.ts';
 import type { LoopStream } from './resource.ts';
-import { type Phase, READINESS_CONDITIONS, READINESS_ISSUES, type ReadinessReason } from './spec.ts';
+import { type Phase, READINESS_CONDITIONS } from './spec.ts';
 
 /**
  * How each reason of a readiness condition, of a gate and of Progressing goes away. A new reason does not compile until it is here

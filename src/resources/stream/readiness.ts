@@ -2,16 +2,10 @@
  * Lists the reasons that keep a stream off air, once for REST, GraphQL and Kubernetes: a condition that is False, its
  * public code and its fix. Pure: no I/O, no clock.
  */
+import { findStreamCode, READINESS_ISSUES, type ReadinessReason } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition, type Verdict } from '../common/conditions.ts';
 import type { LoopStream } from './resource.ts';
-import {
-  type LoopStreamSpec,
-  MEDIA_FIELDS,
-  READINESS_CONDITIONS,
-  READINESS_ISSUES,
-  REFUSED_CHANGES,
-  type ReadinessReason,
-} from './spec.ts';
+import { type LoopStreamSpec, MEDIA_FIELDS, READINESS_CONDITIONS } from './spec.ts';
 
 type IssueCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -42,13 +36,12 @@ export function findConditionField(type: string, stream?: Pick<LoopStream, 'spec
 const snakeCase = (text: string): string => text.replace(/(?<=[a-z0-9])[A-Z]/g, '_$&').toLowerCase();
 
 /** The public code of a reason. */
-export const getReasonCode = (reason: string): string =>
-  Object.hasOwn(READINESS_ISSUES, reason) ? READINESS_ISSUES[reason as ReadinessReason].code : snakeCase(reason);
+export const getReasonCode = (reason: string): string => findStreamCode(reason)?.code ?? snakeCase(reason);
 
 /** Returns the fix for a condition that is not True. */
 export function getConditionFix({ type, status, reason }: Pick<Verdict, 'type' | 'status' | 'reason'>): string {
-  if (Object.hasOwn(READINESS_ISSUES, reason)) return READINESS_ISSUES[reason as ReadinessReason].fix;
-  if (Object.hasOwn(REFUSED_CHANGES, reason)) return REFUSED_CHANGES[reason as keyof typeof REFUSED_CHANGES].fix;
+  const known = findStreamCode(reason);
+  if (known) return known.fix;
   if (status === 'False' && !isReadinessCondition(type) && type !== 'PodScheduled')
     return `Make the condition "${type}" true; the stream then goes on air automatically.`;
   return 'Wait a moment, and read the stream again.';

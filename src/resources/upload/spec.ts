@@ -4,6 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
 import { UploadWarnings } from './warnings.ts';
 
@@ -15,32 +16,6 @@ export const UPLOAD_TYPES = ['video', 'audio'] as const;
  */
 export const UPLOAD_STATES = ['importing', 'preparing', 'ready', 'failed'] as const;
 export type UploadState = (typeof UPLOAD_STATES)[number];
-
-/** Why an import or a preparation failed: code → the sentence for people. */
-export const UPLOAD_ERRORS = {
-  link_unreachable: 'The link could not be fetched.',
-  link_forbidden: 'The link leads to an address from which imports are not allowed.',
-  link_is_a_page: 'The link leads to a page, not to a file.',
-  link_too_slow: 'The server of the link sends the file too slowly.',
-  media_too_large: 'The file is larger than the limit.',
-  media_too_long: 'The file is longer than the limit.',
-  media_too_many_pixels: 'The picture of the file is larger than the limit.',
-  media_too_complex: 'The file is too complex to prepare.',
-  media_empty: 'The file is empty.',
-  media_unfinished: 'The recording was never finished: its index is missing.',
-  media_unreadable: 'The file is not a video or audio file that can be read to its end.',
-  media_format_unsupported: 'The format of the file is not supported.',
-  media_track_not_found: 'The file has no such track that can be played.',
-  media_encrypted: 'The file is encrypted (DRM), and its key is not in it. Upload a copy without copy protection.',
-  media_colors_unsupported: 'The colours of the file cannot be converted correctly.',
-  media_has_no_video: 'The file has no video; upload it as AUDIO, or choose another file.',
-  media_has_no_audio: 'The file has no audio; upload it as VIDEO, or choose another file.',
-  storage_full: 'The media storage is full.',
-  storage_taken: 'The media storage belongs to another installation of loopstream.',
-  prepare_timeout: 'Preparing the file took longer than the time limit.',
-  prepare_failed: 'Preparing the file failed.',
-} as const;
-export type UploadErrorCode = keyof typeof UPLOAD_ERRORS;
 
 const UploadError = Type.Object(
   {

@@ -18,7 +18,7 @@ import {
   refuseAuthorization,
 } from '../../auth/requests.ts';
 import { hideDuration } from '../../auth/timing.ts';
-import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { AppError, ERRORS, type ErrorCode } from '../../lib/errors.ts';
 import { readBody } from '../http/body.ts';
 import { openToPages } from '../http/cors.ts';
 import { answerError } from '../http/errors.ts';
@@ -60,7 +60,7 @@ const OAUTH_ERRORS = {
   extend: ({ code, status, message }: { code: ErrorCode; status: number; message: string }) => ({
     error:
       status === 429 || status === 503 ? 'temporarily_unavailable' : status >= 500 ? 'server_error' : 'invalid_request',
-    error_description: code === 'internal' ? 'The server failed to handle the request, and logged the error.' : message,
+    error_description: code === 'internal' ? ERRORS.internal.meaning : message,
   }),
 };
 

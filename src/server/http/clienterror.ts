@@ -36,7 +36,7 @@ const owes = (socket: Socket, response: ServerResponse | undefined): boolean =>
   (response.req.complete || response.headersSent || response.socket !== socket);
 
 function answerTo(code: ErrorCode): string {
-  const body = JSON.stringify(toProblem(new AppError(code, ERRORS[code].meaning)));
+  const body = JSON.stringify(toProblem(new AppError(code)));
   const { status } = ERRORS[code];
   return [
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,

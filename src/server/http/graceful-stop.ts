@@ -16,7 +16,7 @@ export function stopGracefully(app: FastifyInstance, { leaving, stopping }: Stop
   let atWork = 0;
   const idle = Promise.withResolvers<void>();
   app.addHook('onRequest', (_request, reply, done) => {
-    if (stopping.aborted) return done(new AppError('shutting_down', 'This server is stopping. Try again.'));
+    if (stopping.aborted) return done(new AppError('shutting_down'));
     atWork += 1;
     // `close` fires for every response, also for one that the client abandoned.
     reply.raw.on('close', () => {

@@ -17,7 +17,7 @@ export function parseJson(bytes: Uint8Array): unknown {
     text = UTF8.decode(bytes);
     value = JSON.parse(text);
   } catch (cause) {
-    throw new AppError('malformed_json', 'The body is not JSON in UTF-8.', { cause });
+    throw new AppError('malformed_json', undefined, { cause });
   }
   const problem = describeProblem(text);
   if (problem) throw validationFailed([problem]);

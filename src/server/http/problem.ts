@@ -46,7 +46,7 @@ export function toAppError(error: unknown): AppError {
   if (isDatabaseError(error))
     return new AppError('upstream_unavailable', 'The database did not respond. Try again.', { cause: error });
   const known = mapFastifyCode(error);
-  if (known) return new AppError(known, ERRORS[known].meaning, { cause: error });
+  if (known) return new AppError(known, undefined, { cause: error });
   return new AppError('internal', ERRORS.internal.meaning, { cause: error });
 }
 

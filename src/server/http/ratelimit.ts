@@ -4,7 +4,7 @@
  */
 import rateLimit, { normalizeIP } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, ERRORS } from '../../lib/errors.ts';
 
 export interface Quota {
   requests: number;
@@ -36,7 +36,7 @@ export async function limitRate(app: FastifyInstance, { requests, windowMs }: Qu
     keyGenerator: (request) => (request.principal ? `account ${request.principal.accountId}` : readAddress(request)),
     errorResponseBuilder: (_request, { ttl }) => {
       const seconds = Math.ceil(ttl / 1000);
-      return new AppError('rate_limited', `The rate limit is used up. Try again in ${seconds} seconds.`);
+      return new AppError('rate_limited', `${ERRORS.rate_limited.meaning} Try again in ${seconds} seconds.`);
     },
   });
 }

@@ -5,7 +5,8 @@
 import { type Static, Type } from 'typebox';
 import { LiveStats } from '../../domain/stats/record.ts';
 import { Readiness, type ReadinessIssue, Stream, StreamEvent } from '../../domain/streams/record.ts';
-import { STATE_CODES } from '../../protocol/state-codes.ts';
+import { findFix } from '../../lib/codes/codes.ts';
+import { DIAGNOSES } from '../../lib/codes/streams.ts';
 
 const Finding = Type.Object({
   code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
@@ -55,9 +56,8 @@ const TOOL_FOR_CODE = new Map([
   ['media_awaits_gate', 'get_stream_readiness'],
 ]);
 
-const findFix = (code: string, place: string): string =>
-  STATE_CODES.find((state) => state.code === code && state.place.includes(place))?.fix ??
-  'Try again in a moment. If the problem persists, read the events.';
+/** For a code that is newer than the table. */
+const UNKNOWN_FIX = 'Try again in a moment. If the problem persists, read the events.';
 
 const describeIssue = ({ code, message, fix, field }: ReadinessIssue): Finding => ({
   code,
@@ -74,7 +74,7 @@ function findFailedDestinations({ liveStats }: Facts): Finding[] {
       {
         code,
         message: `Destination "${name}" does not accept the stream. ${message}`,
-        fix: findFix(code, 'lastError.code'),
+        fix: findFix(code, 'destination') ?? UNKNOWN_FIX,
         tool: 'update_destination',
       },
     ];
@@ -97,7 +97,7 @@ const findBrokenItems = ({ readiness, liveStats }: Facts): Finding[] =>
     .map(({ code, name, message }) => ({
       code,
       message: `Item "${name}" cannot be played and is left out. ${message}`,
-      fix: 'Upload the file again, and replace the item with it.',
+      fix: findFix(code, 'brokenItem') ?? UNKNOWN_FIX,
       tool: 'create_upload_from_link',
     }));
 
@@ -106,41 +106,31 @@ const ON_AIR = ['live', 'reconnecting'];
 function checkState({ stream, liveStats }: Facts): Finding[] {
   const { status } = stream;
   const findings: Finding[] = [];
-  if (status === 'failed')
-    findings.push({
-      code: 'failed',
-      message: 'The stream has failed, and does not restart automatically.',
-      fix: 'Read the events, fix the cause that they name, and start the stream again.',
-      tool: 'start_stream',
-    });
+  const add = (code: keyof typeof DIAGNOSES, tool: string) => {
+    const { meaning: message, fix } = DIAGNOSES[code];
+    findings.push({ code, message, fix, tool });
+  };
+  if (status === 'failed') add('failed', 'start_stream');
   if (ON_AIR.includes(status) && !liveStats.live && liveStats.destinations.length === 0)
-    findings.push({
-      code: 'no_numbers',
-      message: 'The stream is on air, but its live numbers cannot be read at the moment.',
-      fix: 'Try again in a few seconds.',
-      tool: 'get_stream_live_stats',
-    });
+    add('no_numbers', 'get_stream_live_stats');
   return findings;
 }
 
-/** Advice on the condition that a stream reports while on air (operator/stream/conditions.ts). */
-const DEGRADED = new Map([
-  ['nothing_playable', { fix: 'Give the stream a file that plays.', tool: 'create_upload_from_link' }],
-  ['items_left_out', { fix: 'Upload the file again, and replace the item with it.', tool: 'create_upload_from_link' }],
-  [
-    'preparation_behind',
-    { fix: 'Wait until more is prepared, or choose a lower quality.', tool: 'get_stream_readiness' },
-  ],
-  ['media_failed', { fix: 'Upload a file that plays.', tool: 'create_upload_from_link' }],
-  ['destination_reconnecting', { fix: 'Read the error of the destination.', tool: 'get_stream_live_stats' }],
+/** Tools by the code of `degraded`. */
+const TOOL_FOR_DEGRADED = new Map([
+  ['nothing_playable', 'create_upload_from_link'],
+  ['items_left_out', 'create_upload_from_link'],
+  ['preparation_behind', 'get_stream_readiness'],
+  ['media_failed', 'create_upload_from_link'],
+  ['destination_reconnecting', 'get_stream_live_stats'],
 ]);
 
 /** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
 function findDegraded({ stream: { degraded } }: Facts, found: readonly Finding[]): Finding[] {
   if (!degraded || (found.length > 0 && degraded.code !== 'nothing_playable')) return [];
   const { code, message } = degraded;
-  const { fix, tool } = DEGRADED.get(code) ?? { fix: 'Read the events of the stream.', tool: 'list_stream_events' };
-  return [{ code, message, fix, tool }];
+  const fix = findFix(code, 'degraded') ?? UNKNOWN_FIX;
+  return [{ code, message, fix, tool: TOOL_FOR_DEGRADED.get(code) ?? 'list_stream_events' }];
 }
 
 const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {

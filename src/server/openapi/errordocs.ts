@@ -1,10 +1,11 @@
 /**
  * Documents each code for the pages at /docs/errors, to which the `type` of a problem links, and for docs/errors/. A code may also
- * appear inside a response, and some appear only there (protocol/state-codes.ts).
+ * appear inside a response, and some appear only there (lib/codes/).
  * Pure: no I/O, no clock.
  */
+import type { CodeText } from '../../lib/codes/code-text.ts';
+import { CODES, type ListedCode, PLACES } from '../../lib/codes/codes.ts';
 import { ERRORS, type ErrorCode } from '../../lib/errors.ts';
-import { STATE_CODES, type StateCode } from '../../protocol/state-codes.ts';
 import { PROBLEM_TYPE } from '../http/problem.ts';
 import type { OpenApi } from './document.ts';
 import { resolveResponse } from './openapi.ts';
@@ -41,7 +42,7 @@ export function listErrorDocs(doc: OpenApi): ErrorDoc[] {
     })),
   );
   const known = new Set<string>(Object.keys(ERRORS));
-  const others = Map.groupBy(STATE_CODES, ({ code }) => code);
+  const others = Map.groupBy(CODES, ({ code }) => code);
   const problems = (Object.keys(ERRORS) as ErrorCode[]).map((code): ErrorDoc => {
     const { status, title, meaning, fix } = ERRORS[code];
     const answering = operations.filter(({ codes }) => codes.includes(code)).map(({ name }) => name);
@@ -55,17 +56,24 @@ export function listErrorDocs(doc: OpenApi): ErrorDoc[] {
       again,
       operations: answering,
       everywhere: answering.length === operations.length,
-      places: others.get(code)?.map(({ place }) => place) ?? [],
+      places: others.get(code)?.flatMap((state) => describePlaces(state, { meaning, fix })) ?? [],
     };
   });
   const states = [...others].filter(([code]) => !known.has(code));
   return [...problems, ...states.map(([code, found]) => stateDoc(code, found))];
 }
 
-function stateDoc(code: string, found: readonly StateCode[]): ErrorDoc {
+/** Where a code appears; with its own words there, if it means something else than as an answer. */
+function describePlaces({ places, meaning, fix }: ListedCode, answer: CodeText): string[] {
+  const words = meaning === answer.meaning ? '' : `: ${meaning} ${fix}`;
+  return places.map((place) => `${PLACES[place]}${words}`);
+}
+
+function stateDoc(code: string, found: readonly ListedCode[]): ErrorDoc {
   const title = `${code[0]?.toUpperCase()}${code.slice(1).replaceAll('_', ' ')}`;
-  const [meaning, fix] = [found.map((one) => one.meaning).join(' '), found.map((one) => one.fix).join(' ')];
-  const places = found.map(({ place }) => place);
+  const join = (read: (one: ListedCode) => string) => [...new Set(found.map(read))].join(' ');
+  const [meaning, fix] = [join((one) => one.meaning), join((one) => one.fix)];
+  const places = found.flatMap((one) => one.places.map((place) => PLACES[place]));
   return { code, status: undefined, title, meaning, fix, again: '', operations: [], everywhere: false, places };
 }
 
@@ -78,7 +86,7 @@ export const whoAnswers = ({ operations, everywhere }: ErrorDoc): string =>
   everywhere ? 'Every operation may return it.' : operations.length === 0 ? 'It belongs to no operation.' : '';
 
 const NOTE =
-  '<!-- Made from src/lib/errors.ts, src/protocol/state-codes.ts and the routes by `make generate`; a test fails when it is not current. -->';
+  '<!-- Made from src/lib/codes/, src/lib/errors.ts and the routes by `make generate`; a test fails when it is not current. -->';
 
 const markdownList = (lines: readonly string[]): string => lines.map((line) => `- ${line}\n`).join('');
 

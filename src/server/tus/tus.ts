@@ -13,7 +13,7 @@ import { Locks } from '../../domain/uploads/locks.ts';
 import { type MinimumRate, readAtRate } from '../../domain/uploads/minimum-rate.ts';
 import { concatHeader, readConcat } from '../../domain/uploads/parts.ts';
 import { BYTES } from '../../domain/uploads/resumable.ts';
-import { AppError, ERRORS, validationFailed } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { PieceMemory } from '../../media/storage/pieces.ts';
 import { StorageError } from '../../media/storage/storage.ts';
 import { isBytes, protocolHeaders } from './headers.ts';
@@ -130,8 +130,7 @@ const header = ({ headers }: FastifyRequest, name: string): string | undefined =
 function refusal({ status }: Response, text: string, method: string, thrown: unknown): unknown {
   if (thrown instanceof StorageError) return new AppError('upstream_unavailable', thrown.message, { cause: thrown });
   if (thrown instanceof Error && !('status_code' in thrown)) return thrown;
-  const known = (code: 'upload_not_found' | 'upload_conflict' | 'media_too_large') =>
-    new AppError(code, ERRORS[code].meaning);
+  const known = (code: 'upload_not_found' | 'upload_conflict' | 'media_too_large') => new AppError(code);
   const message = text.trim();
   if (status === 404 || status === 410) return known('upload_not_found');
   if (status === 413) return known('media_too_large');
@@ -160,7 +159,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
   });
   app.addHook('preValidation', async (request, reply) => {
     if (request.method !== 'OPTIONS' && header(request, 'tus-resumable') !== VERSION)
-      throw new AppError('tus_version_unsupported', ERRORS.tus_version_unsupported.meaning);
+      throw new AppError('tus_version_unsupported');
     if (request.method === 'PATCH' && !isBytes(request.headers['content-type'])) {
       void reply.header('accept-patch', BYTES);
       throw new AppError('unsupported_media_type', `The body must have the Content-Type ${BYTES}.`);

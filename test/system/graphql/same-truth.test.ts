@@ -1,12 +1,14 @@
 /**
  * Tests that REST, GraphQL and the real kubectl agree about the same streams, in every state, also before the operator's first reconcile.
  */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Readiness, Stream } from '../../../src/domain/streams/record.ts';
 import type { Stored } from '../../../src/kube/types.ts';
+import { READINESS_ISSUES } from '../../../src/lib/codes/streams.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
@@ -16,7 +18,6 @@ import {
   type LoopStreamStatus,
   PHASES,
   READINESS_CONDITIONS,
-  READINESS_ISSUES,
 } from '../../../src/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery } from '../../kit/make/graphql.ts';

@@ -2,6 +2,7 @@
  * Tests `kubectl loop` as a person has it: the bundled file in PATH, the real kubectl, an account that an exec plug-in signs in, the
  * operator on a real control plane.
  */
+
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
@@ -12,9 +13,9 @@ import { parse, stringify } from 'yaml';
 import { buildKubectl } from '../../../scripts/build-kubectl.ts';
 import { EVENTS, JOBS, PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
+import { READINESS_ISSUES } from '../../../src/lib/codes/streams.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { applyRights } from '../../../tools/local/rights.ts';
 import { createRefusals } from '../../kit/make/refusals.ts';

@@ -1,16 +1,18 @@
 /** Tests a stream in each kind of trouble on a real control plane: REST, GraphQL and kubectl report the same. */
+
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
+import { READINESS_ISSUES } from '../../../src/lib/codes/streams.ts';
 import type { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { GATE } from '../../../src/lib/sentences.ts';
 import { API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { type LoopStreamSpec, READINESS_ISSUES } from '../../../src/resources/stream/spec.ts';
+import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';

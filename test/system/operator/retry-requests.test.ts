@@ -1,12 +1,13 @@
 /** Tests that a start and a stop by REST name what Kubernetes refuses and when it is tried again, and that each tries it at once. */
+
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/lib/codes/streams.ts';
 import type { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import { findCondition } from '../../../src/resources/common/conditions.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';

@@ -1,11 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
+import { CODES } from '../../../src/lib/codes/codes.ts';
 import { ERRORS } from '../../../src/lib/errors.ts';
-import { FAILURES } from '../../../src/protocol/codes.ts';
-import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/resources/stream/spec.ts';
-import { UPLOAD_ERRORS } from '../../../src/resources/upload/spec.ts';
-import { UPLOAD_WARNINGS } from '../../../src/resources/upload/warnings.ts';
 import { describeApi } from '../../../src/server/openapi/describe.ts';
 import { type ErrorDoc, listErrorDocs } from '../../../src/server/openapi/errordocs.ts';
 import { errorIndex, errorPage } from '../../../src/server/openapi/errorpages.ts';
@@ -22,16 +19,7 @@ test('docs/errors/ matches the code, a page for each code and no other (fix with
   const expected = [...apiFiles(await describeApi())].filter(([name]) => name.startsWith('errors/'));
   expect(readdirSync(join(DOCS, 'errors')).sort()).toEqual(expected.map(([name]) => name.slice(7)).sort());
   for (const [name, text] of expected) expect(readFileSync(join(DOCS, name), 'utf8'), name).toBe(text);
-  const tables = [
-    ...Object.keys(ERRORS),
-    ...Object.keys(UPLOAD_ERRORS),
-    ...Object.keys(UPLOAD_WARNINGS),
-    ...Object.values(READINESS_ISSUES).map(({ code }) => code),
-    ...Object.keys(FAILURES),
-    ...Object.values(REFUSED_CHANGES).map(({ code }) => code),
-    'items_left_out',
-    'preparation_behind',
-  ];
+  const tables = [...Object.keys(ERRORS), ...CODES.map(({ code }) => code)];
   expect(expected.map(([name]) => name).sort()).toEqual(
     [...new Set(['README', ...tables])].map((code) => `errors/${code}.md`).sort(),
   );
@@ -53,10 +41,13 @@ test('a code that is about operations is answered by some', () => {
 test('a code says where it stands when that is not in a problem, or not only there', () => {
   const listPlaces = (code: string) => docs.find((doc) => doc.code === code)?.places;
   expect(listPlaces('media_unreadable')).toEqual(['`error.code` of an upload']);
-  expect(listPlaces('upload_not_found')).toEqual(['`code` of an issue in a stream’s readiness']);
   expect(listPlaces('dns_failed')).toEqual([
-    '`lastError.code` of a destination in a stream’s live-stats, and `code` of a test of it',
+    '`lastError.code` of a destination in a stream’s live-stats',
+    '`code` of a test of a destination',
   ]);
+  expect(listPlaces('link_forbidden')).toEqual(['`error.code` of an upload']);
+  // Another meaning than as an answer.
+  expect(listPlaces('quota_exceeded')?.[0]).toMatch(/^`code` of an issue in a stream’s readiness: A ResourceQuota /);
   expect(docs.filter(({ status, places }) => status === undefined && places.length === 0)).toEqual([]);
 });
 

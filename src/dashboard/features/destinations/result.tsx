@@ -39,13 +39,11 @@ export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: 
 /** Why there was no test. */
 export function TestProblem({ error }: { error: unknown }) {
   const streamIDs = error instanceof ProblemError ? (error.problem.streamIDs ?? []) : [];
+  // The detail names streams by their ids; their links are below.
   const isOnAir = error instanceof ProblemError && error.code === 'destination_on_air';
   return (
     <div className={forms.problem} role="alert">
-      {isOnAir
-        ? 'A stream is on air there, and a test would interrupt it. The stream’s page shows whether the destination ' +
-          'accepts it. To test, stop the stream first.'
-        : problemText(error)}
+      {isOnAir ? `${error.problem.title}. ${error.fix}` : problemText(error)}
       <StreamLinks ids={streamIDs} />
     </div>
   );

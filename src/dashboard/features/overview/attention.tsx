@@ -11,7 +11,6 @@ import { IssueLines } from '../streams/issues.tsx';
 import { getPhaseLook, isRunning } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
 import { UploadTag } from '../uploads/row.tsx';
-import { getUploadFix } from '../uploads/text.ts';
 import classes from './overview.module.css';
 
 const NEEDING_SHOWN = 6;
@@ -31,7 +30,6 @@ function Reason({ stream }: { stream: Stream }) {
 }
 
 function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
-  const fix = error ? getUploadFix(error.code) : undefined;
   return (
     <>
       <div className={classes.needHead}>
@@ -41,7 +39,7 @@ function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
         <UploadTag state="failed" />
       </div>
       <p>{error?.message ?? 'The upload failed.'}</p>
-      <p className={classes.dim}>{fix ?? 'Delete it, and add it again.'}</p>
+      <p className={classes.dim}>{error?.fix ?? 'Delete it, and add it again.'}</p>
     </>
   );
 }

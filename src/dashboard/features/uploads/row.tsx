@@ -23,7 +23,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
-import { canRetry, describeWait, getStateLook, getUploadFix, listFacts } from './text.ts';
+import { canRetry, describeWait, getStateLook, listFacts } from './text.ts';
 import { Tracks } from './tracks.tsx';
 import classes from './uploads.module.css';
 
@@ -56,13 +56,13 @@ function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
   );
 }
 
-function Failed({ code, message, retry }: { code: string; message: string; retry: () => Promise<void> }) {
-  const fix = getUploadFix(code);
+function Failed({ error, retry }: { error: NonNullable<Upload['error']>; retry: () => Promise<void> }) {
+  const { code, message, fix } = error;
   const again = useMutation({ mutationFn: retry });
   return (
     <div className={classes.failure}>
       <p>{message}</p>
-      {fix && <p className={classes.fix}>{fix}</p>}
+      <p className={classes.fix}>{fix}</p>
       {canRetry(code) && (
         <Button variant="default" size="xs" loading={again.isPending} onClick={() => again.mutate()}>
           Try again
@@ -136,7 +136,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {waiting && <Waits waiting={waiting} />}
       <Tracks upload={upload} />
-      {error && <Failed code={error.code} message={error.message} retry={retry} />}
+      {error && <Failed error={error} retry={retry} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asking && (
         <DeleteDialog

@@ -1,5 +1,5 @@
-/** Defines the failure of a task, in the words of UPLOAD_ERRORS. Pure: no I/O, no clock. */
-import { UPLOAD_ERRORS, type UploadErrorCode } from '../../../resources/upload/spec.ts';
+/** Defines the failure of a task, in the words of its code. Pure: no I/O, no clock. */
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../../lib/codes/uploads.ts';
 
 interface FailureOptions {
   cause?: unknown;
@@ -28,7 +28,8 @@ export class PrepareError extends Error {
     detail?: string,
     { cause, again = false, retryAfterSeconds }: FailureOptions = {},
   ) {
-    super(detail ? `${UPLOAD_ERRORS[code]} ${detail}` : UPLOAD_ERRORS[code], { cause });
+    const { meaning } = UPLOAD_ERRORS[code];
+    super(detail ? `${meaning} ${detail}` : meaning, { cause });
     this.name = 'PrepareError';
     this.code = code;
     this.hasDetail = Boolean(detail);

@@ -5,7 +5,8 @@
  */
 
 import { exponentialMs } from '../../../lib/backoff.ts';
-import { FAILURES, type Failure, type FailureCode } from '../../../protocol/codes.ts';
+import { DESTINATION_ERRORS, type FailureCode } from '../../../lib/codes/destinations.ts';
+import type { Failure } from '../../../protocol/codes.ts';
 
 export function redact(text: string, secrets: readonly string[]): string {
   let clean = text;
@@ -15,7 +16,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 
 export const failure = (code: FailureCode, detail = ''): Failure => ({
   code,
-  message: detail === '' ? FAILURES[code] : `${FAILURES[code]} (${detail.slice(0, 300)})`,
+  message:
+    detail === '' ? DESTINATION_ERRORS[code].meaning : `${DESTINATION_ERRORS[code].meaning} (${detail.slice(0, 300)})`,
 });
 
 /**

@@ -3,7 +3,8 @@
  * restarts refuses one connection and resets the next. Pure: no I/O, no clock.
  */
 
-import type { Failure, FailureCode } from '../../../protocol/codes.ts';
+import type { FailureCode } from '../../../lib/codes/destinations.ts';
+import type { Failure } from '../../../protocol/codes.ts';
 
 /** A code that was shown before is shown again once it has been the only one for this long. */
 const ALONE_MS = 60_000;

@@ -1,11 +1,12 @@
 /** Says why an item cannot be played. Pure: no I/O, no clock. */
+import type { ItemErrorCode } from '../../../lib/codes/streams.ts';
 
 export class ItemError extends Error {
   /**
    * `item_missing`: there is no rendition under this key. `item_invalid`: its index or its bytes are wrong.
    * `storage_unavailable`: the storage did not answer.
    */
-  readonly code: 'item_missing' | 'item_invalid' | 'storage_unavailable';
+  readonly code: ItemErrorCode;
   constructor(code: ItemError['code'], message: string, cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
     this.name = 'ItemError';

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { computePhase, isSettled, toReadiness, toStream } from '../../../../src/domain/streams/view.ts';
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../../src/lib/codes/streams.ts';
 import { NOT_SEEN } from '../../../../src/resources/common/conditions.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { PHASES, type Phase, READINESS_ISSUES, REFUSED_CHANGES } from '../../../../src/resources/stream/spec.ts';
+import { PHASES, type Phase } from '../../../../src/resources/stream/spec.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 

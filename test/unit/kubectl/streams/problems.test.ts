@@ -1,8 +1,9 @@
 /** Tests why a stream is off air: the operator's own decisions, in every phase, become one line and its fixes. */
+
 import { expect, test } from 'vitest';
 import { explain, listProblems } from '../../../../src/kubectl/streams/problems.ts';
+import { READINESS_ISSUES } from '../../../../src/lib/codes/streams.ts';
 import type { LoopStream } from '../../../../src/resources/stream/resource.ts';
-import { READINESS_ISSUES } from '../../../../src/resources/stream/spec.ts';
 import { destination, makePod, step, stream, upload, world } from '../../../kit/make/operator.ts';
 
 const decided = (one: LoopStream, ...[objects]: Parameters<typeof world>): LoopStream =>

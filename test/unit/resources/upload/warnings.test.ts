@@ -1,11 +1,6 @@
 import { expect, test } from 'vitest';
-import {
-  MAX_WARNING_CHARS,
-  MAX_WARNINGS,
-  mergeWarnings,
-  UPLOAD_WARNINGS,
-  warn,
-} from '../../../../src/resources/upload/warnings.ts';
+import { UPLOAD_WARNINGS } from '../../../../src/lib/codes/uploads.ts';
+import { MAX_WARNING_CHARS, MAX_WARNINGS, mergeWarnings, warn } from '../../../../src/resources/upload/warnings.ts';
 
 const CODES = Object.keys(UPLOAD_WARNINGS) as (keyof typeof UPLOAD_WARNINGS)[];
 

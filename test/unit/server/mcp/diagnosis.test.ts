@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { NOT_LIVE } from '../../../../src/domain/stats/view.ts';
 import { exampleLiveStats, exampleStream } from '../../../../src/domain/streams/examples.ts';
 import type { ReadinessIssue } from '../../../../src/domain/streams/record.ts';
-import { PHASES, READINESS_ISSUES } from '../../../../src/resources/stream/spec.ts';
+import { READINESS_ISSUES } from '../../../../src/lib/codes/streams.ts';
+import { PHASES } from '../../../../src/resources/stream/spec.ts';
 import { diagnose } from '../../../../src/server/mcp/diagnosis.ts';
 import { describedTools } from '../../../../src/server/mcp/tools.ts';
 

@@ -2,15 +2,10 @@ import { describe, expect, test } from 'vitest';
 import type { Upload } from '../../../../../src/client/index.ts';
 import { computeSpeed, secondsLeft, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
-import {
-  getStateLook,
-  getUploadFix,
-  guessFileType,
-  listFacts,
-} from '../../../../../src/dashboard/features/uploads/text.ts';
+import { getStateLook, guessFileType, listFacts } from '../../../../../src/dashboard/features/uploads/text.ts';
 import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
 import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
-import { UPLOAD_ERRORS, UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
+import { UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
   objectID: 'up-1',
@@ -49,10 +44,8 @@ function storage(): Storage {
 }
 
 describe('the texts of an upload', () => {
-  test('every state has a word, and every failure a next step', () => {
+  test('every state has a word', () => {
     for (const state of UPLOAD_STATES) expect(getStateLook(state).word).toMatch(/^[A-Z]/);
-    for (const code of Object.keys(UPLOAD_ERRORS)) expect(getUploadFix(code)).toMatch(/\.$/);
-    expect(getUploadFix('newer_than_this_page')).toBeUndefined();
     expect(getStateLook('constructor').word).toBe('constructor');
   });
 

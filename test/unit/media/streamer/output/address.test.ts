@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DESTINATION_ERRORS, type FailureCode } from '../../../../../src/lib/codes/destinations.ts';
 import { AddressError, directTo, readAddress, withLogin } from '../../../../../src/media/streamer/output/address.ts';
 import {
   backoffMs,
@@ -7,7 +8,6 @@ import {
   progressBytes,
   redact,
 } from '../../../../../src/media/streamer/output/failure.ts';
-import { FAILURES, type FailureCode } from '../../../../../src/protocol/codes.ts';
 
 test.each([
   ['rtmp://a.example/live2', 'abc-def', 'rtmp://a.example:1935', 'rtmp_app=live2\nrtmp_playpath=abc-def\n'],
@@ -116,9 +116,12 @@ test.each<[string, FailureCode]>([
 });
 
 test('a transport that a signal ended was killed; one that ended by itself has a status', () => {
-  expect(classifyEnd(null, 'SIGKILL')).toEqual({ code: 'killed', message: `${FAILURES.killed} (signal SIGKILL)` });
+  expect(classifyEnd(null, 'SIGKILL')).toEqual({
+    code: 'killed',
+    message: `${DESTINATION_ERRORS.killed.meaning} (signal SIGKILL)`,
+  });
   expect(classifyEnd(255, null).code).toBe('killed');
-  expect(classifyEnd(1, null)).toEqual({ code: 'exited', message: `${FAILURES.exited} (status 1)` });
+  expect(classifyEnd(1, null)).toEqual({ code: 'exited', message: `${DESTINATION_ERRORS.exited.meaning} (status 1)` });
 });
 
 test('ffmpeg gets an address, and the server a name', () => {
@@ -143,7 +146,7 @@ test('ffmpeg gets an address, and the server a name', () => {
 });
 
 test('the first retry comes at once, and none waits long where nothing listens', () => {
-  for (const code of Object.keys(FAILURES) as FailureCode[]) {
+  for (const code of Object.keys(DESTINATION_ERRORS) as FailureCode[]) {
     expect(backoffMs(code, 1, 0.99)).toBeLessThanOrEqual(200);
     expect(backoffMs(code, 1000, 0.99)).toBeLessThanOrEqual(15_000);
     expect(backoffMs(code, 1000, 0)).toBeGreaterThanOrEqual(code === 'connection_refused' ? 450 : 750);
