@@ -193,7 +193,7 @@ export async function setStage(dir: string, chain: Chain, lifecycle: Lifecycle):
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
     LOOPSTREAM_RATE_LIMIT_REQUESTS: '100000',
   });
-  const billing = await keepRole(ground, 'billing', { ...common, LOOPSTREAM_METER_INTERVAL_SECONDS: '2' });
+  const billing = await keepRole(ground, 'billing', common);
   const parts = { api, billing, agent, postgres };
   return {
     client: createClient({ baseUrl: `http://127.0.0.1:${port}/v1`, apiKey, maxRetries: 0 }),

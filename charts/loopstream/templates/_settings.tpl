@@ -17,14 +17,7 @@ LOOPSTREAM_SWEEP_GRACE_HOURS: {{ .Values.operator.sweep.graceHours | int64 | toS
 LOOPSTREAM_KEEP_UNUSED_DAYS: {{ .Values.operator.sweep.keepUnusedDays | int64 | toString | quote }}
 LOOPSTREAM_CONFINE: {{ .Values.confine | toString | quote }}
 LOOPSTREAM_MAX_DURATION_SECONDS: {{ .Values.uploads.limits.durationSeconds | int64 | toString | quote }}
-LOOPSTREAM_MAX_SECONDS_PER_KILOBYTE: {{ .Values.uploads.limits.secondsPerKilobyte | int64 | toString | quote }}
-LOOPSTREAM_MAX_FRAMES: {{ .Values.uploads.limits.frames | int64 | toString | quote }}
 LOOPSTREAM_MAX_PIXELS: {{ .Values.uploads.limits.pixels | int64 | toString | quote }}
-LOOPSTREAM_MAX_GIGAPIXELS: {{ .Values.uploads.limits.gigapixels | int64 | toString | quote }}
-LOOPSTREAM_MAX_GAP_SECONDS: {{ .Values.uploads.limits.gapSeconds | int64 | toString | quote }}
-LOOPSTREAM_MAX_SAMPLE_RATE: {{ .Values.uploads.limits.sampleRate | int64 | toString | quote }}
-LOOPSTREAM_MAX_CHANNELS: {{ .Values.uploads.limits.channels | int64 | toString | quote }}
-LOOPSTREAM_MAX_TRACKS: {{ .Values.uploads.limits.tracks | int64 | toString | quote }}
 LOOPSTREAM_MAX_PROBE_SECONDS: {{ .Values.uploads.limits.probeSeconds | int64 | toString | quote }}
 LOOPSTREAM_FETCH_TIMEOUT_SECONDS: {{ .Values.uploads.link.timeoutSeconds | int64 | toString | quote }}
 LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND: {{ .Values.uploads.link.minBytesPerSecond | int64 | toString | quote }}
@@ -44,7 +37,6 @@ LOOPSTREAM_FULL_NAMESPACES: {{ join "," .Values.api.fullNamespaces | quote }}
 LOOPSTREAM_PUBLIC_URL: {{ .Values.api.publicUrl | toString | quote }}
 {{- end }}
 LOOPSTREAM_RATE_LIMIT_REQUESTS: {{ .Values.api.rateLimit.requests | int64 | toString | quote }}
-LOOPSTREAM_RATE_LIMIT_WINDOW_SECONDS: {{ .Values.api.rateLimit.windowSeconds | int64 | toString | quote }}
 {{- if .Values.api.trustProxy }}
 LOOPSTREAM_TRUST_PROXY: {{ join "," .Values.api.trustProxy | quote }}
 {{- end }}
@@ -59,14 +51,11 @@ LOOPSTREAM_MAILS_PER_HOUR: {{ .Values.api.accessLimits.mailsPerHour | int64 | to
 LOOPSTREAM_UNUSED_CLIENT_DAYS: {{ .Values.api.accessLimits.unusedClientDays | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_QUOTA_COUNT: {{ .Values.uploads.quota.count | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_QUOTA_BYTES: {{ .Values.uploads.quota.bytes | int64 | toString | quote }}
-LOOPSTREAM_UPLOAD_EXPIRE_HOURS: {{ .Values.uploads.expireHours | int64 | toString | quote }}
 LOOPSTREAM_UPLOADS_AT_ONCE_PER_ACCOUNT: {{ .Values.uploads.sending.atOncePerAccount | int64 | toString | quote }}
 LOOPSTREAM_UPLOADS_AT_ONCE: {{ .Values.uploads.sending.atOnce | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_MEMORY_BYTES: {{ .Values.uploads.sending.memoryBytes | int64 | toString | quote }}
 LOOPSTREAM_UPLOAD_MIN_BYTES_PER_SECOND: {{ .Values.uploads.sending.minBytesPerSecond | int64 | toString | quote }}
-LOOPSTREAM_PREVIEWS_PER_STREAM: {{ .Values.api.previews.perStream | int64 | toString | quote }}
 LOOPSTREAM_PREVIEWS_PER_SERVER: {{ .Values.api.previews.perServer | int64 | toString | quote }}
-LOOPSTREAM_PREVIEW_SECONDS: {{ .Values.api.previews.seconds | int64 | toString | quote }}
 LOOPSTREAM_FEEDS_PER_SERVER: {{ .Values.api.feedsPerServer | int64 | toString | quote }}
 {{- end }}
 
@@ -74,6 +63,5 @@ LOOPSTREAM_FEEDS_PER_SERVER: {{ .Values.api.feedsPerServer | int64 | toString | 
 {{- if .Values.api.cellNamespaces }}
 LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
 {{- end }}
-LOOPSTREAM_METER_INTERVAL_SECONDS: {{ .Values.billing.intervalSeconds | int64 | toString | quote }}
 LOOPSTREAM_CREDIT_GRACE_SECONDS: {{ .Values.billing.graceSeconds | int64 | toString | quote }}
 {{- end }}

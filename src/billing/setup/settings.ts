@@ -39,6 +39,8 @@ export const money = (env: Env) => {
   };
 };
 
+const METER_INTERVAL_MS: number = 10_000;
+
 /** Settings of the background jobs. */
 export const billingConfig = (env: Env) => {
   const { text, integer } = reader(env);
@@ -47,7 +49,7 @@ export const billingConfig = (env: Env) => {
     ...cells(env),
     databaseUrl: text('DATABASE_URL'),
     /** From one count of what streams have used to the next. */
-    meterIntervalMs: 1000 * integer('METER_INTERVAL_SECONDS'),
+    meterIntervalMs: METER_INTERVAL_MS,
     /** How long streams stay on air after the credit of their account is used up. */
     creditGraceSeconds: integer('CREDIT_GRACE_SECONDS'),
     opsHost: text('OPS_HOST'),

@@ -28,25 +28,15 @@ function jobPlacement(env: Env): Placement {
 }
 
 /**
- * How several operators agree on the one that leads, with client-go's names and values. Without an election this process
- * must be the only one. A renewal must fit into the deadline several times, and the deadline into the duration.
+ * How several operators agree on the one that leads, with client-go's names and values, in milliseconds. A renewal must fit into the
+ * deadline several times, and the deadline into the duration.
  */
-const leaderElection = (env: Env) => {
-  const { integer, flag } = reader(env);
-  if (!flag('LEADER_ELECTION')) return undefined;
-  const durationMs = 1000 * integer('LEASE_DURATION_SECONDS');
-  const renewDeadlineMs = 1000 * integer('LEASE_RENEW_DEADLINE_SECONDS');
-  const retryPeriodMs = 1000 * integer('LEASE_RETRY_PERIOD_SECONDS');
-  if (renewDeadlineMs >= durationMs)
-    throw new ConfigError(
-      'LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS must be less than LOOPSTREAM_LEASE_DURATION_SECONDS.',
-    );
-  if (retryPeriodMs * 2 > renewDeadlineMs)
-    throw new ConfigError(
-      'LOOPSTREAM_LEASE_RETRY_PERIOD_SECONDS must be at most half of LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS.',
-    );
-  return Object.freeze({ durationMs, renewDeadlineMs, retryPeriodMs });
-};
+interface LeaderElection {
+  readonly durationMs: number;
+  readonly renewDeadlineMs: number;
+  readonly retryPeriodMs: number;
+}
+const LEADER_ELECTION: LeaderElection = { durationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 const ALL = '*';
 
@@ -114,8 +104,8 @@ export const operatorConfig = (env: Env) => {
     shareRenditions: flag('SHARE_RENDITIONS'),
     maxPreparedBytes: maxPreparedBytes(env),
     workers: integer('WORKERS'),
-    /** undefined: no election, this process leads. */
-    leaderElection: leaderElection(env),
+    /** undefined: no election, this process leads, and must be the only one. */
+    leaderElection: flag('LEADER_ELECTION') ? LEADER_ELECTION : undefined,
     /** Jobs that import media at the same time; an account has at most half of them. */
     importConcurrency: integer('IMPORT_CONCURRENCY'),
     /** Jobs that make renditions at the same time; an account has at most half of them. */

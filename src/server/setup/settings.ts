@@ -9,6 +9,14 @@ import { accountLimits } from '../../settings/service/limits.ts';
 import { cells, listNamespaces, reader } from '../../settings/service/settings.ts';
 import { ConfigError, type Env } from '../../settings/settings.ts';
 
+const PREVIEWS_PER_STREAM: number = 4;
+const PREVIEW_SECONDS: number = 600;
+const HEADERS_TIMEOUT_MS: number = 15_000;
+const BODY_TIMEOUT_MS: number = 30_000;
+const CONNECTION_TIMEOUT_MS: number = 120_000;
+const RATE_LIMIT_WINDOW_MS: number = 60_000;
+const UPLOAD_EXPIRE_HOURS: number = 72;
+
 /** Limits of all requests that send bytes of uploads. */
 const uploadLimits = (env: Env) => {
   const { integer } = reader(env);
@@ -28,10 +36,10 @@ const previewLimits = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
     /** Previews open at once: of one stream or upload, and in all. */
-    perStream: integer('PREVIEWS_PER_STREAM'),
+    perStream: PREVIEWS_PER_STREAM,
     perServer: integer('PREVIEWS_PER_SERVER'),
     /** Duration of a preview in seconds; a viewer opens it again. */
-    seconds: integer('PREVIEW_SECONDS'),
+    seconds: PREVIEW_SECONDS,
   });
 };
 
@@ -43,15 +51,15 @@ const timeouts = (env: Env) => {
   const { integer } = reader(env);
   return Object.freeze({
     /** From the first byte of a request to the end of its headers. */
-    headersMs: 1000 * integer('HEADERS_TIMEOUT_SECONDS'),
+    headersMs: HEADERS_TIMEOUT_MS,
     /** For a body of JSON. */
-    bodyMs: 1000 * integer('BODY_TIMEOUT_SECONDS'),
+    bodyMs: BODY_TIMEOUT_MS,
     /** For a whole request, including the bytes of an upload. */
     requestMs: 1000 * integer('REQUEST_TIMEOUT_SECONDS'),
     /** Between two requests: longer than load balancers keep a connection, which is often 60 s. */
     keepAliveMs: 1000 * integer('KEEP_ALIVE_TIMEOUT_SECONDS'),
     /** Without a byte in either direction: longer than the longest `wait`. */
-    connectionMs: 1000 * integer('CONNECTION_TIMEOUT_SECONDS'),
+    connectionMs: CONNECTION_TIMEOUT_MS,
   });
 };
 
@@ -111,7 +119,7 @@ export const apiConfig = (env: Env) => {
     publicUrl: text('PUBLIC_URL', `http://127.0.0.1:${integer('PORT', 'api')}`).replace(/\/$/, ''),
     rateLimit: Object.freeze({
       requests: integer('RATE_LIMIT_REQUESTS'),
-      windowMs: 1000 * integer('RATE_LIMIT_WINDOW_SECONDS'),
+      windowMs: RATE_LIMIT_WINDOW_MS,
     }),
     authLimits: authLimits(env),
     /** Lifetime of unused OAuth clients in days. */
@@ -131,7 +139,7 @@ export const apiConfig = (env: Env) => {
     maxSourceBytes: maxSourceBytes(env),
     limits: accountLimits(env),
     /** Time limit of an upload that a client sends. */
-    uploadExpireHours: integer('UPLOAD_EXPIRE_HOURS'),
+    uploadExpireHours: UPLOAD_EXPIRE_HOURS,
     uploadLimits: uploadLimits(env),
     previewLimits: previewLimits(env),
     feedsPerServer: feedsPerServer(env),

@@ -90,17 +90,7 @@ export const SETTINGS = {
     default: 600,
     min: 1,
     chart: 'api.rateLimit.requests',
-    description: 'Requests in a window, for each account, and for each IP address without credentials.',
-  },
-  RATE_LIMIT_WINDOW_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 60,
-    min: 1,
-    max: DAY_SECONDS,
-    chart: 'api.rateLimit.windowSeconds',
-    description: 'The length of that window.',
+    description: 'Requests in a minute, for each account, and for each IP address without credentials.',
   },
   REDIS_URL: {
     section: 'api',
@@ -143,24 +133,6 @@ export const SETTINGS = {
     description:
       'Time after SIGTERM in which the server still accepts requests while `/readyz` fails, so that load balancers stop sending to it.',
   },
-  HEADERS_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 15,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time from the first byte of a request to the end of its headers.',
-  },
-  BODY_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 30,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time for a JSON body.',
-  },
   REQUEST_TIMEOUT_SECONDS: {
     section: 'api',
     roles: ['api'],
@@ -179,15 +151,6 @@ export const SETTINGS = {
     max: DAY_SECONDS,
     description:
       'The longest time between two requests of a connection. Make it longer than that of the load balancer, which is often 60 s.',
-  },
-  CONNECTION_TIMEOUT_SECONDS: {
-    section: 'api',
-    roles: ['api'],
-    type: 'integer',
-    default: 120,
-    min: 1,
-    max: DAY_SECONDS,
-    description: 'The longest time that a connection may be silent in both directions.',
   },
   SCOPE_PREFIX: {
     section: 'api',
@@ -326,16 +289,6 @@ export const SETTINGS = {
     chart: 'uploads.quota.bytes',
     description: 'Bytes of all uploads of an account of the class `full`.',
   },
-  UPLOAD_EXPIRE_HOURS: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 72,
-    min: 1,
-    max: 24 * 366,
-    chart: 'uploads.expireHours',
-    description: 'Hours in which a client must send a whole file.',
-  },
   UPLOADS_AT_ONCE_PER_ACCOUNT: {
     section: 'uploads',
     roles: ['api'],
@@ -377,16 +330,6 @@ export const SETTINGS = {
     description:
       'Bytes a second, averaged over 30 seconds, below which the server disconnects a sender. The client can resume the upload.',
   },
-  PREVIEWS_PER_STREAM: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 4,
-    min: 1,
-    max: 100_000,
-    chart: 'api.previews.perStream',
-    description: 'Previews of one stream or upload that one server shows at the same time.',
-  },
   PREVIEWS_PER_SERVER: {
     section: 'uploads',
     roles: ['api'],
@@ -396,16 +339,6 @@ export const SETTINGS = {
     max: 100_000,
     chart: 'api.previews.perServer',
     description: 'Previews of all accounts that one server shows at the same time.',
-  },
-  PREVIEW_SECONDS: {
-    section: 'uploads',
-    roles: ['api'],
-    type: 'integer',
-    default: 600,
-    min: 1,
-    max: DAY_SECONDS,
-    chart: 'api.previews.seconds',
-    description: 'Seconds after which a preview ends. A page that is still open reconnects.',
   },
   FEEDS_PER_SERVER: {
     section: 'uploads',
@@ -438,16 +371,6 @@ export const SETTINGS = {
     type: 'json',
     description:
       'The prices of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a future price, `from`.',
-  },
-  METER_INTERVAL_SECONDS: {
-    section: 'money',
-    roles: ['billing'],
-    type: 'integer',
-    default: 10,
-    min: 1,
-    max: 3600,
-    chart: 'billing.intervalSeconds',
-    description: 'Seconds between two counts of usage.',
   },
   CREDIT_GRACE_SECONDS: {
     section: 'money',

@@ -6,7 +6,7 @@ import pino from 'pino';
 import { AppError } from '../../../src/lib/errors.ts';
 import { type Principal, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
 import { buildServer, type ServerDeps } from '../../../src/server/app/app.ts';
-import { apiConfig } from '../../../src/server/setup/settings.ts';
+import { type ApiConfig, apiConfig } from '../../../src/server/setup/settings.ts';
 import { ROOM } from '../make/limits.ts';
 
 export interface TestServer {
@@ -20,6 +20,9 @@ export interface ServerOptions
   extends Partial<Pick<ServerDeps, 'auth' | 'db' | 'isSuspended' | 'counter' | 'leaving' | 'stopping' | 'metrics'>> {
   /** Settings without their prefix. */
   settings?: Record<string, string>;
+  /** In place of what the settings say, for what no setting says. */
+  config?: Partial<ApiConfig>;
+  timeouts?: Partial<ApiConfig['timeouts']>;
   scopes?: readonly Scope[];
   /** The account service's method. */
   me?: () => unknown;
@@ -42,8 +45,9 @@ export async function buildTestServer(options: ServerOptions = {}): Promise<Test
   };
   const given = Object.entries(options.settings ?? {}).map(([name, value]) => [`LOOPSTREAM_${name}`, value]);
   const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 's' };
+  const config = apiConfig({ ...required, ...Object.fromEntries(given) });
   const deps = {
-    config: apiConfig({ ...required, ...Object.fromEntries(given) }),
+    config: { ...config, timeouts: { ...config.timeouts, ...options.timeouts }, ...options.config },
     auth: options.auth ?? { authenticate },
     services: { account: { me: options.me ?? (() => ({})) }, uploads: { incoming: {} }, ...options.services },
     accountOwner: {},

@@ -35,14 +35,20 @@ async function replica({
   auth?: ServerOptions['auth'];
 } = {}) {
   const metrics = createHttpMetrics();
-  const counted = { RATE_LIMIT_REQUESTS: String(LIMIT), RATE_LIMIT_WINDOW_SECONDS: String(windowSeconds), ...settings };
+  const counted = { requests: LIMIT, windowMs: 1000 * windowSeconds };
   const logs: object[] = [];
   const log = Object.assign(createLogger('test', 'silent'), {
     warn: (...line: object[]) => void logs.push(line),
     info: (...line: object[]) => void logs.push(line),
   });
   const counter = createRedisCounter(url, { log, ...metrics });
-  const server = await buildTestServer({ counter, metrics, settings: counted, ...(auth && { auth }) });
+  const server = await buildTestServer({
+    counter,
+    metrics,
+    settings,
+    config: { rateLimit: counted },
+    ...(auth && { auth }),
+  });
   onTestFinished(async () => {
     await server.app.close();
     counter.close();

@@ -224,14 +224,12 @@ test('of two operators one acts; the other takes over with its knowledge when th
       LOOPSTREAM_STORAGE_VOLUME: '{"emptyDir":{}}',
       LOOPSTREAM_OPS_HOST: '127.0.0.1',
       LOOPSTREAM_OPS_PORT: '0',
-      LOOPSTREAM_LEASE_DURATION_SECONDS: '4',
-      LOOPSTREAM_LEASE_RENEW_DEADLINE_SECONDS: '3',
-      LOOPSTREAM_LEASE_RETRY_PERIOD_SECONDS: '1',
     });
+    const leaderElection = { durationMs: 4000, renewDeadlineMs: 3000, retryPeriodMs: 1000 };
     const lifecycle = new Lifecycle();
     ends.push(() => lifecycle.stop());
     const exit = Promise.withResolvers<number>();
-    const { opsPort } = await runOperator(config, lifecycle, silent, { exit: exit.resolve });
+    const { opsPort } = await runOperator({ ...config, leaderElection }, lifecycle, silent, { exit: exit.resolve });
     const metric = async (name: string): Promise<number> => {
       const text = await (await fetch(`http://127.0.0.1:${opsPort}/metrics`)).text();
       const values = text.matchAll(new RegExp(`^${name}\\{.*\\} (\\d+)$`, 'gm'));

@@ -73,12 +73,11 @@ async function startBilling(more: Record<string, string> = {}, clock = systemClo
     LOOPSTREAM_NAMESPACE: NS,
     LOOPSTREAM_DATABASE_URL: test.url,
     LOOPSTREAM_PRICES: PRICES,
-    LOOPSTREAM_METER_INTERVAL_SECONDS: '1',
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',
     ...more,
   });
-  const { ready } = await runBilling(config, lifecycle, silent, { clock });
+  const { ready } = await runBilling({ ...config, meterIntervalMs: 1000 }, lifecycle, silent, { clock });
   await ready;
   return lifecycle;
 }

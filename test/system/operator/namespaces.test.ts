@@ -93,11 +93,10 @@ async function startBilling(namespace: string, databaseUrl: string) {
     KUBECONFIG: await cluster.kubeconfigFor(SERVICE, { user: `system:serviceaccount:${SERVICE}:loopstream-billing` }),
     LOOPSTREAM_NAMESPACE: namespace,
     LOOPSTREAM_DATABASE_URL: databaseUrl,
-    LOOPSTREAM_METER_INTERVAL_SECONDS: '1',
     LOOPSTREAM_OPS_HOST: '127.0.0.1',
     LOOPSTREAM_OPS_PORT: '0',
   });
-  const { opsUrl, ready } = await runBilling(config, lifecycle, silent);
+  const { opsUrl, ready } = await runBilling({ ...config, meterIntervalMs: 1000 }, lifecycle, silent);
   await ready;
   return { opsUrl, stop: () => lifecycle.stop() };
 }

@@ -5,7 +5,7 @@
 import { Document, parseAllDocuments, stringify } from 'yaml';
 import { getDefault, leaves, type Value } from './schema.ts';
 import { settingsTemplate } from './settings.ts';
-import { GONE, VALUES } from './values.ts';
+import { GONE, UNREAD, VALUES } from './values.ts';
 
 const MADE = 'Made by `npm run generate`; a test fails when it is not current.';
 const STYLE = { lineWidth: 120, flowCollectionPadding: false };
@@ -39,7 +39,7 @@ function valuesYaml(properties: Record<string, Value>, indent = ''): string {
 function admitGone(value: Value, path = ''): Value {
   if (!value.properties) return value;
   const known = Object.entries(value.properties).map(([name, child]) => [name, admitGone(child, `${path}${name}.`)]);
-  const gone = GONE.filter((one) => one.startsWith(path) && !one.slice(path.length).includes('.'));
+  const gone = [...GONE, ...UNREAD].filter((one) => one.startsWith(path) && !one.slice(path.length).includes('.'));
   const admitted = gone.map((one) => [one.slice(path.length), { description: 'Gone.' }]);
   return { ...value, properties: Object.fromEntries([...known, ...admitted]) };
 }

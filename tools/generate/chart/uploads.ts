@@ -6,14 +6,7 @@ export const uploads = group('Limits of uploads.', {
   maxSizeBytes: valueFor('MAX_SOURCE_BYTES'),
   limits: group('Limits of media, so that the preparation of one file cannot block others.', {
     durationSeconds: valueFor('MAX_DURATION_SECONDS'),
-    secondsPerKilobyte: valueFor('MAX_SECONDS_PER_KILOBYTE'),
-    frames: valueFor('MAX_FRAMES'),
     pixels: valueFor('MAX_PIXELS'),
-    gigapixels: valueFor('MAX_GIGAPIXELS'),
-    gapSeconds: valueFor('MAX_GAP_SECONDS'),
-    sampleRate: valueFor('MAX_SAMPLE_RATE'),
-    channels: valueFor('MAX_CHANNELS'),
-    tracks: valueFor('MAX_TRACKS'),
     probeSeconds: valueFor('MAX_PROBE_SECONDS'),
   }),
   link: group('The transfer of a file from a link.', {
@@ -24,7 +17,6 @@ export const uploads = group('Limits of uploads.', {
     count: valueFor('UPLOAD_QUOTA_COUNT'),
     bytes: valueFor('UPLOAD_QUOTA_BYTES'),
   }),
-  expireHours: valueFor('UPLOAD_EXPIRE_HOURS'),
   sending: group('Resources of one API server for requests that send files.', {
     atOncePerAccount: valueFor('UPLOADS_AT_ONCE_PER_ACCOUNT'),
     atOnce: valueFor('UPLOADS_AT_ONCE'),

@@ -195,7 +195,6 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
   publicUrl: { ...valueFor('PUBLIC_URL'), pattern: '^(https?://[^/]+.*)?$' },
   rateLimit: group('Rate limit of each account, and of each IP address without credentials.', {
     requests: valueFor('RATE_LIMIT_REQUESTS'),
-    windowSeconds: valueFor('RATE_LIMIT_WINDOW_SECONDS'),
   }),
   accessLimits: group('Limits against password guessing and floods of mails and OAuth clients.', {
     signInAttempts: valueFor('SIGN_IN_ATTEMPTS'),
@@ -204,9 +203,7 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
     unusedClientDays: valueFor('UNUSED_CLIENT_DAYS'),
   }),
   previews: group('Live previews that one server shows at the same time.', {
-    perStream: valueFor('PREVIEWS_PER_STREAM'),
     perServer: valueFor('PREVIEWS_PER_SERVER'),
-    seconds: valueFor('PREVIEW_SECONDS'),
   }),
   feedsPerServer: valueFor('FEEDS_PER_SERVER'),
   trustProxy: list(SETTINGS.TRUST_PROXY.description, {
@@ -270,7 +267,6 @@ const billing = group('Billing: streams cost credits for their time on air, and 
   stripe,
   invoices,
   crypto,
-  intervalSeconds: valueFor('METER_INTERVAL_SECONDS'),
   graceSeconds: valueFor('CREDIT_GRACE_SECONDS'),
   ...deployment('role billing', {
     requests: { cpu: '50m', memory: '128Mi', ...DISK.requests },
@@ -348,3 +344,19 @@ export const VALUES = group('Values of the chart loopstream.', {
 
 /** Paths of values that are gone. The schema lets them pass, so that the sentence of templates/_checks.tpl is read in place of its own. */
 export const GONE = ['namespaces', 'conversion', 'crds.alpha', 'crds.storageVersion', 'networkPolicy.conversionFrom'];
+
+/** Paths of values that are constants now. The schema lets them pass and nothing reads them, so that they stop no upgrade. */
+export const UNREAD = [
+  'uploads.limits.secondsPerKilobyte',
+  'uploads.limits.frames',
+  'uploads.limits.gigapixels',
+  'uploads.limits.gapSeconds',
+  'uploads.limits.sampleRate',
+  'uploads.limits.channels',
+  'uploads.limits.tracks',
+  'api.rateLimit.windowSeconds',
+  'uploads.expireHours',
+  'api.previews.perStream',
+  'api.previews.seconds',
+  'billing.intervalSeconds',
+];

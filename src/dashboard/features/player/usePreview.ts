@@ -54,7 +54,7 @@ export function usePreview(
         },
         ended: () => {
           failures = failuresAfter(failures, playingSince === undefined ? 0 : Date.now() - playingSince);
-          // A good one ends after some minutes, as every preview does (LOOPSTREAM_PREVIEW_SECONDS): the next one follows.
+          // A good one ends after some minutes, as every preview does: the next one follows.
           setState(failures === 0 ? 'connecting' : 'interrupted');
           retry = setTimeout(open, failures === 0 ? 0 : retryDelay(failures - 1));
         },

@@ -173,7 +173,7 @@ describe('bodies', () => {
   });
 
   test('a trickling one gets 408 after its time, and others are answered meanwhile', async () => {
-    const { port, url } = await serve({ settings: { BODY_TIMEOUT_SECONDS: '1' } });
+    const { port, url } = await serve({ timeouts: { bodyMs: 1000 } });
     const { socket, heard, closed } = await dial(port);
     socket.write(`${post('Content-Length: 1000')}{`);
     const drip = setInterval(() => socket.write(' '), 50);
@@ -195,7 +195,7 @@ describe('bodies', () => {
 
 describe('time-outs', () => {
   test('headers that trickle are 408', async () => {
-    const { port } = await serve({ settings: { HEADERS_TIMEOUT_SECONDS: '1' } });
+    const { port } = await serve({ timeouts: { headersMs: 1000 } });
     const { socket, heard, closed } = await dial(port);
     socket.write('GET /v1/me HTTP/1.1\r\n');
     await closed;
@@ -203,7 +203,7 @@ describe('time-outs', () => {
   });
 
   test('an idle connection, and a silent one, are closed after their time', async () => {
-    const { port } = await serve({ settings: { KEEP_ALIVE_TIMEOUT_SECONDS: '1', CONNECTION_TIMEOUT_SECONDS: '2' } });
+    const { port } = await serve({ timeouts: { keepAliveMs: 1000, connectionMs: 2000 } });
     const [idle, mute] = await Promise.all([dial(port), dial(port)]);
     idle.socket.write(head('GET', '/v1/status'));
     await Promise.all([idle.closed, mute.closed]);

@@ -103,7 +103,7 @@ describe('the settings of the API server', () => {
     expect(() => api('CRYPTO_QUOTE_SECONDS', '59')).toThrow(/LOOPSTREAM_CRYPTO_QUOTE_SECONDS/);
   });
 
-  test('each time-out has a default, and is given in seconds', () => {
+  test('each time-out has a value, and one that a network decides is given in seconds', () => {
     const defaults = {
       headersMs: 15_000,
       bodyMs: 30_000,
@@ -112,8 +112,10 @@ describe('the settings of the API server', () => {
       connectionMs: 120_000,
     };
     expect(apiConfig(required).timeouts).toEqual(defaults);
-    expect(api('BODY_TIMEOUT_SECONDS', '5').timeouts).toEqual({ ...defaults, bodyMs: 5_000 });
-    expect(() => api('BODY_TIMEOUT_SECONDS', '0')).toThrow(/LOOPSTREAM_BODY_TIMEOUT_SECONDS/);
+    expect(api('REQUEST_TIMEOUT_SECONDS', '5').timeouts).toEqual({ ...defaults, requestMs: 5_000 });
+    expect(() => api('REQUEST_TIMEOUT_SECONDS', '0')).toThrow(/LOOPSTREAM_REQUEST_TIMEOUT_SECONDS/);
+    // A setting that is none any more stops no start.
+    expect(api('BODY_TIMEOUT_SECONDS', 'soon').timeouts).toEqual(defaults);
   });
 });
 
