@@ -26,6 +26,7 @@ import { examine } from '../inspect/examine.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';
 import { keepsTime, requireChosen, type Source } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
+import { PreparedReport } from '../steps/prepared-report.ts';
 import { eachLine } from '../tools/tool.ts';
 import { listChunks } from '../transcode/chunk-writer.ts';
 import { describeMended, needsMending, readMended } from '../transcode/mend.ts';
@@ -46,7 +47,6 @@ import { remux } from '../transcode/remux.ts';
 import { RenditionOutput } from '../transcode/rendition-output.ts';
 import { isBroken, type Most, type TranscodeOptions, transcode } from '../transcode/transcode.ts';
 import type { Arrival } from './arrival.ts';
-import { PreparedReport } from './prepared-report.ts';
 import { withSource } from './with-source.ts';
 
 type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SpeedMeter } from '../../../../../src/media/prepare/job/speed-meter.ts';
+import { SpeedMeter } from '../../../../../src/media/prepare/steps/speed-meter.ts';
 import { mayPlay } from '../../../../../src/operator/upload/playable.ts';
 
 /** Notes every quarter of a second what is made at a speed that changes; returns the meter and what is made. */
