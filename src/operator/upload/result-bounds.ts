@@ -14,7 +14,7 @@ import type { MakingTask } from './job.ts';
 type Bounds = Pick<PodSettings, 'maxSourceBytes' | 'mediaLimits'>;
 type Of<Action> = Extract<MakingTask, { action: Action }>;
 
-/** A rendition may be a little longer than its source (prepare/job/make-rendition.ts), and times are rounded. */
+/** A rendition may be a little longer than its source (prepare/steps/make.ts), and times are rounded. */
 const LONGER = 1.05;
 const MORE_SECONDS = 31;
 /** No rendition has a tenth of it. */

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRange, makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange } from '../../../src/media/prepare/job/make-range.ts';
+import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
 import {
   type Chunk,
   chunkKey,

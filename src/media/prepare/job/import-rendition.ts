@@ -5,30 +5,26 @@
  */
 
 import type { PreparedPart } from '../../../protocol/task.ts';
+import type { RenditionIndex } from '../../rendition/index.ts';
 import { StorageError } from '../../storage/storage.ts';
 import type { SourceFile } from '../inspect/source-file.ts';
+import type { JobContext, Target } from '../steps/context.ts';
+import { examineInTurn } from '../steps/examine.ts';
+import { makeFirst } from '../steps/make.ts';
+import { openFile } from '../steps/open.ts';
+import { planInTurn } from '../steps/plan.ts';
+import { type Rendered, storeRendition } from '../steps/store.ts';
 import { deleteChunks } from '../transcode/chunk-writer.ts';
 import type { Arrival } from './arrival.ts';
+import { type EarlyRendition, makeEarly } from './early-rendition.ts';
 import { outline } from './fast-start.ts';
-import {
-  completeRendition,
-  type EarlyRendition,
-  type JobContext,
-  make,
-  makeEarly,
-  openFile,
-  type Rendered,
-  type Target,
-} from './make-rendition.ts';
-
-type Index = Awaited<ReturnType<typeof make>>;
 
 export class ImportRendition {
   readonly #target: Target;
   readonly #path: string;
   readonly #context: JobContext;
   readonly #over = new AbortController();
-  #made: Promise<Index> | undefined;
+  #made: Promise<RenditionIndex> | undefined;
   readonly #onPrepared: JobContext['onPrepared'];
   readonly #early: Promise<EarlyRendition | undefined>;
   /** Streams may play what is there. */
@@ -92,14 +88,16 @@ export class ImportRendition {
     return file;
   }
 
-  async #make(file: SourceFile): Promise<Index> {
+  async #make(file: SourceFile): Promise<RenditionIndex> {
     const early = await this.#early;
     if (early) {
       if (await early.holds(file)) return early.index;
       this.#context.log.warn('the source is not what its header said; the rendition begins again');
       await deleteChunks(this.#context.storage, this.#target.renditionKey);
     }
-    return make(this.#target, file, this.#context);
+    const facts = examineInTurn(this.#target, file, this.#context);
+    const ways = planInTurn(facts, this.#context.tools.ffmpeg);
+    return makeFirst(ways, this.#target, this.#context);
   }
 
   /** Streams play no part of a source before it has been read to its end, unless its beginning describes the whole. */
@@ -119,7 +117,7 @@ export class ImportRendition {
     if (!this.#made) this.begin();
     try {
       const index = await this.#made;
-      return index && (await completeRendition(this.#target, index, storage));
+      return index && (await storeRendition(this.#target, index, storage));
     } catch (error) {
       signal.throwIfAborted();
       log.warn({ err: error }, 'the import could not make the rendition; another Job makes it');

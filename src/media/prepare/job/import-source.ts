@@ -16,11 +16,11 @@ import { markPlayed } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto, type Sink } from '../link/fetch.ts';
+import type { JobContext } from '../steps/context.ts';
 import { decodeSound } from '../transcode/decode-sound.ts';
 import { Arrival } from './arrival.ts';
 import { ImportRendition } from './import-rendition.ts';
 import { deleteSent, hasSource, joinInto } from './join-upload.ts';
-import type { JobContext } from './make-rendition.ts';
 import { SourceStore } from './source-store.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;

@@ -15,8 +15,8 @@ import type { PrepareTask } from '../../../protocol/task.ts';
 import { claimStorage, listRecords, markDeleted, readRecord, writeRecord } from '../../records/store.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { PrepareError } from '../failure/failure.ts';
+import type { JobContext } from '../steps/context.ts';
 import { arrived, findKeys, hasSource } from './join-upload.ts';
-import type { JobContext } from './make-rendition.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
 type TakenUp = Pick<UploadRecord, 'media' | 'warnings' | 'sourceKey'>;

@@ -7,8 +7,8 @@ import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import type { Storage } from '../../storage/storage.ts';
 import { StorageError } from '../../storage/storage.ts';
+import type { JobContext } from '../steps/context.ts';
 import type { Arrival } from './arrival.ts';
-import type { JobContext } from './make-rendition.ts';
 
 const BUFFER_BYTES = 2 ** 20;
 

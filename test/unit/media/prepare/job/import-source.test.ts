@@ -5,7 +5,7 @@ import { readFile, truncate } from 'node:fs/promises';
 import { buffer, text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { importSource } from '../../../../../src/media/prepare/job/import-source.ts';
-import type { JobContext } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import type { JobContext } from '../../../../../src/media/prepare/steps/context.ts';
 import { chunkKey, entryKey, indexKey, parseIndex } from '../../../../../src/media/rendition/index.ts';
 import { type Storage, StorageError } from '../../../../../src/media/storage/storage.ts';
 import { DEFAULT_LIMITS } from '../../../../../src/protocol/media-limits.ts';

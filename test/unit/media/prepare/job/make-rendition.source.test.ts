@@ -2,8 +2,10 @@
 import { copyFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../../../src/lib/lifecycle.ts';
-import { type JobContext, makeRange, makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange } from '../../../../../src/media/prepare/job/make-range.ts';
+import { makeRendition } from '../../../../../src/media/prepare/job/make-rendition.ts';
 import { runPrepare } from '../../../../../src/media/prepare/main.ts';
+import type { JobContext } from '../../../../../src/media/prepare/steps/context.ts';
 import { entryKey, indexKey } from '../../../../../src/media/rendition/index.ts';
 import { prepareConfig } from '../../../../../src/protocol/environment.ts';
 import type { PrepareTask } from '../../../../../src/protocol/task.ts';
