@@ -1,5 +1,6 @@
 /** Runs ffmpeg, and writes its FLV, made exact on the way, into storage. */
 import type { Logger } from '../../../lib/log.ts';
+import { settlesWithin } from '../../../lib/settle-within.ts';
 import { FlvError, FlvParser } from '../../rendition/flv.ts';
 import { BrokenPromiseError } from '../../rendition/frame-times.ts';
 import { PrepareError } from '../failure/failure.ts';
@@ -166,21 +167,34 @@ async function* watchInput(
   }
 }
 
-/** Joins small pieces. An encoder that is slow, or sends little, does not wait for a full batch. */
+/** Joins small pieces. All output is passed on in time, also while the encoder writes nothing more: its input may be paused. */
 async function* inBatches(stream: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let pieces: Buffer[] = [];
   let bytes = 0;
-  let dueMs = performance.now() + BATCH_MS;
-  for await (const piece of stream) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes < BATCH_BYTES && performance.now() < dueMs) continue;
-    dueMs = performance.now() + BATCH_MS;
-    yield Buffer.concat(pieces, bytes);
+  let dueMs = 0;
+  const take = (): Buffer => {
+    const batch = Buffer.concat(pieces, bytes);
     pieces = [];
     bytes = 0;
+    return batch;
+  };
+  const source = stream[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = source.next();
+      if (bytes > 0 && !(await settlesWithin(next, Math.max(0, dueMs - performance.now())))) yield take();
+      const { done, value } = await next;
+      if (done) break;
+      if (bytes === 0) dueMs = performance.now() + BATCH_MS;
+      pieces.push(value);
+      bytes += value.length;
+      if (bytes >= BATCH_BYTES || performance.now() >= dueMs) yield take();
+    }
+    yield take();
+  } finally {
+    // A reader that has failed waits for no more bytes.
+    void Promise.resolve(source.return?.()).catch(() => undefined);
   }
-  yield Buffer.concat(pieces, bytes);
 }
 
 /** Two buffers take turns: allocating one for each batch kept the garbage collector busy for a third of the time. */
