@@ -16,8 +16,6 @@ export interface UnknownFormat {
   holdsNoMedia: boolean;
 }
 
-const WEB_PAGE = 'a web page';
-const LIST = 'a list of addresses, and contains no media';
 const AS_PICTURE = 'Export it as JPEG or PNG, and upload that.';
 const AS_VIDEO = 'Export it as MP4 with H.264, and upload that.';
 const UNPACK = 'Unpack it, and upload the video or audio files in it one by one.';
@@ -41,7 +39,12 @@ const isCameraStream = (head: string): boolean =>
   /^\s{0,9}--/.test(head) && /content-type: ?image\/jpe?g/i.test(head.slice(0, 1000));
 
 /** The first matching row wins. Heads are Latin-1 text. */
-const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string, advice: string])[] = [
+const FORMATS: readonly (readonly [
+  test: (head: string) => boolean,
+  name: string,
+  advice: string,
+  content?: 'holds no media',
+])[] = [
   [brand('heic', 'heix', 'heim', 'heis', 'hevc', 'hevx', 'mif1', 'msf1'), 'a HEIC picture', HEIC],
   [brand('avif', 'avis'), 'an AVIF picture that cannot be decoded', AS_PICTURE],
   [startsWith('\u00ff\n', '\0\0\0\fJXL '), 'a JPEG XL picture', AS_PICTURE],
@@ -52,11 +55,17 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
     'Save it as an animated GIF or APNG, or as MP4, and upload that.',
   ],
   [markup(/^<(?:!DOCTYPE\s+svg|svg)/i), 'an SVG drawing', AS_PICTURE],
-  [markup(/^<(?:!DOCTYPE\s+html|html|head|body)/i), WEB_PAGE, 'Save the video or audio file itself, and upload that.'],
+  [
+    markup(/^<(?:!DOCTYPE\s+html|html|head|body)/i),
+    'a web page',
+    'Save the video or audio file itself, and upload that.',
+    'holds no media',
+  ],
   [
     markup(/^(?:#EXTM3U|\[playlist\]|<(?:MPD|asx|playlist|smil)\b)/i),
-    LIST,
+    'a list of addresses, and contains no media',
     'Save the stream that it refers to as one file, and upload that.',
+    'holds no media',
   ],
   [startsWith('8BPS'), 'a Photoshop document', AS_PICTURE],
   [startsWith('%PDF'), 'a PDF document', AS_PICTURE],
@@ -109,9 +118,9 @@ const FORMATS: readonly (readonly [test: (head: string) => boolean, name: string
 /** Names the format, if these bytes show it. */
 export function nameFormat(head: Buffer): UnknownFormat | undefined {
   const text = head.toString('latin1');
-  const [, name, advice] = FORMATS.find(([test]) => test(text)) ?? [];
+  const [, name, advice, content] = FORMATS.find(([test]) => test(text)) ?? [];
   if (name === undefined || advice === undefined) return undefined;
-  return { name, advice, holdsNoMedia: name === WEB_PAGE || name === LIST };
+  return { name, advice, holdsNoMedia: content !== undefined };
 }
 
 /** Reads width and height from the header of a PNG or JPEG; a decoder may refuse the file for its size. */

@@ -2,9 +2,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { RenditionIndex } from '../../rendition/index.ts';
 import type { SourceFile } from '../inspect/source-file.ts';
-import type { JobContext, Target } from '../steps/context.ts';
+import type { JobContext } from '../steps/context.ts';
 import { examineWhole } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
+import type { Opened } from '../steps/open.ts';
 import { planWays } from '../steps/plan.ts';
 import { type PlanInput, planRendition } from '../transcode/plan.ts';
 import type { Arrival } from './arrival.ts';
@@ -20,14 +21,14 @@ export interface EarlyRendition {
  * where all of it fits, and no chunk waits for the rest. Rejects as makeFirst() does, and with the error of the arrival.
  */
 export async function makeEarly(
-  target: Target,
-  outlined: SourceFile,
+  outlined: Opened,
   arrival: Pick<Arrival, 'follow'>,
   context: JobContext,
 ): Promise<EarlyRendition> {
-  const input: PlanInput = { ...(await examineWhole(target, outlined, context)), isArriving: true };
+  const facts = await examineWhole(outlined, context);
+  const input: PlanInput = { ...facts.input, isArriving: true };
   const ways = planWays({ input, openInput: (signal) => arrival.follow(signal) }, context.tools.ffmpeg);
-  const index = await makeFirst(ways, target, context);
+  const index = await makeFirst(ways, outlined.target, context);
   // A copy has been proven on its way, so only times and counts are left: those that a plan to encode is made of.
   const holds = async (file: SourceFile): Promise<boolean> => {
     const { source, scan } = await file.examine();

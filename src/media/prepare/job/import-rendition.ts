@@ -11,7 +11,7 @@ import type { SourceFile } from '../inspect/source-file.ts';
 import type { JobContext, Target } from '../steps/context.ts';
 import { examineInTurn } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
-import { openFile } from '../steps/open.ts';
+import { type Opened, openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
 import { type Rendered, storeRendition } from '../steps/store.ts';
 import { deleteChunks } from '../transcode/chunk-writer.ts';
@@ -58,11 +58,11 @@ export class ImportRendition {
     const path = `${arrival.path}-outline`;
     try {
       if (!(await outline(arrival, path, signal))) return undefined;
-      const outlined = openFile(this.#target, path, this.#context, true);
-      await outlined.examine();
+      const outlined = openTarget(this.#target, path, this.#context, true);
+      await outlined.file.examine();
       log.info({ totalBytes: arrival.totalBytes }, 'the rendition begins while the source arrives');
       this.#isApproved = true;
-      return await makeEarly(this.#target, outlined, arrival, this.#context);
+      return await makeEarly(outlined, arrival, this.#context);
     } catch (error) {
       // A link that has failed may bring another file next time, so nothing of this one stays, whether the import goes on or not. The pieces
       // of an upload stay what they are.
@@ -81,21 +81,21 @@ export class ImportRendition {
 
   /** Goes on with the whole source. Returns it, for the import to read it too. */
   begin(): SourceFile {
-    const file = openFile(this.#target, this.#path, this.#context);
-    this.#made = this.#make(file);
+    const opened = openTarget(this.#target, this.#path, this.#context);
+    this.#made = this.#make(opened);
     // `finish` handles its failure.
     this.#made.catch(() => undefined);
-    return file;
+    return opened.file;
   }
 
-  async #make(file: SourceFile): Promise<RenditionIndex> {
+  async #make(opened: Opened): Promise<RenditionIndex> {
     const early = await this.#early;
     if (early) {
-      if (await early.holds(file)) return early.index;
+      if (await early.holds(opened.file)) return early.index;
       this.#context.log.warn('the source is not what its header said; the rendition begins again');
       await deleteChunks(this.#context.storage, this.#target.renditionKey);
     }
-    const facts = examineInTurn(this.#target, file, this.#context);
+    const facts = examineInTurn(opened, this.#context);
     const ways = planInTurn(facts, this.#context.tools.ffmpeg);
     return makeFirst(ways, this.#target, this.#context);
   }

@@ -2,7 +2,7 @@
 import type { JobContext, RenditionTask } from '../steps/context.ts';
 import { examineInTurn } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
-import { openFile } from '../steps/open.ts';
+import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
 import { findRendition, type Rendered, storeRendition } from '../steps/store.ts';
 import { withSource } from './with-source.ts';
@@ -19,8 +19,8 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
     return found;
   }
   const index = await withSource(storage, task, async (path) => {
-    const file = openFile(task, path, context);
-    const facts = examineInTurn(task, file, context);
+    const opened = openTarget(task, path, context);
+    const facts = examineInTurn(opened, context);
     const ways = planInTurn(facts, tools.ffmpeg);
     return await makeFirst(ways, task, context);
   });

@@ -2,12 +2,11 @@
 import { PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../resources/upload/spec.ts';
 import { type Examined, examine } from '../inspect/examine.ts';
 import { requireChosen, type Source } from '../inspect/source.ts';
-import type { SourceFile } from '../inspect/source-file.ts';
 import { eachLine } from '../tools/tool.ts';
 import { assumedScan, isHdr, matchFramerate, type PlanInput } from '../transcode/plan.ts';
 import type { TranscodeOptions } from '../transcode/transcode.ts';
-import type { JobContext, Target } from './context.ts';
-import { readProfile } from './open.ts';
+import type { JobContext } from './context.ts';
+import type { Opened } from './open.ts';
 
 export interface Facts extends Pick<TranscodeOptions, 'openInput'> {
   input: PlanInput;
@@ -27,76 +26,62 @@ const PROVEN_BYTES = 2 ** 28;
  * Yields what is known of the source, the cheapest facts first: by the word of its header, where that describes every packet, and then by
  * every packet. Throws as openSource() and examine() reject.
  */
-export async function* examineInTurn(target: Target, file: SourceFile, context: JobContext): AsyncGenerator<Facts> {
+export async function* examineInTurn(opened: Opened, context: JobContext): AsyncGenerator<Facts> {
+  const { file, target } = opened;
   // The import has checked the source, but perhaps under other limits.
   const header = await file.openHeader();
   requireChosen(header, target);
   if (target.profile === PREVIEW_PROFILE) {
-    yield { input: await examineBeginning(target, header, file.path, context) };
+    yield await examineBeginning(opened, header, context);
     return;
   }
-  const assumed = assumeFacts(target, header, file, context);
+  const assumed = assumeFacts(opened, header, context);
   if (assumed) yield assumed;
-  yield { input: await examineWhole(target, file, context) };
+  yield await examineWhole(opened, context);
 }
 
-/** Describes a source that has been read to its end, or its outline. Rejects as examine() does. */
-export async function examineWhole(target: Target, file: SourceFile, context: JobContext): Promise<PlanInput> {
-  const { tools, signal, limits, ownRates = false } = context;
-  const examined = await file.examine();
-  requireChosen(examined.source, target);
-  return {
-    path: file.path,
-    ...examined,
-    type: target.type,
-    ...readProfile(target),
-    maxPixels: limits.pixels,
-    canTonemap: await canTonemap(examined.source, tools.ffmpeg, signal),
-    allowCopy: true,
-    ownRates,
-  };
+/** Reads the source, or its outline, to its end. Rejects as examine() does. */
+export async function examineWhole(opened: Opened, context: JobContext): Promise<Facts> {
+  const input = await describe(opened, await opened.file.examine(), context);
+  return { input: { ...input, ownRates: context.ownRates ?? false } };
 }
 
 /** The import has read the source to its end, and a preview copies nothing. So only the beginning is read. */
-async function examineBeginning(target: Target, header: Source, path: string, context: JobContext): Promise<PlanInput> {
+async function examineBeginning(opened: Opened, header: Source, context: JobContext): Promise<Facts> {
   const { tools, signal, limits } = context;
-  const { type } = target;
-  const examined = await examine(path, header, type, tools, signal, { limits, seconds: PREVIEW_SECONDS });
+  const { file, target } = opened;
+  const seconds = PREVIEW_SECONDS;
+  const examined = await examine(file.path, header, target.type, tools, signal, { limits, seconds });
+  const input = await describe(opened, examined, context);
+  return { input: { ...input, previewSeconds: seconds, allowCopy: false } };
+}
+
+async function describe(
+  { file, target, shape }: Opened,
+  examined: Examined,
+  { tools, signal, limits }: JobContext,
+): Promise<PlanInput> {
   requireChosen(examined.source, target);
-  return {
-    path,
-    ...examined,
-    type,
-    ...readProfile(target),
-    previewSeconds: PREVIEW_SECONDS,
-    maxPixels: limits.pixels,
-    canTonemap: await canTonemap(header, tools.ffmpeg, signal),
-    allowCopy: false,
-  };
+  const canTonemap = await tonemaps(examined.source, tools.ffmpeg, signal);
+  const { type } = target;
+  return { path: file.path, ...examined, type, ...shape, maxPixels: limits.pixels, canTonemap, allowCopy: true };
 }
 
 /** Undefined where the header does not say enough. A large source is read while it is copied, so that its first chunks can be played sooner. */
-function assumeFacts(
-  { type, isRead, ...target }: Target,
-  source: Source,
-  file: SourceFile,
-  { limits }: JobContext,
-): Facts | undefined {
-  const profile = readProfile({ type, ...target });
-  const scan = assumedScan(source, matchFramerate(source, profile.framerate));
+function assumeFacts({ file, target, shape }: Opened, source: Source, { limits }: JobContext): Facts | undefined {
+  const { type, isRead = false } = target;
+  const scan = assumedScan(source, matchFramerate(source, shape.framerate));
   if (!scan || type !== 'video') return undefined;
   const isProven = isRead || source.sizeBytes > PROVEN_BYTES;
+  const about = { path: file.path, source, scan, type, ...shape };
   return {
-    input: {
-      ...{ path: file.path, source, scan, type, ...profile },
-      ...{ maxPixels: limits.pixels, canTonemap: false, allowCopy: true },
-    },
+    input: { ...about, maxPixels: limits.pixels, canTonemap: false, allowCopy: true },
     assumption: isProven ? { examine: (signal) => file.examine(signal) } : {},
   };
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */
-async function canTonemap(
+async function tonemaps(
   { video }: Source,
   ffmpeg: JobContext['tools']['ffmpeg'],
   signal: AbortSignal,
