@@ -56,6 +56,9 @@ export interface Course {
   requeueAt?: Date | undefined;
 }
 
+/** Progressing has this reason while a closed gate alone keeps the stream off air. */
+export const GATE_CLOSED = 'GateClosed' satisfies ProblemReason;
+
 export const SETTLED = {
   status: 'True',
   reason: 'Settled',

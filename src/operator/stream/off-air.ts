@@ -7,7 +7,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { OffSchedule } from '../../resources/stream/schedule.ts';
 import { isWanted } from '../../resources/stream/spec.ts';
 import { no, type Verdict, yes } from '../runtime/controller.ts';
-import { type Action, type Course, NO_ACTION, SETTLED } from './course.ts';
+import { type Action, type Course, GATE_CLOSED, NO_ACTION, SETTLED } from './course.ts';
 import { removeFirst } from './handover.ts';
 import type { Situation } from './situation.ts';
 
@@ -33,7 +33,7 @@ export function closeGate({ pods, playhead }: Situation, { message }: Verdict): 
     phase: 'stopping',
     action: removeFirst(pods),
     live: no('Stopping', message),
-    progressing: yes('Stopping', message),
+    progressing: yes(GATE_CLOSED, message),
     playhead,
   };
 }

@@ -4,16 +4,17 @@ import { kubeTime } from '../../lib/clock.ts';
 import { podName } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { no, yes } from '../runtime/controller.ts';
-import { type Course, NO_ACTION } from './course.ts';
+import { type Course, GATE_CLOSED, NO_ACTION } from './course.ts';
 import { describeOffAir } from './off-air.ts';
 import { buildProgram, findKeptPlayhead, readSkipped, rebuildProgram } from './program.ts';
 import type { Situation } from './situation.ts';
 
 export function startStream(situation: Situation): Course {
-  const { stream, obstacle, isNameTaken, strays, media, wasLive, now } = situation;
+  const { stream, obstacle, closedGate, isNameTaken, strays, media, wasLive, now } = situation;
   const off: Pick<Course, 'action' | 'playhead'> = { action: NO_ACTION, playhead: situation.playhead };
   if (obstacle) {
-    return { ...off, phase: 'waiting', live: describeOffAir(stream), progressing: yes('Waiting', obstacle.message) };
+    const reason = obstacle === closedGate ? GATE_CLOSED : 'Waiting';
+    return { ...off, phase: 'waiting', live: describeOffAir(stream), progressing: yes(reason, obstacle.message) };
   }
   if (isNameTaken && strays?.length) {
     const message = 'The pod of an earlier stream of this name is being removed.';

@@ -16,6 +16,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
+import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
 import type { PodReport } from './pod-report.ts';
@@ -112,6 +113,9 @@ function describePhase(status: LoopStreamStatus): EventInput[] {
   }
 }
 
+const obeysGate = (status: LoopStreamStatus | undefined): boolean =>
+  findCondition(status?.conditions, 'Progressing')?.reason === GATE_CLOSED;
+
 /** `gates` are the conditions of others that the stream waits for. */
 export function buildStreamEvents(
   before: LoopStreamStatus | undefined,
@@ -127,10 +131,8 @@ export function buildStreamEvents(
     );
   }
   const shut = gates.find((gate) => gate.status === 'False');
-  // A gate is closed by others, so what is new of it is that the stream obeys.
-  const obeys = (one: LoopStreamStatus | undefined) =>
-    shut !== undefined && findMessage(one ?? {}, 'Progressing') === shut.message;
-  if (shut && obeys(status) && !obeys(before)) events.push(buildWarningEvent('NotReady', withFix(shut)));
+  // Others close a gate, so what is new of it is that the stream obeys.
+  if (shut && obeysGate(status) && !obeysGate(before)) events.push(buildWarningEvent('NotReady', withFix(shut)));
   const stuck = findCondition(status.conditions, 'Progressing');
   if (status.phase !== 'failed' && stuck?.status === 'False') {
     const earlier = findCondition(before?.conditions, 'Progressing');

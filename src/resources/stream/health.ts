@@ -52,6 +52,7 @@ const OUTLOOKS = {
   // Its way on air and off air.
   Settled: 'passes',
   Waiting: 'passes',
+  GateClosed: 'passes',
   Starting: 'passes',
   Replacing: 'passes',
   Reconnecting: 'passes',
@@ -130,7 +131,7 @@ function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailur
 }
 
 /** Reasons of Progressing that are no problem, or repeat one of a condition. */
-const NO_PROBLEM: ReadonlySet<string> = new Set<ProblemReason>(['Settled', 'Waiting']);
+const NO_PROBLEM: ReadonlySet<string> = new Set<ProblemReason>(['Settled', 'Waiting', 'GateClosed']);
 
 function listPodProblems(conditions: readonly Verdict[], now: Date): Problem[] {
   const progressing = conditions.find(({ type }) => type === 'Progressing');

@@ -12,8 +12,13 @@ import { at, makePod, NOW, refusal, step, stream, world } from '../../../kit/mak
 
 const readinessGates = [{ conditionType: 'CreditAvailable' }];
 /** Returns the stream with a condition of another author. */
-function addCondition(loopStream: LoopStream, status: Condition['status'], reason = 'InsufficientCredits'): LoopStream {
-  const condition = { type: 'CreditAvailable', status, reason, message: 'The balance is used up.' };
+function addCondition(
+  loopStream: LoopStream,
+  status: Condition['status'],
+  reason = 'InsufficientCredits',
+  message = 'The balance is used up.',
+): LoopStream {
+  const condition = { type: 'CreditAvailable', status, reason, message };
   const conditions = (loopStream.status?.conditions ?? []).filter(({ type }) => type !== 'CreditAvailable');
   const lastTransitionTime = kubeTime(at(7));
   return {
@@ -60,6 +65,21 @@ describe('a readiness gate', () => {
     });
     const again = step(addCondition(waiting.stream, 'True'), world({ now: at(90) }));
     expect(again.decision).toMatchObject({ action: { do: 'create', program: { epoch: kubeTime(NOW) } } });
+  });
+
+  it('that stays closed is warned of once, in whatever words its author describes it', () => {
+    const opened = step(addCondition(gated, 'True'), world({ pod: live(gated) })).stream;
+    const shut = addCondition(opened, 'False');
+    const stopping = step(shut, world({ pod: live(gated), now: at(60) })).stream;
+    expect(findCondition(stopping.status?.conditions, 'Progressing')?.reason).toBe('GateClosed');
+    expect(events(shut, stopping).filter(({ reason }) => reason === 'NotReady')).toHaveLength(1);
+    const reworded = addCondition(stopping, 'False', 'InsufficientCredits', 'The balance is -3.');
+    const waiting = step(reworded, world({ now: at(61) })).stream;
+    expect(findCondition(waiting.status?.conditions, 'Progressing')).toMatchObject({
+      reason: 'GateClosed',
+      message: 'The balance is -3.',
+    });
+    expect(events(reworded, waiting)).toEqual([]);
   });
 
   it('without a condition any more takes nothing off air', () => {
