@@ -2,21 +2,20 @@
  * Attacks the decoder's cage: a file that takes over ffmpeg gains nothing. Each attack is a program in ffmpeg's place, started as ffmpeg is
  * started (src/media/confinement/confine.ts, native/confine.c), with the one file that it should decode.
  */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { commandLine, confine, type Needs } from '../../src/media/confinement/confine.ts';
 import { confinedTools } from '../../src/media/prepare/tools/confined-tools.ts';
 import { startTool } from '../../src/media/prepare/tools/tool.ts';
 import { quiet } from '../kit/make/prepare.ts';
+import { run } from '../kit/run.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 
-const run = promisify(execFile);
 const LAUNCHER = 'dist/confine';
 const available = existsSync(LAUNCHER) && /landlock=[1-9]\d* seccomp=1/.test((await run(LAUNCHER, ['--check'])).stdout);
 

@@ -2,17 +2,14 @@
  * Attacks a system with all that accounts without credit can send at once: media that claims years, slow links, unfinished uploads, silent
  * destinations, objects, wrong passwords. Everything is bounded in count, goes to this machine alone, and ends with `stop`.
  */
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { run } from '../kit/run.ts';
 import type { Stranger } from '../kit/system/strangers.ts';
-
-const run = promisify(execFile);
 
 /** The numbers of requests of an account. */
 const LINKS = 12;

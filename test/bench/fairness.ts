@@ -2,14 +2,14 @@
  * Measures one account's effect on another (`make bench-fairness`): the time from a link to a live stream, alone and during an attack by
  * another account without credit. The table is printed and appended to RESULTS.md.
  */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { parseArgs } from 'node:util';
 import { sleep } from '../../src/lib/clock.ts';
 import { makeClip } from '../kit/make/media.ts';
+import { run } from '../kit/run.ts';
 import { startSystem } from '../kit/system/system.ts';
 import { type Call, makeAccount } from './fairness/account.ts';
 import { attack } from './fairness/attack.ts';
@@ -42,7 +42,7 @@ const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 async function makeBomb(path: string): Promise<void> {
   const picture = 'color=size=64x64:rate=1';
   const slow = ['-vf', 'setpts=PTS*100000', '-fps_mode', 'passthrough', '-frames:v', '1001'];
-  await promisify(execFile)('ffmpeg', [
+  await run('ffmpeg', [
     ...['-v', 'error', '-y', '-f', 'lavfi', '-i', picture, ...slow],
     ...['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-video_track_timescale', '1', path],
   ]);

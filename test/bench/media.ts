@@ -1,11 +1,10 @@
 /** Makes the clips of the benchmark: renditions for the streamer, and MP4 files with the same packets for its peers. */
-import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { DIMENSIONS, type Profile, parseProfile } from '../../src/resources/stream/profile.ts';
 import { makeMedia as makeSource } from '../kit/make/made-media.ts';
 import { type ClipOptions, makeRendition } from '../kit/make/streamer.ts';
+import { run } from '../kit/run.ts';
 import { prepareOnce } from './remux.ts';
 import type { Media } from './senders.ts';
 
@@ -23,7 +22,7 @@ export async function makeMedia(root: string, name: string, clips: readonly Clip
     const item = await makeRendition(storage, `${name}${i}`, clip);
     const file = join(root, `${name}${i}.mp4`);
     const copy = ['-v', 'error', '-y', '-i', join(storage, item.rendition), '-c', 'copy', file];
-    await promisify(execFile)('ffmpeg', copy);
+    await run('ffmpeg', copy);
     media.items.push(item);
     media.files.push(file);
   }

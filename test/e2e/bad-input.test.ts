@@ -1,18 +1,18 @@
 /** Tests mistakes of people: each gives its stable code, leaves nothing behind, and everything else goes on. */
-import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type ProblemError, problems, type Upload } from '../../src/client/index.ts';
 import { API_VERSION } from '../../src/resources/common/names.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';
+import { kubectl } from '../kit/kubectl.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { send } from '../kit/make/tus-client.ts';
 import { startTestRedis } from '../kit/real/redis.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
+import { run } from '../kit/run.ts';
 import { startApiProcess } from '../kit/system/api-process.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import {
@@ -25,8 +25,6 @@ import {
 } from '../kit/system/traces.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
-
-const run = promisify(execFile);
 
 const dir = tempDir();
 let system: SharedSystem;
@@ -101,11 +99,6 @@ const refusal = (call: Promise<unknown>): Promise<ProblemError> =>
 const isReady = (id: string, timeoutMs?: number): Promise<boolean> =>
   until('it is ready', async () => (await system.client.streams.readiness(id)).ready, timeoutMs);
 
-const kubectl = async (...args: string[]): Promise<string> => {
-  const env = { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig };
-  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
-};
-
 describe('links that lead to no video', () => {
   test.each([
     ['an HTML page', 'page.html', 'link_is_a_page'],
@@ -158,11 +151,11 @@ describe('files with nothing to play', () => {
       spec: { track: 'video', source: { url: `${base}/${name}` } },
     };
     await writeFile(join(dir, 'upload.json'), JSON.stringify(resource));
-    await kubectl('create', '-f', join(dir, 'upload.json'));
-    await kubectl('wait', '--for=jsonpath={.status.phase}=failed', `upload/${name}`, '--timeout=90s');
-    expect(await kubectl('get', 'upload', name, '-o', 'jsonpath={.status.error.code}')).toBe(code);
-    expect(await kubectl('describe', 'upload', name)).toContain('MediaFailed');
-    await kubectl('delete', 'upload', name);
+    await kubectl(system, 'create', '-f', join(dir, 'upload.json'));
+    await kubectl(system, 'wait', '--for=jsonpath={.status.phase}=failed', `upload/${name}`, '--timeout=90s');
+    expect(await kubectl(system, 'get', 'upload', name, '-o', 'jsonpath={.status.error.code}')).toBe(code);
+    expect(await kubectl(system, 'describe', 'upload', name)).toContain('MediaFailed');
+    await kubectl(system, 'delete', 'upload', name);
   });
 });
 
@@ -177,7 +170,7 @@ describe('streams that cannot start', () => {
     const [issue] = readiness.issues;
     expect(issue?.code).toBe('media_importing');
     expect(refused.issues[0]?.message).toBe(issue?.message);
-    expect(await kubectl('describe', 'loopstream', id)).toContain(issue?.message);
+    expect(await kubectl(system, 'describe', 'loopstream', id)).toContain(issue?.message);
     release();
     await settled(upload.objectID);
     await isReady(id);
@@ -337,7 +330,7 @@ test('nothing of the failed uploads is left in Kubernetes', async () => {
   await until(
     'their Jobs and pods are collected',
     async () => {
-      const left = await kubectl('get', 'uploads,jobs,pods', '-o', 'name');
+      const left = await kubectl(system, 'get', 'uploads,jobs,pods', '-o', 'name');
       return !deleted.some((id) => left.includes(id));
     },
     // The controller manager learns of new kinds every 30 s, and collects nothing of theirs before.

@@ -1,12 +1,9 @@
 /** Uses the client as a foreign program does: the built package in its node_modules, with checked types. */
-import { execFile } from 'node:child_process';
 import { cp, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { buildClient, TSC } from '../../scripts/build-client.ts';
+import { run } from '../kit/run.ts';
 import { ROOT } from '../kit/system/system.ts';
-
-const run = promisify(execFile);
 
 const TSCONFIG = {
   compilerOptions: {

@@ -1,17 +1,15 @@
 /** Tests the first page, and that every page shows a change of a stream at once, from any source. */
 /// <reference lib="dom" />
-import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import type { Browser, Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../kit/kubectl.ts';
 import { expectForEverybody, launchBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { shareSystemOnAir } from '../kit/system/share-system.ts';
 import { ROOT, streamLikeDemo } from '../kit/system/system.ts';
 
-const run = promisify(execFile);
 let system: Awaited<ReturnType<typeof shareSystemOnAir>>;
 let browser: Browser;
 let at: Visit;
@@ -34,11 +32,6 @@ const leave = async () => {
 };
 
 const makeStream = (name: string) => streamLikeDemo(system, name);
-
-const kubectl = (...args: string[]) =>
-  run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], {
-    env: { PATH: process.env.PATH, HOME: system.stateDir, KUBECONFIG: system.facts.kubeconfig },
-  });
 
 /** Records the page's requests to the API, and the unanswered ones, except for the feed, which has no end. */
 function traffic(page: Page) {
@@ -101,10 +94,10 @@ test('kubectl’s changes show without a reload, and no timer sends requests mea
   const page = await open('/streams');
   await page.getByRole('link', { name: 'Before' }).waitFor();
   const patch = JSON.stringify({ spec: { displayName: 'After' } });
-  await kubectl('patch', 'loopstream', id, '--type=merge', '-p', patch);
+  await kubectl(system, 'patch', 'loopstream', id, '--type=merge', '-p', patch);
   await page.getByRole('link', { name: 'After' }).click();
   await page.getByRole('heading', { level: 1, name: 'After' }).waitFor();
-  await kubectl('delete', 'loopstream', id);
+  await kubectl(system, 'delete', 'loopstream', id);
   await page.getByRole('heading', { name: '“After” was deleted' }).waitFor();
   await expectForEverybody(page);
   await page.getByRole('link', { name: 'All streams' }).click();

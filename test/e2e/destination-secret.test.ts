@@ -1,17 +1,16 @@
 /** Tests a destination's Secret that others change while a stream is on air: kubectl here, as External Secrets would. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reserveFreePort } from '../../tools/process/ports.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../kit/fake/rtmp-recorder.ts';
+import { kubectl } from '../kit/kubectl.ts';
 import { everyCommandLine } from '../kit/make/destinations.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
-const run = promisify(execFile);
 const LOGIN = { user: 'publisher@example.com', password: 'verysecret-pw-4711' };
 const WITHIN_MS = 60_000;
 
@@ -35,13 +34,8 @@ afterAll(async () => {
   await server?.close();
 });
 
-const kubectl = async (...args: string[]): Promise<string> => {
-  const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig };
-  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env, maxBuffer: 2 ** 26 }))
-    .stdout;
-};
 const patch = (id: string, stringData: Record<string, string>) =>
-  kubectl('patch', 'secret', id, '--type=merge', '-p', JSON.stringify({ stringData }));
+  kubectl(system, 'patch', 'secret', id, '--type=merge', '-p', JSON.stringify({ stringData }));
 const names = () => server.publishes.map(({ name }) => name);
 
 test('a login from the API publishes; a new key replaces the old one within a minute; a missing Secret is reported', async () => {
@@ -80,12 +74,12 @@ test('a login from the API publishes; a new key replaces the old one within a mi
   expect(names().slice(before - 1)).toEqual(['second-key-4711']);
 
   const deletedAt = performance.now();
-  await kubectl('delete', 'secret', destinationID);
+  await kubectl(system, 'delete', 'secret', destinationID);
   const findIssue = async () =>
     (await streams.readiness(id)).issues.find(({ code }) => code === 'destination_secret_missing');
   await until('readiness says so', findIssue, WITHIN_MS);
   expect(performance.now() - deletedAt).toBeLessThan(WITHIN_MS);
-  expect(await kubectl('describe', 'destination', destinationID)).toContain(
+  expect(await kubectl(system, 'describe', 'destination', destinationID)).toContain(
     `Secret "${destinationID}" does not exist.`,
   );
   // The stream on air continues with its old Secret.
@@ -93,7 +87,7 @@ test('a login from the API publishes; a new key replaces the old one within a mi
   await until('media comes', () => server.mediaBytes() > bytes);
   expect(names().slice(before - 1)).toEqual(['second-key-4711']);
 
-  const everything = await kubectl('get', 'onair,pods,events', '-o', 'json');
+  const everything = await kubectl(system, 'get', 'onair,pods,events', '-o', 'json');
   const stats = JSON.stringify([await streams.liveStats(id), await streams.events(id).page()]);
   for (const text of [everything, stats, everyCommandLine(), server.received()]) {
     // The assertion message excludes the text, which would show the secret.

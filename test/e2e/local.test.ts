@@ -1,20 +1,19 @@
 /// <reference lib="dom" />
 /** Tests `make run` as a person uses it: the demo on air, a page that plays it, a crash, a restart, Ctrl-C. */
-import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { anvilProgram } from '../../tools/local/chain.ts';
+import { kubectl } from '../kit/kubectl.ts';
 import { signIn } from '../kit/make/oauth.ts';
 import { expectForEverybody, launchBrowser, visit } from '../kit/real/page.ts';
+import { run } from '../kit/run.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { type System, startSystem, streamLikeDemo } from '../kit/system/system.ts';
 import { until } from '../kit/wait.ts';
 import { metricsSuite } from './metrics.ts';
 
-const run = promisify(execFile);
 const noChain = anvilProgram() === undefined;
 const CHAIN = noChain ? [] : ['--crypto'];
 let system: System;
@@ -111,7 +110,7 @@ describe('make run', () => {
   });
 
   test('a page shows the death of the API server, and then the changes in between, by itself', async () => {
-    const { stateDir, facts } = system;
+    const { stateDir } = system;
     const { id } = await streamLikeDemo(system, 'Meanwhile');
     const { page, complaints, close } = await visit(browser, system, '/streams');
     await page.getByRole('link', { name: 'Meanwhile' }).waitFor();
@@ -119,9 +118,7 @@ describe('make run', () => {
     process.kill(Number.parseInt(api, 10), 'SIGKILL');
     await page.getByText('Connection lost').waitFor();
     await expectForEverybody(page);
-    const args = ['-n', 'loopstream', 'patch', 'loopstream', id, '--type=merge', '-p'];
-    const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
-    await run(join(stateDir, 'bin/kubectl'), [...args, '{"spec":{"displayName":"Changed"}}'], { env });
+    await kubectl(system, 'patch', 'loopstream', id, '--type=merge', '-p', '{"spec":{"displayName":"Changed"}}');
     await page.getByRole('link', { name: 'Changed' }).waitFor();
     await page.getByText('Connection lost').waitFor({ state: 'detached' });
     await system.client.streams.delete(id);

@@ -1,21 +1,21 @@
 /** Tests that the README's commands work literally on a freshly started system, with nginx-rtmp as an independent receiver. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient, problems } from '../../src/client/index.ts';
 import type { Session } from '../../src/resources/stream/sessions.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';
+import { kubectl } from '../kit/kubectl.ts';
 import { decodeErrors, makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { send } from '../kit/make/tus-client.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { run } from '../kit/run.ts';
 import { ROOT, type System, startSystem } from '../kit/system/system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
-const run = promisify(execFile);
 const CLIP_SECONDS = 3;
 const dir = tempDir();
 let system: System;
@@ -55,14 +55,8 @@ afterAll(async () => {
   closeMedia?.();
 });
 
-async function kubectl(...args: string[]): Promise<string> {
-  const { stateDir, facts } = system;
-  const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
-  return (await run(join(stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
-}
-
 async function readSessions(id: string): Promise<Session[]> {
-  const text = await kubectl('get', 'loopstream', id, '-o', 'json');
+  const text = await kubectl(system, 'get', 'loopstream', id, '-o', 'json');
   return (JSON.parse(text) as { status: { sessions?: Session[] } }).status.sessions ?? [];
 }
 
@@ -70,9 +64,9 @@ async function readSessions(id: string): Promise<Session[]> {
 async function expectNoTest(destinationID: string): Promise<void> {
   const refused = system.client.destinations.test(destinationID);
   await expect(refused).rejects.toBeInstanceOf(problems.DestinationOnAir);
-  await kubectl('annotate', 'destination', destinationID, '--overwrite', 'loopstream.dev/test=by-hand');
+  await kubectl(system, 'annotate', 'destination', destinationID, '--overwrite', 'loopstream.dev/test=by-hand');
   const readTest = () =>
-    kubectl('get', 'destination', destinationID, '-o', 'jsonpath={.status.test.id} {.status.test.code}');
+    kubectl(system, 'get', 'destination', destinationID, '-o', 'jsonpath={.status.test.id} {.status.test.code}');
   await until('the operator says so too', async () => (await readTest()) === 'by-hand on_air');
 }
 
@@ -173,7 +167,10 @@ test('a destination that is asked to be tested twenty times with one key is publ
   expect(tests[0]).toMatchObject({ ok: true, stage: 'publish', code: null });
   for (const test of tests) expect(test).toEqual(tests[0]);
   expect(await receiver.recordings('tested-channel')).toHaveLength(1);
-  await until('its pod is gone', async () => !(await kubectl('get', 'pods', '-o', 'name')).includes('pod/test-'));
+  await until(
+    'its pod is gone',
+    async () => !(await kubectl(system, 'get', 'pods', '-o', 'name')).includes('pod/test-'),
+  );
 });
 
 test('a file that is sent is as good as one from a link, and kept once however often it comes', async () => {
@@ -187,7 +184,7 @@ test('a file that is sent is as good as one from a link, and kept once however o
     ids.push(id);
   }
   const path = 'jsonpath={.items[*].status.sourceKey}';
-  const keys = async () => (await kubectl('get', 'uploads', '-o', path)).split(' ');
+  const keys = async () => (await kubectl(system, 'get', 'uploads', '-o', path)).split(' ');
   // The first test imported the same file from a link.
   const [key, ...others] = await keys();
   expect(others).toEqual([key, key]);

@@ -1,18 +1,16 @@
 /** Tests `make run ARGS="--detach --media my.mp4 --to rtmp://host/app/key"`, and `make stop` and `make reset` after it. */
-import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LocalFacts } from '../../tools/local/state.ts';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { run } from '../kit/run.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
-const run = promisify(execFile);
 const FREE_PORTS = ['--port', '--rtmp-port', '--media-port', '--kube-port', '--mail-port'].flatMap((name) => [
   name,
   '0',

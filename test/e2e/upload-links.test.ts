@@ -1,17 +1,15 @@
 /** Tests failing links on real parts: they wait without a Job while their server is away, and every API can retry them. */
-import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { kubectl } from '../kit/kubectl.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
-const run = promisify(execFile);
 const dir = tempDir();
 let system: SharedSystem;
 let files: Server;
@@ -35,10 +33,6 @@ afterAll(() => {
   files?.close();
 });
 
-const kubectl = async (...args: string[]): Promise<string> => {
-  const env = { PATH: process.env.PATH, HOME: dir, KUBECONFIG: system.facts.kubeconfig };
-  return (await run(join(system.stateDir, 'bin/kubectl'), ['-n', 'loopstream', ...args], { env })).stdout;
-};
 const importFrom = async (path: string) =>
   (await system.client.uploads.fromLink({ type: 'VIDEO', url: base + path })).objectID;
 const expectState = (id: string, state: 'ready' | 'failed') =>
@@ -51,8 +45,8 @@ test('a server that is away is waited for without a Job, which the Upload says, 
   expect(waiting).toMatchObject({ message: 'The server returned status 503.', tries: 1 });
   expect(Date.parse(waiting.until) - Date.parse(waiting.since)).toBe(30 * 60_000);
   expect(Date.parse(waiting.nextTryAt)).toBeGreaterThan(Date.parse(waiting.since));
-  await until('it has no Job', async () => !(await kubectl('get', 'jobs', '-o', 'name')).includes(id));
-  const table = await kubectl('get', 'upload', id, '-o', 'wide');
+  await until('it has no Job', async () => !(await kubectl(system, 'get', 'jobs', '-o', 'name')).includes(id));
+  const table = await kubectl(system, 'get', 'upload', id, '-o', 'wide');
   expect(table).toMatch(/STATE .* NEXT TRY .* IMPORT/);
   expect(table).toContain(waiting.nextTryAt);
   expect(table).toContain('The server returned status 503. The import retries the link at');
@@ -80,7 +74,7 @@ const RETRIES: Record<string, (id: string) => Promise<unknown>> = {
   'the client': (id) => system.client.uploads.retry(id),
   kubectl: async (id) => {
     const now = new Date().toISOString();
-    await kubectl('annotate', 'upload', id, '--overwrite', `loopstream.dev/retry=${now}`);
+    await kubectl(system, 'annotate', 'upload', id, '--overwrite', `loopstream.dev/retry=${now}`);
     return await system.client.uploads.get(id);
   },
 };

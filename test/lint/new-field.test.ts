@@ -2,20 +2,19 @@
  * Tests that a new field of a stream is two files by hand: the resource, and the table of fields. The operator or the pod that obeys it,
  * its page in docs/ and the test of its behaviour are three more.
  */
-import { execFile, execFileSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { buildSchema, type GraphQLInputObjectType, type GraphQLObjectType, printType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { STREAM_FIELDS } from '../../src/domain/streams/fields.ts';
 import type { FieldTable } from '../../src/lib/fields.ts';
 import { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { run } from '../kit/run.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const TIMEOUT_MS = 300_000;
-const run = promisify(execFile);
 
 /** File → what is added before a line of it. */
 const BY_HAND = {
@@ -69,7 +68,7 @@ function listFiles(): string[] {
 }
 
 const inCopy = (path: string): string => readFileSync(join(copy, path), 'utf8');
-const node = (...args: string[]) => run(process.execPath, args, { cwd: copy, maxBuffer: 1 << 26 });
+const node = (...args: string[]) => run(process.execPath, args, { cwd: copy });
 
 beforeAll(async () => {
   for (const file of listFiles().filter((path) => !path.startsWith('test/')))

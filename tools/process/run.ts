@@ -27,7 +27,7 @@ export function run(command: string, args: readonly string[], options: CommandOp
       env,
       timeout: timeoutMs,
       killSignal: 'SIGKILL' as const,
-      maxBuffer: 32 * 2 ** 20,
+      maxBuffer: 256 * 2 ** 20,
       encoding: 'utf8' as const,
     };
     const child = execFile(

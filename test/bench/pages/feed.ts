@@ -3,22 +3,19 @@
  * Measures the latency of a change: to a client that follows the feed and reads the changed objects, and to an open page. The clock starts
  * at the request to the API; for changes by kubectl or the operator, when a watch of our own on kube-apiserver receives it.
  */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
 import { createKube } from '../../../src/kube/client.ts';
 import { createReflector } from '../../../src/kube/reflector.ts';
 import { createLogger } from '../../../src/lib/log.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { kubectl } from '../../kit/kubectl.ts';
 import { visit } from '../../kit/real/page.ts';
 import type { System } from '../../kit/system/system.ts';
 import { median, type Row } from '../report.ts';
 import { streamOffAir } from './stream.ts';
 
-const run = promisify(execFile);
 /** A change that takes longer counts as lost. */
 const LIMIT_MS = 30_000;
 const BAR_MS = 1000;
@@ -120,9 +117,8 @@ interface Kind {
   byWatch: boolean;
 }
 
-function listKinds({ client, stateDir, facts }: System, id: string): Kind[] {
-  const env = { PATH: process.env.PATH, HOME: stateDir, KUBECONFIG: facts.kubeconfig };
-  const kubectl = (...args: string[]) => run(join(stateDir, 'bin/kubectl'), ['-n', NAMESPACE, ...args], { env });
+function listKinds(system: System, id: string): Kind[] {
+  const { client } = system;
   const renamed = (by: string, n: number) => `Renamed by ${by}, ${n}`;
   const inHours = (n: number) => new Date(Date.now() + (24 + n) * 3_600_000).toISOString();
   return [
@@ -136,6 +132,7 @@ function listKinds({ client, stateDir, facts }: System, id: string): Kind[] {
       what: 'a change by kubectl',
       change: (n) =>
         kubectl(
+          system,
           ...['patch', 'loopstream', id, '--type=merge', '-p'],
           JSON.stringify({ spec: { displayName: renamed('kubectl', n) } }),
         ),

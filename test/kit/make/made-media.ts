@@ -1,13 +1,11 @@
 /** Makes media of ffmpeg's own sources once, and keeps it for all workers and later runs: the same arguments make the same file. */
-import { execFile } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, extname, join } from 'node:path';
-import { promisify } from 'node:util';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
+import { run } from '../run.ts';
 
-const run = promisify(execFile);
 const KEPT = join(PROJECT_ROOT, 'node_modules/.cache/loopstream/media');
 
 let version: Promise<string> | undefined;

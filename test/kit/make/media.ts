@@ -1,9 +1,7 @@
 /** Makes media for tests with ffmpeg, and reads recordings with ffprobe. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { makeMedia } from './made-media.ts';
 
-const run = promisify(execFile);
+import { run } from '../run.ts';
+import { makeMedia } from './made-media.ts';
 
 interface ClipOptions {
   seconds: number;
@@ -44,11 +42,18 @@ export interface TrackPackets {
 
 /** Reads every packet of one track of a recording. */
 export async function readTrackPackets(file: string, track: 'v' | 'a'): Promise<TrackPackets> {
-  const { stdout } = await run(
-    'ffprobe',
-    ['-v', 'error', '-select_streams', `${track}:0`, '-show_entries', 'packet=dts_time', '-of', 'csv=p=0', file],
-    { maxBuffer: 64 * 2 ** 20 },
-  );
+  const args = [
+    '-v',
+    'error',
+    '-select_streams',
+    `${track}:0`,
+    '-show_entries',
+    'packet=dts_time',
+    '-of',
+    'csv=p=0',
+    file,
+  ];
+  const { stdout } = await run('ffprobe', args);
   const dts = stdout
     .split('\n')
     .map((line) => Number.parseFloat(line))
@@ -69,6 +74,6 @@ export async function decodeErrors(file: string): Promise<string> {
   // low, two frames share one number.
   const times = ['-fps_mode', 'passthrough', '-enc_time_base', '-1'];
   const args = ['-v', 'error', '-i', file, ...times, '-f', 'null', '-'];
-  const { stderr } = await run('ffmpeg', args, { maxBuffer: 16 * 2 ** 20 });
+  const { stderr } = await run('ffmpeg', args);
   return stderr.trim();
 }

@@ -1,5 +1,4 @@
 /** Provides a web server, a storage and tiny media for the tests of the prepare Job. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type RequestListener } from 'node:http';
@@ -8,14 +7,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { createLogger } from '../../../src/lib/log.ts';
 import type { Sink } from '../../../src/media/prepare/link/fetch.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
 import type { Storage } from '../../../src/media/storage/storage.ts';
+import { run } from '../run.ts';
 import { makeMedia } from './made-media.ts';
-
-const run = promisify(execFile);
 
 export const quiet = createLogger('test', 'silent');
 
@@ -79,7 +76,7 @@ export const ffmpeg = (...args: string[]) => run('ffmpeg', ['-v', 'error', '-nos
 
 /** Returns ffprobe's JSON about a file. */
 export async function ffprobe(path: string, ...args: string[]) {
-  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path], { maxBuffer: 64 * 2 ** 20 });
+  const { stdout } = await run('ffprobe', ['-v', 'error', '-of', 'json', ...args, path]);
   return JSON.parse(stdout);
 }
 

@@ -1,9 +1,7 @@
 /** Helps the streamer's tests: makes renditions with ffmpeg, writes a pod's files, and probes the output. */
-import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import {
   isAacSequenceHeader,
   isAudioFrame,
@@ -15,9 +13,8 @@ import {
 import { indexKey, type RenditionIndexV1 } from '../../../src/media/rendition/index.ts';
 import type { Program } from '../../../src/protocol/program.ts';
 import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import { run } from '../run.ts';
 import { makeMedia } from './made-media.ts';
-
-const run = promisify(execFile);
 
 export interface ClipOptions {
   frames: number;
@@ -138,11 +135,8 @@ export interface Packet {
 
 /** Reads every packet of a file in its order, with ffprobe. */
 export async function readPackets(path: string): Promise<Packet[]> {
-  const { stdout } = await run(
-    'ffprobe',
-    ['-v', 'error', '-show_entries', 'packet=codec_type,dts,pts,flags', '-of', 'json', path],
-    { maxBuffer: 256 * 2 ** 20 },
-  );
+  const args = ['-v', 'error', '-show_entries', 'packet=codec_type,dts,pts,flags', '-of', 'json', path];
+  const { stdout } = await run('ffprobe', args);
   const { packets } = JSON.parse(stdout) as {
     packets: { codec_type: 'video' | 'audio'; dts: number; pts: number; flags: string }[];
   };

@@ -1,14 +1,12 @@
 /** Makes a certificate authority, its certificates, and stunnel in front of a receiver without TLS. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
+import { run } from '../run.ts';
 import { until } from '../wait.ts';
-
-const run = promisify(execFile);
 
 export interface Issued {
   certFile: string;

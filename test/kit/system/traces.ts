@@ -2,11 +2,9 @@
  * Collects every place of a running local system that people, programs or other tenants can read, but that must hold no secret. The places
  * are logs, metrics, process lists, Kubernetes objects except Secrets, and the database.
  */
-import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Redis } from 'ioredis';
 import pg from 'pg';
 import {
@@ -17,10 +15,8 @@ import {
   VIEW_KEY_SECRET,
 } from '../../../src/resources/common/names.ts';
 import { viewToken } from '../../../src/resources/stream/view-token.ts';
+import { kubectl } from '../kubectl.ts';
 import type { Shared } from './system.ts';
-
-const run = promisify(execFile);
-const MAX_BYTES = 256 * 2 ** 20;
 
 /** The name of a place, and its text. */
 export type Place = [where: string, text: string];
@@ -154,12 +150,18 @@ interface Shown {
 }
 
 /** Returns all objects of all kinds except Secrets: specs, statuses, annotations and events. */
-async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[]; streamers: Streamer[] }> {
-  const options = { env: { HOME: stateDir, KUBECONFIG: facts.kubeconfig }, maxBuffer: MAX_BYTES };
-  const kubectl = async (...args: string[]) => (await run(join(stateDir, 'bin/kubectl'), args, options)).stdout;
-  const kinds = (await kubectl('api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
+async function kubernetes(system: Shared): Promise<{ places: Place[]; streamers: Streamer[] }> {
+  const kinds = (await kubectl(system, 'api-resources', '--verbs=list', '-o', 'name')).trim().split('\n');
   const shown = kinds.filter((kind) => kind !== 'secrets');
-  const objects = await kubectl('get', shown.join(','), '--all-namespaces', '-o', 'json', '--show-managed-fields');
+  const objects = await kubectl(
+    system,
+    'get',
+    shown.join(','),
+    '--all-namespaces',
+    '-o',
+    'json',
+    '--show-managed-fields',
+  );
   const { items } = JSON.parse(objects) as { items: Shown[] };
   const running = items.filter(
     ({ kind, metadata, status }) =>
@@ -167,7 +169,7 @@ async function kubernetes({ stateDir, facts }: Shared): Promise<{ places: Place[
   );
   const key = async () => {
     const path = `jsonpath={.data.${VIEW_KEY_KEY}}`;
-    const text = await kubectl('get', 'secret', VIEW_KEY_SECRET, '-n', 'loopstream', '-o', path);
+    const text = await kubectl(system, 'get', 'secret', VIEW_KEY_SECRET, '-o', path);
     return Buffer.from(text, 'base64').toString();
   };
   const viewKey = running.length > 0 ? await key() : '';

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ERRORS } from '../../../src/lib/errors.ts';
+import { run } from '../../kit/run.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { tempDir } from '../../kit/temp-dir.ts';
 
@@ -107,7 +106,7 @@ describe('the credential', () => {
     const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
     const example = /```sh graphql\n([\s\S]*?)\n```/.exec(readme)?.[1] ?? '';
     const env = { PATH: process.env.PATH, API: `${api.url}/v1`, KEY: (await api.client('reader')).key };
-    const { stdout } = await promisify(execFile)('sh', ['-c', example], { env });
+    const { stdout } = await run('sh', ['-c', example], { env });
     const data = { me: { email: 'reader@example.com' }, streams: { totalCount: 0, edges: [] } };
     expect(JSON.parse(stdout)).toEqual({ data });
   });

@@ -3,11 +3,9 @@
  * Tests the ways to sign in other than a password in a browser, with a program's request through all of them: an outside provider,
  * passkeys, mails opened in another tab. The site is at `localhost`, since devices keep passkeys for names only.
  */
-import { execFile } from 'node:child_process';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
@@ -15,6 +13,7 @@ import { type RealOidc, startOidc } from '../../kit/fake/oidc.ts';
 import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../../kit/real/page.ts';
+import { run } from '../../kit/run.ts';
 import { MAIN, ROOT } from '../../kit/system/app.ts';
 import { until } from '../../kit/wait.ts';
 import { plugIn } from './passkeys.ts';
@@ -233,8 +232,7 @@ describe('a passkey', () => {
 });
 
 describe('a program', () => {
-  const clients = (...args: string[]) =>
-    promisify(execFile)(process.execPath, [MAIN, 'clients', ...args], { env: site.environment });
+  const clients = (...args: string[]) => run(process.execPath, [MAIN, 'clients', ...args], { env: site.environment });
 
   test('that staff have verified is marked so; the command shows its redirect addresses', async () => {
     const one = await register(url, { client_name: 'Checked \u0435', redirect_uris: ['https://app.example.com/cb'] });

@@ -9,19 +9,13 @@ import { environment } from '../../../src/settings/environment.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
 import { withFileLock } from '../../../tools/process/filelock.ts';
 import { ensurePrograms } from '../../../tools/process/preflight.ts';
-import { run } from '../../../tools/process/run.ts';
+import { run } from '../../kit/run.ts';
 
 const FETCH_MS = 10 * 60_000;
 
 /** Runs a command to its end; throws with the end of its output when it fails. */
 export async function must(command: string, args: readonly string[], cwd?: string): Promise<string> {
-  const { ok, stdout, stderr } = await run(command, args, {
-    env: environment(),
-    timeoutMs: FETCH_MS,
-    ...(cwd && { cwd }),
-  });
-  if (!ok) throw new Error(`${command} ${args.slice(0, 3).join(' ')} failed: ${`${stdout}\n${stderr}`.slice(-4000)}`);
-  return stdout;
+  return (await run(command, args, { timeoutMs: FETCH_MS, ...(cwd && { cwd }) })).stdout;
 }
 
 /** Returns a directory of the cache for `parts`; the first process to need it runs `install` once. */

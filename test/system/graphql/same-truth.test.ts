@@ -1,9 +1,6 @@
 /**
  * Tests that REST, GraphQL and the real kubectl agree about the same streams, in every state, also before the operator's first reconcile.
  */
-
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Readiness, Stream } from '../../../src/domain/streams/record.ts';
@@ -20,6 +17,7 @@ import {
   READINESS_CONDITIONS,
 } from '../../../src/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { kubectl } from '../../kit/kubectl.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
@@ -54,11 +52,8 @@ afterAll(async () => {
 const selector = () => `${ACCOUNT_LABEL}=${ada.accountId}`;
 /** The objects as `kubectl -o json` prints them. */
 async function objects(): Promise<Stored<LoopStream>[]> {
-  const { kubeconfig, stateDir, binaries } = api.kubernetes;
-  const env = { KUBECONFIG: kubeconfig, HOME: stateDir, PATH: process.env.PATH };
-  const args = ['-n', NAMESPACE, 'get', 'loopstreams', '-l', selector(), '-o', 'json'];
-  const { stdout } = await promisify(execFile)(binaries.kubectl, args, { env, maxBuffer: 2 ** 26 });
-  return (JSON.parse(stdout) as { items: Stored<LoopStream>[] }).items;
+  const listed = await kubectl(api.kubernetes, 'get', 'loopstreams', '-l', selector(), '-o', 'json');
+  return (JSON.parse(listed) as { items: Stored<LoopStream>[] }).items;
 }
 
 const time = fc.integer({ min: 1, max: 28 }).map((day) => `2031-02-${String(day).padStart(2, '0')}T10:00:00Z`);

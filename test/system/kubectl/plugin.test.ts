@@ -7,7 +7,6 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { buildKubectl } from '../../../scripts/build-kubectl.ts';
@@ -19,6 +18,7 @@ import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { applyRights } from '../../../tools/local/rights.ts';
 import { createRefusals } from '../../kit/make/refusals.ts';
+import { run } from '../../kit/run.ts';
 import {
   aroundEachTest,
   buildObject,
@@ -379,12 +379,11 @@ test('support-bundle has what helps, and no value of a Secret, an address or an 
   expect(await loop('support-bundle', '-o', file)).toMatchObject({ status: 0, stdout: `${file}\n` });
   const again = await loop('support-bundle', '-o', file);
   expect(again).toMatchObject({ status: 1, stderr: expect.stringContaining('exists') });
-  const run = promisify(execFile);
   const { stdout: names } = await run('tar', ['-tzf', file]);
   const piped = `'${cluster.binaries.kubectl}' loop support-bundle -o - | tar -tz`;
   const { stdout: same } = await run('sh', ['-c', piped], { env: environment(kubeconfig) });
   expect(same.split('\n')).toContain('loopstream-support/summary.txt');
-  const { stdout: text } = await run('tar', ['-xzOf', file], { maxBuffer: 64 * 1024 * 1024 });
+  const { stdout: text } = await run('tar', ['-xzOf', file]);
   for (const name of [
     'summary.txt',
     'versions.yaml',

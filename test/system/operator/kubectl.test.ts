@@ -1,12 +1,11 @@
 /** Tests a person's use of kubectl: the operator on a real control plane, and the real kubectl. */
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { SENTENCES } from '../../../src/lib/sentences.ts';
 import { API_VERSION } from '../../../src/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { run } from '../../../tools/process/run.ts';
 import {
   aroundEachTest,
   cluster,
@@ -23,14 +22,12 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-const run = promisify(execFile);
 const SAMPLES = resolve(import.meta.dirname, '../../../manifests/samples');
 
 /** Returns kubectl's output, or its error. */
 async function kubectl(...args: string[]): Promise<string> {
   const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH };
-  const answer = run(cluster.binaries.kubectl, ['-n', NS, ...args], { env });
-  const { stdout, stderr } = await answer.catch((error: { stdout: string; stderr: string }) => error);
+  const { stdout, stderr } = await run(cluster.binaries.kubectl, ['-n', NS, ...args], { env, timeoutMs: 120_000 });
   return stdout + stderr;
 }
 /** Parses kubectl's table: its columns, at least three spaces apart, and the cells of its first row. */

@@ -1,7 +1,4 @@
 /** Tests a stream in each kind of trouble on a real control plane: REST, GraphQL and kubectl report the same. */
-
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Resource } from '../../../src/kube/types.ts';
@@ -16,6 +13,7 @@ import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { renditionKey } from '../../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { kubectl } from '../../kit/kubectl.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { createOwned, startApiOperator } from '../../kit/system/api-operator.ts';
@@ -146,10 +144,7 @@ afterAll(async () => {
 });
 
 async function describeStream(name: string): Promise<string> {
-  const { kubernetes } = api;
-  const env = { KUBECONFIG: kubernetes.kubeconfig, HOME: kubernetes.stateDir, PATH: process.env.PATH };
-  const args = ['-n', NAMESPACE, 'describe', 'loopstream', name];
-  return (await promisify(execFile)(kubernetes.binaries.kubectl, args, { env })).stdout;
+  return kubectl(api.kubernetes, 'describe', 'loopstream', name);
 }
 
 test('every trouble that has a fix is tried', () => {

@@ -2,15 +2,14 @@
  * Tests what keeps objects in step with a repository (Argo CD, Flux, kubectl): the real kubectl, and the operator on a real control plane. No tool
  * may see a change that it has not made, and the order in which objects arrive does not matter.
  */
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { SECRETS } from '../../../src/kube/core.ts';
 import { FIELDS } from '../../../src/resources/destination/read.ts';
 import { run as runWith } from '../../../tools/process/run.ts';
+import { kubectl as runKubectl } from '../../kit/kubectl.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { ensureFlux } from '../../kit/real/go-programs.ts';
 import {
@@ -29,17 +28,13 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-const run = promisify(execFile);
 const GITOPS = resolve(import.meta.dirname, '../../../manifests/gitops');
 const CHANNEL = join(GITOPS, 'channel');
 const PROFILE = '1080p30';
 const KINDS = 'loopstreams,playlists,uploads,destinations';
 
-/** Runs kubectl; resolves with its output, and rejects when it fails, as `kubectl diff` does when something differs. */
-async function kubectl(...args: string[]): Promise<string> {
-  const env = { KUBECONFIG: cluster.kubeconfig, HOME: cluster.stateDir, PATH: process.env.PATH };
-  return (await run(cluster.binaries.kubectl, ['-n', NS, ...args], { env })).stdout;
-}
+/** Runs kubectl in the test's namespace. `kubectl diff` fails when something differs. */
+const kubectl = (...args: string[]) => runKubectl(cluster, '-n', NS, ...args);
 
 const createSecret = () =>
   kube.create(SECRETS, NS, {

@@ -1,10 +1,9 @@
 /** Tests that a receiver gets the same `connect` and `publish` as from OBS and ffmpeg. */
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { directTo, readAddress } from '../../../src/media/streamer/output/address.ts';
 import { FfmpegTransport } from '../../../src/media/streamer/output/transport.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
+import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
 
 let server: RtmpRecorder;
@@ -35,7 +34,7 @@ async function send(rtmpUrl: string, rtmpKey: string) {
 /** Sends with ffmpeg, which gets all of it in one argument. */
 async function sendByFfmpeg(url: string) {
   const tone = ['-v', 'error', '-f', 'lavfi', '-i', 'sine=d=0.1', '-c:a', 'aac', '-f', 'flv'];
-  await promisify(execFile)('ffmpeg', [...tone, url]);
+  await run('ffmpeg', [...tone, url]);
   return takePublish();
 }
 

@@ -1,9 +1,7 @@
 /** Proves that a receiver sees no seam between copied sources that reorder their pictures differently. */
-import { execFile } from 'node:child_process';
 import { copyFile, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
@@ -15,9 +13,8 @@ import { decodeErrors } from '../../kit/make/media.ts';
 import { expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { quiet } from '../../kit/make/prepare.ts';
 import { buildProgram, makeRendition as makeSong, type Packet, readPackets } from '../../kit/make/streamer.ts';
+import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
-
-const run = promisify(execFile);
 
 /** A flash and a beep, each a tenth of a second long, at every second. */
 const FLASHES = "color=black:s=1280x720:r=30,drawbox=c=white:t=fill:enable='lt(mod(n,30),3)'";
@@ -99,11 +96,8 @@ function expectEvenPresentation(packets: Packet[]): void {
 async function findLipSync(file: string): Promise<number[]> {
   const pictures =
     'signalstats,metadata=select:key=lavfi.signalstats.YAVG:value=128:function=greater,metadata=print:file=-';
-  const { stdout, stderr } = await run(
-    'ffmpeg',
-    ['-i', file, '-vf', pictures, '-af', 'silencedetect=n=-30dB:d=0.3', '-f', 'null', '-'],
-    { maxBuffer: 64 * 2 ** 20 },
-  );
+  const args = ['-i', file, '-vf', pictures, '-af', 'silencedetect=n=-30dB:d=0.3', '-f', 'null', '-'];
+  const { stdout, stderr } = await run('ffmpeg', args);
   const white = [...stdout.matchAll(/pts_time:(\S+)/g)].map(([, time]) => Number(time));
   const flashes = white.filter((time, at) => at > 0 && time - (white[at - 1] ?? 0) > 0.5);
   const beeps = [...stderr.matchAll(/silence_end: (\S+)/g)].map(([, time]) => Number(time));

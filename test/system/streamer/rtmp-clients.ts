@@ -1,18 +1,17 @@
 /** Runs independent RTMP publishers and a server with logins: ffmpeg, librtmp and gortmplib. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { ensureRtmpLogin } from '../../kit/real/go-programs.ts';
+import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
 
-const run = promisify(execFile);
 const TIMEOUT_MS = 60_000;
 const LIBRTMP = join(import.meta.dirname, 'librtmp-publish.py');
 
 const does = (program: string, args: string[]): Promise<boolean> =>
-  run(program, args, { timeout: TIMEOUT_MS }).then(
+  run(program, args, { timeoutMs: TIMEOUT_MS }).then(
     () => true,
     () => false,
   );

@@ -2,10 +2,8 @@
  * Tests ffmpeg-send (scripts/build-sender): receivers get the same bytes from it as from the machine's ffmpeg, for a fraction of the work
  * where RTMP's chunks are small.
  */
-import { execFile } from 'node:child_process';
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { encodeHeader, encodeMetaData, encodeTag, TAG_SCRIPT, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
 import { directTo, readAddress } from '../../../src/media/streamer/output/address.ts';
@@ -15,6 +13,7 @@ import { connected, expectUntouched } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
+import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
 import { freeUdpPort, startListener } from './srt-listener.ts';
 import { tapWire } from './wire.ts';
@@ -87,7 +86,7 @@ describe.skipIf(why !== undefined)('ffmpeg-send', () => {
     const parts = Array.from({ length: count }, (_, index) => head.readUInt32LE(start + index * size));
     expect(parts).not.toContain(PT_INTERP);
     expect(parts).toContain(PT_GNU_RELRO);
-    const { stdout } = await promisify(execFile)(sender, ['-hide_banner', '-protocols'], { env: {} });
+    const { stdout } = await run(sender, ['-hide_banner', '-protocols'], { env: {} });
     const protocols = new Set([...stdout.matchAll(/^ {2}(\w+)$/gm)].map(([, name]) => name));
     expect([...protocols].sort()).toEqual(['file', 'pipe', 'rtmp', 'srt', 'tcp']);
   });

@@ -1,12 +1,11 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import { connected, destination, expectUntouched, processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, makeRendition, readPackets } from '../../kit/make/streamer.ts';
+import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
 
 const KBPS = 6000;
@@ -65,16 +64,6 @@ test('a destination at a fifth of the bitrate stays connected and loses whole GO
     missing += Math.round(step / GOP_MS);
   }
   expect(missing).toBeGreaterThanOrEqual(8);
-  const { stderr } = await promisify(execFile)('ffmpeg', [
-    '-v',
-    'error',
-    '-i',
-    recording,
-    '-map',
-    '0:v',
-    '-f',
-    'null',
-    '-',
-  ]);
+  const { stderr } = await run('ffmpeg', ['-v', 'error', '-i', recording, '-map', '0:v', '-f', 'null', '-']);
   expect(stderr).toBe('');
 });

@@ -1,13 +1,11 @@
 /** Tests the bundle of the plugin: one small file that runs from any folder, under both of its names. */
-import { execFile } from 'node:child_process';
 import { cp, readFile, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { buildKubectl } from '../../../scripts/build-kubectl.ts';
+import { run } from '../../kit/run.ts';
 import { tempDir } from '../../kit/temp-dir.ts';
 
-const run = promisify(execFile);
 /** Half of it is the HTTP client, whose parser is WebAssembly. */
 const MAX_BYTES = 1.8 * 2 ** 20;
 

@@ -1,11 +1,10 @@
-import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { openStorage } from '../../../../src/media/storage/open.ts';
 import { readAnswer, s3Error } from '../../../../src/media/storage/s3-error.ts';
 import { parseS3Url } from '../../../../src/media/storage/s3-url.ts';
 import { streamerConfig } from '../../../../src/protocol/environment.ts';
+import { run } from '../../../kit/run.ts';
 
 describe('the storage URL', () => {
   test.each(['http://bucket', '/plain', 'file://host/path', ''])('%j is refused', async (url) => {
@@ -59,7 +58,7 @@ describe('the storage URL', () => {
       const before = sdk;
       await openStorage('s3://media');
       process.stdout.write(before + ' then ' + (sdk > 0));`;
-    const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script]);
     expect(stdout).toBe('0 then true');
   });
 });

@@ -2,15 +2,13 @@
  * Tests links to forbidden addresses, in a network in which every one of those addresses answers. It has real DNS through the C library,
  * real sockets, and listeners that must never see a connection.
  */
-import { execFile } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { run } from '../../../../kit/run.ts';
 import { tempDir } from '../../../../kit/temp-dir.ts';
 import { PUBLIC, type Report } from './hostile.ts';
 
-const run = promisify(execFile);
 /** A user namespace allows this without root. */
 const ROOTLESS = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
 const TRAPS = ['10.0.0.1', '169.254.169.254', '100.64.0.1', 'fd00:ec2::254', '64:ff9b::a9fe:a9fe'];

@@ -1,9 +1,7 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { run } from '../../../../kit/run.ts';
 import { type FuzzReport, NOISE_BYTES } from './fuzz.ts';
 
-const run = promisify(execFile);
 const INPUTS = 100_000;
 /** An unanswered read is given up after this: an input that takes as long hangs. */
 const HANG_MS = 10_000;
