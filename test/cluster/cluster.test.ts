@@ -6,7 +6,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import type { Cluster } from '../kit/real/cluster/cluster.ts';
-import { describeMachine } from '../kit/real/cluster/machine.ts';
 import type { Outside } from '../kit/real/cluster/outside.ts';
 import { NAMESPACE, type Release } from '../kit/real/cluster/release.ts';
 import type { Results } from '../kit/real/cluster/results.ts';
@@ -26,6 +25,7 @@ import { until } from '../kit/wait.ts';
 import { cellTests } from './cells.ts';
 import { disruptionTests, endingTests, refusalTests, siblingTests } from './disruption.ts';
 import { lifecycleTests } from './lifecycle.ts';
+import { describeMachine } from './machine.ts';
 import { networkTests } from './network.ts';
 import { nodeCostTests } from './node-cost.ts';
 import { powerTests } from './power.ts';

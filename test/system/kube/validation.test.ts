@@ -13,11 +13,11 @@ import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
-import { OTHERS } from '../../kit/real/manifests/others.ts';
-import { object, PLAYLIST, STREAM, UPLOAD } from '../../kit/real/manifests/shapes.ts';
-import { SCHEDULES, STREAMS } from '../../kit/real/manifests/streams.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';
+import { OTHERS } from './manifests/others.ts';
+import { object, PLAYLIST, STREAM, UPLOAD } from './manifests/shapes.ts';
+import { SCHEDULES, STREAMS } from './manifests/streams.ts';
 
 let api: TestApi;
 let client: Client;

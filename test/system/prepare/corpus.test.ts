@@ -7,10 +7,10 @@ import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
 import { PrepareError } from '../../../src/media/prepare/failure/failure.ts';
-import { ensureCorpus } from '../../kit/make/corpus/files.ts';
 import { importMedia } from '../../kit/make/imports.ts';
 import { room } from '../../kit/make/prepare.ts';
 import { rendition } from '../../kit/make/rendition.ts';
+import { ensureCorpus } from './corpus/files.ts';
 
 const run = promisify(execFile);
 const TOLERANCE_SECONDS = 0.02;

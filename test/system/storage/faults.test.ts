@@ -15,12 +15,12 @@ import type { Storage } from '../../../src/media/storage/storage.ts';
 import { ItemReader } from '../../../src/media/streamer/tracks/item-reader.ts';
 import { prepareConfig } from '../../../src/protocol/environment.ts';
 import type { PrepareTask } from '../../../src/protocol/task.ts';
-import { type Fault, type FaultyS3, freezeListings, hideAtFirst, startFaultyS3 } from '../../kit/fake/s3-faults.ts';
 import { media, quiet, room } from '../../kit/make/prepare.ts';
 import { listKeys as listAll } from '../../kit/make/storage-suite.ts';
 import { buildFlv, followEntries, KEY, listKeys, makeChunks } from '../../kit/make/tiny-rendition.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 import { tempDir } from '../../kit/temp-dir.ts';
+import { type Fault, type FaultyS3, freezeListings, hideAtFirst, startFaultyS3 } from './s3-faults.ts';
 
 let server: S3Server;
 let faulty: FaultyS3;

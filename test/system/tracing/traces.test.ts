@@ -7,9 +7,9 @@ import { podName, TRACEPARENT_ANNOTATION } from '../../../src/resources/common/n
 import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startStreamsApi } from '../../kit/make/streams.ts';
-import { type Collector, type ReceivedSpan, startCollector } from '../../kit/real/otlp.ts';
 import { type System, startSystem } from '../../kit/system/system.ts';
 import { until } from '../../kit/wait.ts';
+import { type Collector, type ReceivedSpan, startCollector } from './otlp.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { ensureOtlp } from './go-programs.ts';
+import { ensureOtlp } from '../../kit/real/go-programs.ts';
 
 export interface ReceivedSpan {
   /** Attributes of the process. */

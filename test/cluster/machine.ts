@@ -1,9 +1,9 @@
 /** Describes the machine of a measurement. */
 import { cpus, release as kernel, totalmem } from 'node:os';
-import { kubeTime } from '../../../../src/lib/clock.ts';
-import { ETCD_VERSION, KUBERNETES_VERSION } from '../../../../tools/control-plane/programs.ts';
-import { isCgroupV1 } from './cgroups.ts';
-import { runOrThrow } from './command.ts';
+import { kubeTime } from '../../src/lib/clock.ts';
+import { ETCD_VERSION, KUBERNETES_VERSION } from '../../tools/control-plane/programs.ts';
+import { isCgroupV1 } from '../kit/real/cluster/cgroups.ts';
+import { runOrThrow } from '../kit/real/cluster/command.ts';
 
 const versionIn = (text: string): string => /\d+\.\d+\.\d+/.exec(text)?.[0] ?? text.trim();
 
