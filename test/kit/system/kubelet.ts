@@ -15,7 +15,7 @@ export async function createKubelet(kube: Kube, namespace: string, node = NODE) 
   await kube.create(NODES, '', { apiVersion: 'v1', kind: 'Node', metadata: { name: node }, spec: {} } as KubeObject);
   const patch = (name: string, status: PodStatus) =>
     kube.mergePatch(PODS, namespace, name, { status }, { subresource: 'status' });
-  const only = (pod: Pod) => (pod.spec as { containers: { name: string }[] }).containers[0]?.name ?? '';
+  const only = (pod: Pod) => pod.spec.containers?.[0]?.name ?? '';
   const conditions = (ready: boolean): NonNullable<PodStatus['conditions']> =>
     ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
       type,

@@ -211,8 +211,7 @@ test('of two namespaces, one is made and deleted while the other is on air', asy
   const urls = await Promise.all(
     [TEAM_A, TEAM_B].map(async (namespace) => {
       const { spec } = await kube.get(PODS, namespace, POD);
-      const { containers } = spec as unknown as { containers: { env: { name: string; value: string }[] }[] };
-      const env = Object.fromEntries(containers[0]?.env.map(({ name, value }) => [name, value]) ?? []);
+      const env = Object.fromEntries(spec.containers?.[0]?.env?.map(({ name, value }) => [name, value]) ?? []);
       return reader(env).optional('STORAGE_URL');
     }),
   );

@@ -43,8 +43,7 @@ const MAIN = join(import.meta.dirname, '../../../src/service/main.ts');
 
 /** Returns the variables that the operator gives a Job, for a process of this machine. */
 function readJobEnvironment(spec: Pod['spec']): Record<string, string> {
-  const { containers } = spec as unknown as { containers: { env: { name: string; value?: string }[] }[] };
-  const env = containers[0]?.env ?? [];
+  const env = spec.containers?.[0]?.env ?? [];
   const given = env.flatMap(({ name, value }) => (value === undefined ? [] : [[name, value] as const]));
   const { LOOPSTREAM_DECODER_SOCKET: _, ...others } = Object.fromEntries(given);
   return others;

@@ -17,12 +17,9 @@ import { until } from '../../kit/wait.ts';
 
 aroundEachTest();
 
-interface Requesting {
-  resources: { requests: { cpu: string } };
-}
-const readCpus = ({ spec }: Pod): string[] => {
-  const { initContainers, containers } = spec as unknown as Record<'initContainers' | 'containers', Requesting[]>;
-  return [...initContainers, ...containers].map(({ resources }) => resources.requests.cpu);
+const readCpus = ({ spec }: Pod) => {
+  const { initContainers = [], containers = [] } = spec;
+  return [...initContainers, ...containers].map(({ resources }) => resources?.requests?.cpu);
 };
 const BACKGROUND = ['20m', '10m'];
 const AWAITED = ['200m', '50m'];

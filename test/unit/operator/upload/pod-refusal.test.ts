@@ -32,10 +32,10 @@ it('a Job that has its pod, that has ended, or that others hold lacks none', () 
 it('the pod has the labels, the owner and the containers that the Job controller gives it', () => {
   const one = job();
   const pod = buildPodOfJob(one);
-  const { template } = one.spec as { template: { metadata: { labels: object }; spec: object } };
-  expect(pod.spec).toEqual(template.spec);
+  const { template } = one.spec;
+  expect(pod.spec).toEqual(template?.spec);
   expect(pod.metadata).toMatchObject({
-    labels: template.metadata.labels,
+    labels: template?.metadata?.labels,
     ownerReferences: [{ kind: 'Job', uid: one.metadata.uid, controller: true }],
   });
 });
