@@ -194,23 +194,14 @@ async function perform(
 function explain(error: unknown): PrepareError {
   if (error instanceof PrepareError) return error;
   const cause = { cause: error };
-  if (error instanceof StorageError && error.code === 'full')
-    return new PrepareError(
-      'storage_full',
-      'Delete uploads that are no longer needed, or ask the administrator for more storage.',
-      cause,
-    );
+  if (error instanceof StorageError && error.code === 'full') return new PrepareError('storage_full', undefined, cause);
   if (error instanceof StorageError && error.code === 'not_found') {
-    return new PrepareError(
-      'prepare_failed',
-      'Its source is no longer in the media storage. Import the file again.',
-      cause,
-    );
+    return new PrepareError('prepare_failed', 'Its source is no longer in the media storage.', cause);
   }
   // The storage's message says what to do, e.g. to create the bucket, in a sentence without secrets.
   if (error instanceof StorageError)
     return new PrepareError('prepare_failed', error.message, { ...cause, again: true });
-  return new PrepareError('prepare_failed', 'Import the file again.', { ...cause, again: true });
+  return new PrepareError('prepare_failed', undefined, { ...cause, again: true });
 }
 
 /** Returns ffmpeg's own words, for the log alone. */

@@ -3,6 +3,7 @@
  * Pure: no I/O, no clock.
  */
 
+import { findFix } from '../../lib/codes/codes.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, type Health } from '../../resources/common/health.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -16,7 +17,10 @@ export const JOB_REFUSED = 'JobRefused';
 export function judgeUpload({ media, renditions = [], error, conditions }: UploadStatus, refusal?: string): Health {
   // Prepared repeats the problem of an import.
   const { status, reason = '', message = '' } = findCondition(conditions, media ? 'Prepared' : 'Imported') ?? {};
-  if (error) return { state: 'stalled', reason, message };
+  if (error) {
+    const fix = findFix(error.code, 'uploadError');
+    return { state: 'stalled', reason, message: fix === undefined ? message : `${message} ${fix}` };
+  }
   if (media && status === 'True') return { state: 'ready', reason, message };
   // A rendition on hold is in no list.
   const pending = renditions.filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE);

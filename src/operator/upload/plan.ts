@@ -4,7 +4,7 @@
  */
 
 import type { Job, Pod } from '../../kube/core.ts';
-import type { UploadErrorCode } from '../../lib/codes/uploads.ts';
+import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import type { PrepareProgress, PrepareResult } from '../../protocol/task.ts';
 import { helpersJobName, importJobName } from '../../resources/common/names.ts';
 import { readRetryRequest } from '../../resources/upload/requested.ts';
@@ -333,5 +333,5 @@ export const findPending = (current: RenditionStatus | undefined, key: string): 
 
 export const unexpected: UploadError = {
   code: 'prepare_failed',
-  message: 'Preparing the file failed: the Job returned an unexpected result. Import the file again.',
+  message: `${UPLOAD_ERRORS.prepare_failed.meaning} The Job returned an unexpected result.`,
 };

@@ -2,6 +2,7 @@
  * Bounds what a prepare Job reports. Its pod opens files that strangers made; if one of them takes the pod over, it may write any
  * result. A number beyond what the task and the settings allow is not written to a status. Pure: no I/O, no clock.
  */
+import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import type { MediaLimits } from '../../protocol/media-limits.ts';
 import type { PrepareResult } from '../../protocol/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
@@ -102,7 +103,7 @@ const refused: PrepareResult = {
   action: 'failed',
   error: {
     code: 'prepare_failed',
-    message: 'Preparing the file failed: the Job returned an impossible result. Import the file again.',
+    message: `${UPLOAD_ERRORS.prepare_failed.meaning} The Job returned an impossible result.`,
   },
 };
 

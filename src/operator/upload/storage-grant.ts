@@ -54,7 +54,7 @@ export const ROOM_MS = 30_000;
 
 export const noRoom: UploadError = {
   code: 'storage_full',
-  message: 'The account has used all of its storage for uploads. Delete uploads, and import the file again.',
+  message: 'The account has used all of its storage for uploads.',
 };
 export const noPreparedRoom: UploadError = {
   code: 'storage_full',

@@ -29,7 +29,7 @@ export function checkSeconds(seconds: number, sizeBytes: number, limits: MediaLi
   if (seconds > durationSeconds)
     throw new PrepareError(
       'media_too_long',
-      `It lasts ${written(seconds)} s or more, and the limit is ${written(durationSeconds)} s. Cut it into parts and play them as a playlist.`,
+      `It lasts ${written(seconds)} s or more, and the limit is ${written(durationSeconds)} s.`,
     );
   if (seconds > longestFor(limits, sizeBytes))
     throw new PrepareError(

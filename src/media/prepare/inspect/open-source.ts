@@ -63,8 +63,7 @@ async function nameRefusal(path: string, cause: unknown, type: MediaType, limits
     return new PrepareError('media_empty', detail, { cause });
   }
   const index = await findIndex(path);
-  if (index === 'missing')
-    return new PrepareError('media_unfinished', 'Finish or repair it, and upload that.', { cause });
+  if (index === 'missing') return new PrepareError('media_unfinished', undefined, { cause });
   if (index === 'cut') {
     const detail = 'It breaks off before its index. Upload a complete copy.';
     return new PrepareError('media_unreadable', detail, { cause });

@@ -19,7 +19,7 @@ export async function withSource<T>(
 ): Promise<T> {
   const before = await storage.head(sourceKey);
   if (before && sizeBytes !== undefined && before.sizeBytes !== sizeBytes) {
-    const detail = `Its source in the media storage has ${before.sizeBytes} of ${sizeBytes} bytes. Import the file again.`;
+    const detail = `Its source in the media storage has ${before.sizeBytes} of ${sizeBytes} bytes.`;
     throw new PrepareError('prepare_failed', detail);
   }
   const check = async () => {

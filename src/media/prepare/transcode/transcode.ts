@@ -115,7 +115,7 @@ export async function runFfmpeg(
   let waitsForInput = false;
   const stalled = () => {
     if (waitsForInput) timer.refresh();
-    else stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress. Import the file again.'));
+    else stop.abort(new PrepareError('prepare_timeout', 'ffmpeg made no progress.'));
   };
   const timer = setTimeout(stalled, stallMs);
   const onWait = (waits: boolean) => {
@@ -214,7 +214,7 @@ class TagBuffers {
 /** A tool that failed is a preparation that failed. */
 export function toPrepareError(error: unknown): unknown {
   if (!(error instanceof ToolError)) return error;
-  return new PrepareError('prepare_failed', 'Import the file again.', { cause: error, again: error.killed });
+  return new PrepareError('prepare_failed', undefined, { cause: error, again: error.killed });
 }
 
 /** True for an error that another attempt does not change, but perhaps another way of making the rendition. */

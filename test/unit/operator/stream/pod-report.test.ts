@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { DEGRADATIONS } from '../../../../src/lib/codes/streams.ts';
 import { judgeDegraded } from '../../../../src/operator/stream/conditions.ts';
 import { findPendingSkip, isBehind, readSkipped, withClock } from '../../../../src/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../src/resources/common/names.ts';
@@ -80,8 +81,8 @@ describe('the report of a pod', () => {
       status: 'True',
       reason: 'PreparationBehind',
       message:
-        'Preparing "Film" is slower than playing it, so the stream repeats what is prepared. Wait until more is ' +
-        'prepared, give the preparation a faster node, or choose a lower quality. One is left out.',
+        'Preparing "Film" is slower than playing it, so the stream repeats what is prepared. ' +
+        `${DEGRADATIONS.PreparationBehind.fix} One is left out.`,
     });
     for (const preparationBehind of [undefined, null, 'yes', { count: 2, item: null, since: null }, { item: 'all' }])
       expect(newsWith({ preparationBehind })?.problems).toEqual([]);

@@ -1,5 +1,7 @@
 /** Tests the conditions Ready, Reconciling and Stalled of an upload. */
+
 import { describe, expect, it } from 'vitest';
+import { UPLOAD_ERRORS } from '../../../../src/lib/codes/uploads.ts';
 import { addHealth, judgeUpload } from '../../../../src/operator/upload/health.ts';
 import type { Condition } from '../../../../src/resources/common/conditions.ts';
 import type { RenditionStatus, UploadStatus } from '../../../../src/resources/upload/spec.ts';
@@ -55,10 +57,11 @@ describe('an upload', () => {
     expect(judgeUpload(status)).toMatchObject({ state: 'reconciling', reason });
   });
 
-  it('that cannot be imported stalls', () => {
+  it('that cannot be imported stalls, and tells the way on', () => {
     expect(judgeUpload({ ...importing('MediaUnreadable'), phase: 'failed', error })).toMatchObject({
       state: 'stalled',
       reason: 'MediaUnreadable',
+      message: expect.stringContaining(UPLOAD_ERRORS.media_unreadable.fix),
     });
   });
 
