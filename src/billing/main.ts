@@ -29,7 +29,7 @@ import { openCrypto } from './crypto/open.ts';
 import { createIssuer } from './invoices/issue.ts';
 import { createInvoiceJob } from './invoices/job.ts';
 import { readSeller } from './invoices/open.ts';
-import { type Job, startJobs } from './ledger/jobs.ts';
+import { type BillingJob, startJobs } from './ledger/jobs.ts';
 import { createLedger, type Ledger } from './ledger/ledger.ts';
 import { createCreditConditions } from './metering/credit-conditions.ts';
 import { createEstimates } from './metering/estimate.ts';
@@ -109,7 +109,7 @@ export async function runBilling(
   const work = openWork({ config, kube, db, ledger, streams, pods, lifecycle, log, metrics, clock });
   metrics.showMeter(() => work.meter.uncountedSeconds(streams.list()));
   // One line for each job.
-  const jobs: Job[] = [
+  const jobs: BillingJob[] = [
     meterJob(work),
     creditJob(work),
     ...(await moneyJobs({ config, db, ledger, log })),
@@ -134,7 +134,7 @@ async function moneyJobs({
   db,
   ledger,
   log,
-}: Pick<BillingParts, 'config' | 'db' | 'ledger' | 'log'>): Promise<Job[]> {
+}: Pick<BillingParts, 'config' | 'db' | 'ledger' | 'log'>): Promise<BillingJob[]> {
   const { cards, currency } = config;
   const [payments, seller] = [await openPayments(cards), await readSeller(config.seller)];
   return [

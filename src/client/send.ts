@@ -36,14 +36,14 @@ export interface WaitOptions extends CallOptions {
   wait?: number;
 }
 
-export interface Call extends CallOptions {
+export interface RequestOptions extends CallOptions {
   query?: object | undefined;
   /** How much longer the server may take. */
   extraSeconds?: number | undefined;
 }
 
 /** Resolves to the body of an answer of 2xx, undefined when it has none. Rejects with LoopstreamError or the signal's reason. */
-export type Send = <T>(path: string, call?: Call, body?: unknown) => Promise<T>;
+export type Send = <T>(path: string, call?: RequestOptions, body?: unknown) => Promise<T>;
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
@@ -134,7 +134,7 @@ export async function openBody(
 /** Returns the function that sends requests of one method. */
 export function createSend(options: ClientOptions, method: string): Send {
   /** One try. A problem is an outcome here, since another try may mend it. */
-  const exchange = async <T>(path: string, init: RequestInit, call: Call): Promise<T | LoopstreamError> => {
+  const exchange = async <T>(path: string, init: RequestInit, call: RequestOptions): Promise<T | LoopstreamError> => {
     const { signal, timeoutMs = options.timeoutMs ?? TIMEOUT_MS, extraSeconds = 0 } = call;
     const timeout = AbortSignal.timeout(timeoutMs + 1000 * extraSeconds);
     try {
@@ -151,7 +151,7 @@ export function createSend(options: ClientOptions, method: string): Send {
     }
   };
 
-  return async <T>(path: string, call: Call = {}, body?: unknown): Promise<T> => {
+  return async <T>(path: string, call: RequestOptions = {}, body?: unknown): Promise<T> => {
     const { query, signal, maxRetries = options.maxRetries ?? MAX_RETRIES } = call;
     const headers: Record<string, string> = { accept: 'application/json, application/problem+json' };
     const init: RequestInit = { method, headers };

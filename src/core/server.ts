@@ -2,7 +2,7 @@
 import { Lifecycle } from '../lib/lifecycle.ts';
 import { createLogger } from '../lib/log.ts';
 import { environment } from '../settings/environment.ts';
-import type { Run } from './start.ts';
+import type { ProcessRun } from './start.ts';
 
 type Log = ReturnType<typeof createLogger>;
 
@@ -27,7 +27,7 @@ export function server<C extends { logLevel: string }>(
   config: () => Promise<Configure<C>>,
   load: () => Promise<(config: C, lifecycle: Lifecycle, log: Log) => Promise<unknown>>,
   { isTraced = false } = {},
-): Run {
+): ProcessRun {
   return async () => {
     const settings = (await config())(environment());
     const log = createLogger(name, settings.logLevel);

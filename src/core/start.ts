@@ -11,14 +11,14 @@ const GROUPS = {
 } as const;
 
 /** Returns the exit code; undefined while the role runs on, until a signal. */
-export type Run = (args: string[]) => Promise<number | undefined>;
+export type ProcessRun = (args: string[]) => Promise<number | undefined>;
 
-export interface Role {
+export interface ProcessRole {
   group: keyof typeof GROUPS;
   summary: string;
-  run: Run;
+  run: ProcessRun;
 }
-export type Roles = Readonly<Record<string, Role>>;
+export type Roles = Readonly<Record<string, ProcessRole>>;
 
 const formatHelp = (roles: Roles): string => `loopstream: the Kubernetes operator that keeps looping media on air
 

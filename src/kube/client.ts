@@ -1,5 +1,5 @@
 /** Calls the Kubernetes API: plain JSON in and out, over one pool of connections (transport.ts). */
-import { type Access, loadAccess } from './kubeconfig.ts';
+import { type ClusterAccess, loadAccess } from './kubeconfig.ts';
 import { stripManagedFields } from './parse-object.ts';
 import { buildSelectors, collectionPath, formatApiVersion, formatQuery, objectPath } from './paths.ts';
 import { createTransport, errorCode, type TransportOptions } from './transport.ts';
@@ -35,7 +35,7 @@ export function createKube(
     kubeconfig?: string | undefined;
     context?: string | undefined;
     /** The way to the cluster, where `loadAccess` has found it already. */
-    access?: Access | undefined;
+    access?: ClusterAccess | undefined;
   } & TransportOptions = {},
 ): Kube {
   const http = createTransport(options.access ?? loadAccess(options), options);

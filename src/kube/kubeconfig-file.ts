@@ -1,6 +1,6 @@
 /** Declares the parts of a kubeconfig file that we read: https://kubernetes.io/docs/reference/config-api/kubeconfig.v1/ */
 
-export interface Cluster {
+export interface KubeconfigCluster {
   server?: string;
   'certificate-authority'?: string;
   'certificate-authority-data'?: string;
@@ -43,7 +43,7 @@ export interface Context {
 
 export interface Kubeconfig {
   'current-context'?: string;
-  clusters?: { name: string; cluster: Cluster }[];
+  clusters?: { name: string; cluster: KubeconfigCluster }[];
   contexts?: { name: string; context: Context }[];
   users?: { name: string; user?: KubeconfigUser }[];
 }
@@ -52,7 +52,7 @@ export interface Kubeconfig {
 export interface PlugInEntry {
   user: KubeconfigUser;
   folder: string;
-  cluster: Cluster;
+  cluster: KubeconfigCluster;
   /** The cluster's certificate authority, as PEM. */
   ca: string | Buffer | undefined;
 }

@@ -11,7 +11,7 @@ import { homedir } from 'node:os';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { parse } from 'yaml';
 import { ConfigError } from '../settings/settings.ts';
-import type { Cluster, Context, Kubeconfig, KubeconfigUser, PlugInEntry } from './kubeconfig-file.ts';
+import type { Context, Kubeconfig, KubeconfigCluster, KubeconfigUser, PlugInEntry } from './kubeconfig-file.ts';
 import type { KubeCredentials } from './types.ts';
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -26,7 +26,7 @@ export interface Tls {
   rejectUnauthorized?: boolean;
 }
 
-export interface Access {
+export interface ClusterAccess {
   server: URL;
   tls: Tls;
   /** HTTP proxy on the way to the server. */
@@ -43,7 +43,7 @@ type FoundEntry<T> = T & { folder: string; file: string };
  * `kubeconfig` may name several files, as the variable does; the first file that has an entry wins. Without it: the
  * service account of the pod, or else ~/.kube/config. Throws ConfigError.
  */
-export function loadAccess(options: { kubeconfig?: string | undefined; context?: string | undefined }): Access {
+export function loadAccess(options: { kubeconfig?: string | undefined; context?: string | undefined }): ClusterAccess {
   if (options.kubeconfig) return fromFiles(splitList(options.kubeconfig), options.context);
   if (existsSync(join(SERVICE_ACCOUNT, 'token'))) return inCluster();
   const home = join(homedir(), '.kube', 'config');
@@ -58,7 +58,7 @@ function splitList(kubeconfig: string): string[] {
   return there.length > 0 ? there : files.slice(0, 1);
 }
 
-function inCluster(): Access {
+function inCluster(): ClusterAccess {
   return {
     // Every conformant cluster serves this name, and its certificate carries it.
     server: new URL('https://kubernetes.default.svc'),
@@ -68,7 +68,7 @@ function inCluster(): Access {
   };
 }
 
-function fromFiles(files: string[], wanted: string | undefined): Access {
+function fromFiles(files: string[], wanted: string | undefined): ClusterAccess {
   const configs = files.map((file) => ({ file, folder: dirname(resolve(file)), config: read(file) }));
   const where = `KUBECONFIG ${files.join(delimiter)}`;
   const find = <T>(what: string, name: string, pick: (c: Kubeconfig) => ({ name: string } & T)[] | undefined) => {
@@ -81,7 +81,7 @@ function fromFiles(files: string[], wanted: string | undefined): Access {
   const name = wanted ?? configs.map((c) => c.config['current-context']).find(Boolean);
   if (!name) throw new ConfigError(`${where} has no current-context.`);
   const { context } = find<{ context: Context }>('context', name, (c) => c.contexts);
-  const cluster = find<{ cluster: Cluster }>('cluster', context.cluster, (c) => c.clusters);
+  const cluster = find<{ cluster: KubeconfigCluster }>('cluster', context.cluster, (c) => c.clusters);
   const found = context.user ? find<{ user?: KubeconfigUser }>('user', context.user, (c) => c.users) : undefined;
   const { folder = '' } = found ?? {};
   const user = found?.user ?? {};
@@ -125,7 +125,7 @@ function pem(file: string | undefined, data: string | undefined, folder: string)
   }
 }
 
-function clusterTls(cluster: Cluster, folder: string): Tls {
+function clusterTls(cluster: KubeconfigCluster, folder: string): Tls {
   const ca = pem(cluster['certificate-authority'], cluster['certificate-authority-data'], folder);
   return {
     ...(ca ? { ca } : {}),

@@ -12,7 +12,7 @@ import { type Backoff, backoffMs } from '../lib/backoff.ts';
 import { sleep } from '../lib/clock.ts';
 import { currentTrace } from '../lib/context.ts';
 import { endCallSpan, startCallSpan } from './call-span.ts';
-import type { Access, Tls } from './kubeconfig.ts';
+import type { ClusterAccess, Tls } from './kubeconfig.ts';
 import { parseObject } from './parse-object.ts';
 import { requestText } from './text-request.ts';
 import { type KubeCredentials, KubeError } from './types.ts';
@@ -66,7 +66,7 @@ function parseTls({ protocol }: URL, { ca, cert, key, ...rest }: Tls) {
 }
 
 /** Throws where a certificate or a key cannot be parsed. */
-function openConnections({ server, proxyUrl }: Access, given: Tls): Dispatcher {
+function openConnections({ server, proxyUrl }: ClusterAccess, given: Tls): Dispatcher {
   const tls = parseTls(server, given);
   const options = {
     connections: CONNECTIONS,
@@ -114,7 +114,7 @@ export function errorCode(error: unknown): string {
   return typeof code === 'string' ? code : (name ?? 'unknown');
 }
 
-const unreachable = (access: Access, error: unknown): KubeError => {
+const unreachable = (access: ClusterAccess, error: unknown): KubeError => {
   if (error instanceof KubeError) return error;
   return new KubeError(
     0,
@@ -127,7 +127,7 @@ const unreachable = (access: Access, error: unknown): KubeError => {
 };
 
 export function createTransport(
-  access: Access,
+  access: ClusterAccess,
   { timeoutMs = REQUEST_TIMEOUT_MS, onRequest, role }: TransportOptions = {},
 ): KubeTransport {
   /** Opened by the first request. */

@@ -1,5 +1,5 @@
 /** Lists the commands of the plugin: help, completion and the parser come from this table. Each loads only its own code. */
-import type { Call, Command, Flags, FlagValues, Run } from './shell/call.ts';
+import type { Command, CommandRun, Flags, FlagValues, Invocation } from './shell/call.ts';
 
 /** The flags by which kubectl chooses a cluster. They stand behind `kubectl loop`, as those of every plugin. */
 export const CLUSTER_FLAGS = {
@@ -29,9 +29,9 @@ type ValuesOf<F extends Flags> = { [Name in keyof F]?: F[Name]['type'] extends '
 const command = <const F extends Flags>(
   spec: Omit<Command, 'flags' | 'load'> & {
     flags: F;
-    load: () => Promise<(call: Call<ValuesOf<F> & FlagValues>) => Promise<number>>;
+    load: () => Promise<(call: Invocation<ValuesOf<F> & FlagValues>) => Promise<number>>;
   },
-): Command => ({ ...spec, load: spec.load as () => Promise<Run<never>> });
+): Command => ({ ...spec, load: spec.load as () => Promise<CommandRun<never>> });
 
 export const COMMANDS: Readonly<Record<string, Command>> = {
   status: command({

@@ -7,7 +7,7 @@ import { NAMESPACES } from '../kube/core.ts';
 import { KubeError, type KubeObject, type Resource } from '../kube/types.ts';
 import { COMMANDS } from './commands.ts';
 import { allFlags, parseCommandLine } from './parse.ts';
-import type { Command, Completed, Flag } from './shell/call.ts';
+import type { Command, CommandFlag, Completed } from './shell/call.ts';
 import type { Cluster, ClusterFlags } from './shell/cluster.ts';
 import { getResource } from './shell/objects.ts';
 import { toLine } from './shell/table.ts';
@@ -47,7 +47,7 @@ async function findCandidates(words: readonly string[]): Promise<string[]> {
 }
 
 /** The flag whose value is being typed. */
-function findAwaitedFlag(command: Command, word = ''): Flag | undefined {
+function findAwaitedFlag(command: Command, word = ''): CommandFlag | undefined {
   const found = Object.entries(allFlags(command)).find(
     ([flag, { short }]) => word === `--${flag}` || (short && word === `-${short}`),
   );

@@ -3,7 +3,7 @@ import { ConfigError } from '../settings/settings.ts';
 import { COMMANDS } from './commands.ts';
 import { describeCommand, describePlugin } from './help.ts';
 import { type Parsed, parseCommandLine } from './parse.ts';
-import { type Command, CommandError, type Run, UsageError } from './shell/call.ts';
+import { type Command, CommandError, type CommandRun, UsageError } from './shell/call.ts';
 import type { Cluster, ClusterFlags } from './shell/cluster.ts';
 import { describeFailure } from './shell/failure.ts';
 import { warn, write } from './shell/output.ts';
@@ -37,7 +37,10 @@ async function runCommand(name: string, command: Command, words: readonly string
   let opened: Cluster | undefined;
   try {
     // The client of Kubernetes is most of the program.
-    const [{ openCluster }, run] = await Promise.all([import('./shell/cluster.ts'), command.load() as Promise<Run>]);
+    const [{ openCluster }, run] = await Promise.all([
+      import('./shell/cluster.ts'),
+      command.load() as Promise<CommandRun>,
+    ]);
     const cluster = () => (opened ??= openCluster(parsed.flags as ClusterFlags));
     return await run({ ...parsed, cluster });
   } catch (error) {

@@ -4,7 +4,7 @@
 import { sleep } from './clock.ts';
 
 type Component = 'ok' | 'unavailable';
-export type Health = () => Promise<{ kubernetes: Component; database: Component }>;
+export type ProcessHealth = () => Promise<{ kubernetes: Component; database: Component }>;
 
 const FRESH_MS = 2_000;
 const TIMEOUT_MS = 2_000;
@@ -15,13 +15,13 @@ export interface HealthChecks {
   database: () => Promise<boolean>;
 }
 
-export function createHealth(checks: HealthChecks): Health {
+export function createHealth(checks: HealthChecks): ProcessHealth {
   const within = async (work: Promise<boolean>): Promise<Component> => {
     const late = sleep(TIMEOUT_MS).then(() => false);
     return (await Promise.race([work.catch(() => false), late])) ? 'ok' : 'unavailable';
   };
   let until = 0;
-  let answer: ReturnType<Health>;
+  let answer: ReturnType<ProcessHealth>;
   return () => {
     if (performance.now() < until) return answer;
     until = performance.now() + FRESH_MS;

@@ -45,7 +45,7 @@ export interface Call<Input = never, Query = never, Path = never, Result = never
 }
 
 /** How the result of `run` is returned; `Result` is its type. */
-export type Output<Result = unknown> = { readonly result?: Result } & (
+export type OperationOutput<Result = unknown> = { readonly result?: Result } & (
   | { kind: 'record'; schema: TSchema; isMemoized?: boolean; attachment?: string }
   | { kind: 'created'; schema: TSchema; locate?: (result: Result) => string }
   | { kind: 'page'; item: TSchema; title: string; isMemoized?: boolean; summarize?: (item: never) => unknown }
@@ -70,14 +70,17 @@ interface PageOptions {
 }
 
 /** One record, with status 200. */
-export const record = <T extends TSchema>(schema: T, options: RecordOptions = {}): Output<Static<T>> => ({
+export const record = <T extends TSchema>(schema: T, options: RecordOptions = {}): OperationOutput<Static<T>> => ({
   kind: 'record',
   schema,
   ...options,
 });
 
 /** The new record, with status 201; `locate` returns its path. */
-export const created = <T extends TSchema>(schema: T, locate?: (result: Static<T>) => string): Output<Static<T>> => ({
+export const created = <T extends TSchema>(
+  schema: T,
+  locate?: (result: Static<T>) => string,
+): OperationOutput<Static<T>> => ({
   kind: 'created',
   schema,
   ...(locate && { locate }),
@@ -88,25 +91,28 @@ export const page = <T extends TSchema>(
   item: T,
   title: string,
   options: PageOptions = {},
-): Output<Connection<Static<T>>> => ({ kind: 'page', item, title, ...options });
+): OperationOutput<Connection<Static<T>>> => ({ kind: 'page', item, title, ...options });
 
 /** The record under `field`, with status 200 when what was asked for has happened, and with 202 when that takes longer. */
 export const progress = <Field extends string, T extends TSchema>(
   field: Field,
   schema: T,
-): Output<{ [F in Field]: Static<T> } & { done: boolean }> => ({ kind: 'progress', schema, field });
+): OperationOutput<{ [F in Field]: Static<T> } & { done: boolean }> => ({ kind: 'progress', schema, field });
 
 /** Nothing, with status 204. */
-export const deleted: Output<void> = { kind: 'deleted', mayTakeLonger: false };
+export const deleted: OperationOutput<void> = { kind: 'deleted', mayTakeLonger: false };
 
 /** Nothing, with status 204 when all of it is gone, and with 202 when that takes longer. */
-export const deletedInTime: Output<boolean> = { kind: 'deleted', mayTakeLonger: true };
+export const deletedInTime: OperationOutput<boolean> = { kind: 'deleted', mayTakeLonger: true };
 
 /** Bodies that are not plain JSON, by media type. The route is written by hand. */
-export const content = <Result>(types: Record<string, TSchema>): Output<Result> => ({ kind: 'content', types });
+export const content = <Result>(types: Record<string, TSchema>): OperationOutput<Result> => ({
+  kind: 'content',
+  types,
+});
 
 /** An answer without a body, whose headers say all. The route is written by hand. */
-export const headers = (status: number, fields: TProperties): Output<void> => ({
+export const headers = (status: number, fields: TProperties): OperationOutput<void> => ({
   kind: 'headers',
   status,
   headers: fields,
@@ -225,7 +231,7 @@ interface Definition<
   headers?: TProperties;
   /** The media type of the body, where it is not JSON. */
   consumes?: string;
-  output: Output<Result>;
+  output: OperationOutput<Result>;
   /** Codes that it can fail with, besides those that follow from the rest. */
   errors?: readonly ErrorCode[];
   /** It can be done while staff have locked the account. */
@@ -257,7 +263,7 @@ export interface OperationDeclaration<Id extends string = string, A extends Acce
   path?: TProperties;
   headers?: TProperties;
   consumes?: string;
-  output: Output;
+  output: OperationOutput;
   errors?: readonly ErrorCode[];
   isOpenWhileSuspended?: boolean;
   isUncached?: boolean;

@@ -16,12 +16,12 @@ import {
 } from '../resources/common/names.ts';
 import { common, maxSourceBytes } from '../settings/common.ts';
 import { type Env, reader, variable } from '../settings/settings.ts';
-import type { SettingName } from '../settings/table.ts';
+import type { CoreSettingName } from '../settings/table.ts';
 import type { ConfineMode } from './confine-modes.ts';
 import { mediaLimits } from './media-limits.ts';
 
 /** Builds a variable of a pod's container. */
-export const setting = (name: SettingName, value: string) => ({ name: variable(name), value });
+export const setting = (name: CoreSettingName, value: string) => ({ name: variable(name), value });
 
 /** The address at which the pod listens. */
 export const OWN_ADDRESS = {

@@ -587,4 +587,4 @@ export const CORE_SETTINGS = {
   },
 } as const satisfies Table;
 
-export type SettingName = keyof typeof CORE_SETTINGS;
+export type CoreSettingName = keyof typeof CORE_SETTINGS;

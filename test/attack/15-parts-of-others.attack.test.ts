@@ -18,7 +18,7 @@ import { prepareConfig } from '../../src/protocol/environment.ts';
 import { PrepareResult } from '../../src/protocol/task.ts';
 import { ACCOUNT_LABEL } from '../../src/resources/common/names.ts';
 import { UPLOADS, type Upload } from '../../src/resources/upload/resource.ts';
-import type { Part } from '../../src/resources/upload/spec.ts';
+import type { RenditionPart } from '../../src/resources/upload/spec.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { quiet } from '../kit/make/prepare.ts';
@@ -55,11 +55,11 @@ const sendParts = () => Promise.all([sendPart(film.subarray(0, 500)), sendPart(f
 const joinParts = (ids: readonly string[]) =>
   tus.create({ 'Upload-Concat': `final;${ids.map((id) => `${TUS_PATH}/${id}`).join(' ')}` }, { filename: 'film.mp4' });
 const getUpload = (id: string) => api.kube.get(UPLOADS, NAMESPACE, id);
-const findParts = (ids: readonly string[]): Promise<Part[]> =>
+const findParts = (ids: readonly string[]): Promise<RenditionPart[]> =>
   Promise.all(ids.map(async (name) => ({ name, uid: (await getUpload(name)).metadata.uid })));
 
 /** Makes an Upload as kubectl does. */
-const forge = (name: string, parts: Part[] | undefined, account?: string) =>
+const forge = (name: string, parts: RenditionPart[] | undefined, account?: string) =>
   api.kube.create(UPLOADS, NAMESPACE, {
     apiVersion: `${UPLOADS.group}/${UPLOADS.version}`,
     kind: 'Upload',
@@ -129,7 +129,7 @@ test('the owner joins the parts that another Upload names, and a join is the upl
   expect(await importUpload(late)).toMatchObject(REFUSED);
   expect(await importUpload(copy)).toMatchObject(REFUSED);
   const other = { ...joined, spec: { ...joined.spec, source: (late as Upload).spec.source } };
-  (other.spec.source.sent as { parts: Part[] }).parts = [...parts].reverse();
+  (other.spec.source.sent as { parts: RenditionPart[] }).parts = [...parts].reverse();
   expect(await importUpload(other)).toMatchObject(REFUSED);
   expect(await importUpload(joined)).toMatchObject({ action: 'import', media: { sizeBytes: film.length } });
   const left = await listSent();
@@ -142,7 +142,7 @@ test('a join that was interrupted is finished by the client’s next try, and no
   const ids = await sendParts();
   const parts = await findParts(ids);
   const account = (await getUpload(ids[0])).metadata.labels?.[ACCOUNT_LABEL] ?? '';
-  const interrupted = (name: string, named: Part[]) =>
+  const interrupted = (name: string, named: RenditionPart[]) =>
     api.kube.create(UPLOADS, NAMESPACE, {
       apiVersion: `${UPLOADS.group}/${UPLOADS.version}`,
       kind: 'Upload',

@@ -2,7 +2,7 @@
  * Settles top-ups in the background: reads events that never arrived, and asks about open payments. So the ledger
  * becomes right in the end without any webhook.
  */
-import type { Job } from '../ledger/jobs.ts';
+import type { BillingJob } from '../ledger/jobs.ts';
 import { type EventDeps, handleEvent } from './events.ts';
 import { settleTopUp } from './post-top-up.ts';
 import * as store from './store.ts';
@@ -20,7 +20,7 @@ export interface TopUpJobDeps extends EventDeps {
   quietSeconds?: number;
 }
 
-export function createTopUpJob(deps: TopUpJobDeps): Job {
+export function createTopUpJob(deps: TopUpJobDeps): BillingJob {
   const { db, payments, log, quietSeconds = QUIET_SECONDS } = deps;
   /** Events of the overlap, which each run would handle again. */
   let seen = new Set<string>();

@@ -15,7 +15,7 @@ export interface TopUpLimits {
   maxMinor: bigint;
 }
 
-export interface TopUpBounds {
+export interface CardTopUpBounds {
   minMinor: bigint;
   maxMinor: bigint;
   /** An amount is a multiple of it. */
@@ -24,7 +24,7 @@ export interface TopUpBounds {
 }
 
 /** `digits`: those in which the ledger counts the currency. */
-export function computeBounds({ currency, minMinor, maxMinor }: TopUpLimits, digits: number): TopUpBounds {
+export function computeBounds({ currency, minMinor, maxMinor }: TopUpLimits, digits: number): CardTopUpBounds {
   const size = sizeInMinor(currency, digits);
   const step = stepMinor(currency, digits);
   const least = leastMinor(currency, digits);

@@ -32,7 +32,7 @@ export interface RecentTransfers extends Transfer {
   block: Omit<Header, 'parentHash'> | undefined;
 }
 
-export interface Block extends Header {
+export interface ChainBlock extends Header {
   transfers: Transfer[];
 }
 
@@ -48,7 +48,7 @@ export interface Chain {
    * Reads the blocks `from` to `to` for these addresses, in order and without gaps. It returns fewer blocks when the
    * node does not have all of them, or changed its mind meanwhile.
    */
-  read(from: number, to: number, addresses: ReadonlySet<string>): Promise<Block[]>;
+  read(from: number, to: number, addresses: ReadonlySet<string>): Promise<ChainBlock[]>;
   /**
    * Finds the block that a transfer is in now; `pending` when its transaction is in none yet. Undefined when the node
    * does not know it, or the transaction no longer contains the transfer. Answers may be cached since the last

@@ -8,7 +8,7 @@ import pMap from 'p-map';
 import { type Static, type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { trimEndOf } from '../../lib/trim.ts';
-import { type Block, type Chain, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
+import { type Chain, type ChainBlock, ChainError, type Header, type RecentTransfers, type Transfer } from './chain.ts';
 import type { BtcNetwork } from './spec.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -134,7 +134,7 @@ export function createBtcChain(network: BtcNetwork): Chain {
     height: esplora.height,
     header: esplora.header,
     async read(from, to, addresses) {
-      const blocks: Block[] = [];
+      const blocks: ChainBlock[] = [];
       for (let height = from; height <= to; height++) {
         const header = await esplora.header(height);
         if (header === undefined) break;

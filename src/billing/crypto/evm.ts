@@ -8,7 +8,7 @@
  */
 import type { Hex } from 'viem';
 import { decodeAbiParameters, hexToBigInt, hexToNumber, numberToHex } from 'viem/utils';
-import { type Block, type Chain, ChainError, type FoundTransfer, type Transfer } from './chain.ts';
+import { type Chain, type ChainBlock, ChainError, type FoundTransfer, type Transfer } from './chain.ts';
 import { createRpc } from './rpc.ts';
 import type { EvmNetwork } from './spec.ts';
 
@@ -113,7 +113,7 @@ export function createEvmChain(network: EvmNetwork): Chain {
     return [...sent, ...moved];
   }
 
-  async function read(height: number, addresses: ReadonlySet<string>): Promise<Block | undefined> {
+  async function read(height: number, addresses: ReadonlySet<string>): Promise<ChainBlock | undefined> {
     const block = await blockAt(height, true);
     const transfers = block && (await readTransfers(block, addresses));
     return block && transfers && { ...header(block), transfers };
@@ -133,12 +133,12 @@ export function createEvmChain(network: EvmNetwork): Chain {
       return block && header(block);
     },
     async read(from, to, addresses) {
-      const blocks: Block[] = [];
+      const blocks: ChainBlock[] = [];
       for (let height = from; height <= to; height += AT_ONCE) {
         const count = Math.min(AT_ONCE, to - height + 1);
         const some = await Promise.all(Array.from({ length: count }, (_, i) => read(height + i, addresses)));
         const missing = some.indexOf(undefined);
-        blocks.push(...(some.slice(0, missing < 0 ? count : missing) as Block[]));
+        blocks.push(...(some.slice(0, missing < 0 ? count : missing) as ChainBlock[]));
         if (missing >= 0) break;
       }
       return blocks;

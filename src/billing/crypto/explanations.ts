@@ -1,13 +1,13 @@
 /** Describes unusual states of deposits and payments for users. Pure: no I/O, no clock. */
 import { formatRate, formatUnits } from './amounts.ts';
 import type { DepositView } from './payment-states.ts';
-import type { Explanation } from './record.ts';
+import type { DepositExplanation } from './record.ts';
 import { IGNORED } from './spec.ts';
 import type { DepositRow, PaymentRow } from './store.ts';
 
-const buildExplanation = (code: string, message: string): Explanation => ({ code, message });
+const buildExplanation = (code: string, message: string): DepositExplanation => ({ code, message });
 
-export function explainPayment(row: PaymentRow, deposit: DepositRow, currency: string): Explanation | null {
+export function explainPayment(row: PaymentRow, deposit: DepositRow, currency: string): DepositExplanation | null {
   const at = row.rate === null ? 'at the rate of that time' : `at ${formatRate(row.rate)} ${currency}`;
   switch (row.state) {
     case 'ignored':
@@ -38,7 +38,7 @@ export function explainPayment(row: PaymentRow, deposit: DepositRow, currency: s
   }
 }
 
-export function explainDeposit(row: DepositRow, { state, received }: DepositView): Explanation | null {
+export function explainDeposit(row: DepositRow, { state, received }: DepositView): DepositExplanation | null {
   const coins = (amount: bigint) => `${formatUnits(amount, row.decimals)} ${row.asset}`;
   if (state === 'expired')
     return buildExplanation(

@@ -7,7 +7,7 @@
 
 import type { Db } from '../../db/pool.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { type Block, type Chain, ChainError } from './chain.ts';
+import { type Chain, type ChainBlock, ChainError } from './chain.ts';
 import { loseRow, type SeenTransfer, updateRows } from './payment-rows.ts';
 import type { NetworkSetting } from './spec.ts';
 import type { AddressPlace } from './store.ts';
@@ -42,7 +42,7 @@ export interface ScanProgress {
 }
 
 /** How many of the blocks follow on `from` and on one another. */
-export function countLinked(from: AddressPlace, blocks: readonly Block[]): number {
+export function countLinked(from: AddressPlace, blocks: readonly ChainBlock[]): number {
   let before = from;
   let count = 0;
   for (const block of blocks) {

@@ -6,7 +6,7 @@
 import type { Db } from '../../db/pool.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Job } from '../ledger/jobs.ts';
+import type { BillingJob } from '../ledger/jobs.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { creditsPerUnit } from '../ledger/money.ts';
 import { readCurrencyDigits } from '../ledger/store.ts';
@@ -81,7 +81,7 @@ export async function createScan(
 }
 
 /** One job for each network; none where no networks are set. */
-export function createDepositJobs(crypto: Crypto | undefined, deps: Omit<ScanDeps, keyof Crypto>): Job[] {
+export function createDepositJobs(crypto: Crypto | undefined, deps: Omit<ScanDeps, keyof Crypto>): BillingJob[] {
   if (crypto === undefined) return [];
   return [...crypto.settings.networks.values()].map(({ setting }) => {
     const { network, kind } = setting;

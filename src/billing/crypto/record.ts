@@ -36,7 +36,7 @@ const Explanation = Type.Object(
   },
   { title: 'CryptoExplanation' },
 );
-export type Explanation = Static<typeof Explanation>;
+export type DepositExplanation = Static<typeof Explanation>;
 
 export const CryptoPayment = Type.Object(
   {

@@ -2,7 +2,7 @@
 
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { Job } from '../ledger/jobs.ts';
+import type { BillingJob } from '../ledger/jobs.ts';
 import type { Issuer } from './issue.ts';
 
 const EVERY_MS = 15 * 60_000;
@@ -13,7 +13,7 @@ export interface InvoiceJobDeps {
   clock?: Clock;
 }
 
-export const createInvoiceJob = ({ issuer, log, clock = systemClock }: InvoiceJobDeps): Job => ({
+export const createInvoiceJob = ({ issuer, log, clock = systemClock }: InvoiceJobDeps): BillingJob => ({
   name: 'monthly-invoices',
   everyMs: EVERY_MS,
   async run(signal) {

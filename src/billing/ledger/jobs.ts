@@ -11,7 +11,7 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 
-export interface Job {
+export interface BillingJob {
   /** For logs, metrics and the lease: one word or two with a hyphen, e.g. `monthly-invoices`. */
   name: string;
   /** From the end of a run to the next one, in milliseconds. */
@@ -86,7 +86,7 @@ export function dueInMs(note: string | undefined, everyMs: number, now: Date): n
 }
 
 /** Takes the lease, runs the job if it is due; returns the time until it is due again. */
-async function once(job: Job, { leases, metrics, clock = systemClock }: JobTools, stopping: AbortSignal) {
+async function once(job: BillingJob, { leases, metrics, clock = systemClock }: JobTools, stopping: AbortSignal) {
   const lost = new AbortController();
   let lease: Lease | undefined;
   // Others want it all the time and wait for the end of a run; only who has lost it stops in between.
@@ -108,7 +108,7 @@ async function once(job: Job, { leases, metrics, clock = systemClock }: JobTools
   }
 }
 
-async function again(job: Job, tools: JobTools, stopping: AbortSignal): Promise<void> {
+async function again(job: BillingJob, tools: JobTools, stopping: AbortSignal): Promise<void> {
   for (let failures = 0; !stopping.aborted; ) {
     let waitMs: number;
     try {
@@ -126,7 +126,7 @@ async function again(job: Job, tools: JobTools, stopping: AbortSignal): Promise<
 }
 
 /** Each job begins at once. Stopping lets the runs under way end, as far as they heed their signal. */
-export function startJobs(jobs: readonly Job[], tools: JobTools, lifecycle: Lifecycle): void {
+export function startJobs(jobs: readonly BillingJob[], tools: JobTools, lifecycle: Lifecycle): void {
   for (const job of jobs) tools.metrics.begin(job.name);
   const running = jobs.map((job) => again(job, tools, lifecycle.signal));
   lifecycle.defer('jobs', () => Promise.all(running).then(() => undefined));

@@ -14,14 +14,14 @@ import { computeUsage, parseRange } from './usage.ts';
 const ENTRIES_AT_ONCE = 1_000;
 
 /** How fast an account's credit goes, and what of it is left. */
-export interface Rate {
+export interface BillingRate {
   creditsPerHour: bigint;
   /** The credit that can still be used, without usage that is not charged yet; below 0 when it is used up. */
   available: bigint;
 }
 
 /** Returns an account's credit and current usage. Rejects with the database's error. */
-export type CurrentRate = (accountId: string) => Promise<Rate>;
+export type CurrentRate = (accountId: string) => Promise<BillingRate>;
 
 const LOW_SECONDS = 86_400n;
 

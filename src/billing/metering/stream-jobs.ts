@@ -12,7 +12,7 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../resources/stream/spec.ts';
-import type { Job } from '../ledger/jobs.ts';
+import type { BillingJob } from '../ledger/jobs.ts';
 import { findAccount } from './accounts.ts';
 import type { CreditConditions } from './credit-conditions.ts';
 import type { Meter } from './meter.ts';
@@ -55,7 +55,7 @@ export function byAccount(streams: readonly LoopStream[]): Map<string, LoopStrea
 }
 
 /** Counts all sessions, and acknowledges them in Kubernetes. */
-export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps): Job {
+export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps): BillingJob {
   return {
     name: 'meter',
     everyMs,
@@ -74,7 +74,7 @@ export function meterJob({ streams, meter, books, settled, everyMs }: WorkDeps):
 }
 
 /** Looks at the credit of all accounts that have streams. */
-export const creditJob = ({ streams, credits, everyMs }: WorkDeps): Job => ({
+export const creditJob = ({ streams, credits, everyMs }: WorkDeps): BillingJob => ({
   name: 'credit',
   everyMs,
   run: (signal) => credits.update(byAccount(streams.list()), signal),

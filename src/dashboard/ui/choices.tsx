@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import classes from './form.module.css';
 
-export interface Choice<Value extends string> {
+export interface ShownChoice<Value extends string> {
   value: Value;
   label: string;
   icon?: ReactNode;
@@ -12,7 +12,7 @@ export interface Choice<Value extends string> {
 interface ChoicesProps<Value extends string> {
   legend: string;
   name: string;
-  choices: readonly Choice<Value>[];
+  choices: readonly ShownChoice<Value>[];
   value: Value;
   onChange: (value: Value) => void;
 }

@@ -3,7 +3,7 @@ import type { Db } from '../../db/pool.ts';
 import { LIMIT_NAMES, LIMIT_ROWS, type LimitName } from '../../settings/service/limits.ts';
 import { countKeyUse } from '../idempotency/store.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Usage } from '../limits/usage.ts';
+import type { LimitUsage } from '../limits/usage.ts';
 import type { AccountLimits } from './record.ts';
 import { listKeys } from './store.ts';
 
@@ -12,7 +12,7 @@ const HOW_TO_LIFT = 'Buy credit once. The larger limits apply permanently as soo
 export interface LimitsDeps {
   db: Db;
   quotas: Pick<Quotas, 'limits' | 'findClass'>;
-  usage: Pick<Usage, 'all'>;
+  usage: Pick<LimitUsage, 'all'>;
 }
 
 export type ReadLimits = (accountId: string) => Promise<AccountLimits>;

@@ -8,15 +8,15 @@ import type { KubeObject, Stored } from '../../kube/types.ts';
 import { AppError } from '../../lib/errors.ts';
 import {
   type AccountClass,
-  type Claim,
   formatLimit,
   LIMIT_ROWS,
+  type LimitClaim,
   type LimitName,
   type Limits,
   limitExceeded,
 } from '../../settings/service/limits.ts';
 import type { OwnedResources } from './owned-resources.ts';
-import type { Noun, Usage } from './usage.ts';
+import type { LimitUsage, Noun } from './usage.ts';
 
 /** Longest wait for a turn; a turn takes a few writes. */
 const PATIENCE_MS = 15_000;
@@ -35,14 +35,14 @@ export type RemainingOf = (name: LimitName) => number;
 export interface LimitedRequest {
   accountId: string;
   /** Evaluated once for each check of the limits. */
-  claims: () => readonly Claim[];
+  claims: () => readonly LimitClaim[];
 }
 
 export interface QuotasDeps {
   limits: Limits;
   findClass: (accountId: string) => Promise<AccountClass>;
   leases: Leases;
-  usage: Usage;
+  usage: LimitUsage;
   /** Returns the bytes that this server has room for in the records of all accounts; by default without end. */
   getRoom?: () => number;
   /** Services by prefix of their ids; they wait for the writes of other servers. */
@@ -78,7 +78,7 @@ function createPending() {
   };
   return {
     getSum: (accountId: string, name: LimitName) => sums.get(buildKey(accountId, name)) ?? 0,
-    async during<T>(accountId: string, claims: readonly Claim[], work: () => Promise<T>): Promise<T> {
+    async during<T>(accountId: string, claims: readonly LimitClaim[], work: () => Promise<T>): Promise<T> {
       for (const { name, wanted } of claims) add(accountId, name, Math.max(0, wanted));
       try {
         return await work();
@@ -100,14 +100,14 @@ export function createQuotas({ limits, findClass, leases, usage, kinds, ...deps 
   const inTurn = createQueues();
   const pending = createPending();
 
-  const refuseBeyond = (column: AccountClass, { name, used, wanted }: Claim): void => {
+  const refuseBeyond = (column: AccountClass, { name, used, wanted }: LimitClaim): void => {
     const allowed = limits[column][name];
     if (used + wanted > allowed)
       throw limitExceeded({ name, used, wanted, allowed, class: column, full: limits.full[name] });
   };
 
   /** Every account has room for what a trial may have, so that a few large ones keep nobody else out. */
-  const refuseWithoutRoom = (column: AccountClass, { name, used, wanted }: Claim): void => {
+  const refuseWithoutRoom = (column: AccountClass, { name, used, wanted }: LimitClaim): void => {
     if (name !== 'recordBytes' || used + wanted <= limits.trial.recordBytes || wanted <= getRoom()) return;
     const words = `${formatLimit(name, wanted)} more records, as this server has no room for more of them`;
     throw new AppError(
@@ -176,7 +176,8 @@ export function createQuotas({ limits, findClass, leases, usage, kinds, ...deps 
     allowed: async (accountId: string, name: LimitName): Promise<number> => limits[await findClass(accountId)][name],
 
     /** Throws the error of the limit if `used` and `wanted` together exceed it. */
-    check: async (accountId: string, claim: Claim): Promise<void> => refuseBeyond(await findClass(accountId), claim),
+    check: async (accountId: string, claim: LimitClaim): Promise<void> =>
+      refuseBeyond(await findClass(accountId), claim),
 
     /**
      * Creates an object of a noun; `draft` is the client's input. It takes the place of `replaced` others. Throws the error of the
@@ -187,18 +188,18 @@ export function createQuotas({ limits, findClass, leases, usage, kinds, ...deps 
       noun: Noun,
       draft: unknown,
       make: (left: RemainingOf) => Promise<T>,
-      more?: () => readonly Claim[],
+      more?: () => readonly LimitClaim[],
       replaced: () => number = () => 0,
     ): Promise<T> => within({ accountId, claims: () => usage.claims(accountId, noun, draft, more, replaced()) }, make),
 
     /** Runs a change that needs more of some limits. */
-    take: <T>(accountId: string, claims: () => readonly Claim[], change: () => Promise<T>): Promise<T> =>
+    take: <T>(accountId: string, claims: () => readonly LimitClaim[], change: () => Promise<T>): Promise<T> =>
       within({ accountId, claims }, change),
 
     /** Restarts work on an existing object. Throws the error of the first of `claims` that has no room. */
     begin: <T>(
       accountId: string,
-      claims: () => readonly Claim[],
+      claims: () => readonly LimitClaim[],
       begin: (left: RemainingOf) => Promise<T>,
     ): Promise<T> => within({ accountId, claims }, begin),
 

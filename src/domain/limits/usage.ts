@@ -9,7 +9,7 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isRetryAsked } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { computeCountedBytes, computePreparedBytes, isFetching } from '../../resources/upload/size.ts';
-import type { Claim, LimitName } from '../../settings/service/limits.ts';
+import type { LimitClaim, LimitName } from '../../settings/service/limits.ts';
 import type { OwnedResources } from './owned-resources.ts';
 
 export interface UsageDeps {
@@ -25,7 +25,7 @@ const NOUNS = ['streams', 'destinations', 'playlists', 'uploads'] as const satis
 const sum = <T>(items: readonly T[], measure: (item: T) => number): number =>
   items.reduce((total, item) => total + measure(item), 0);
 
-export type Usage = ReturnType<typeof createUsage>;
+export type LimitUsage = ReturnType<typeof createUsage>;
 
 export function createUsage(owned: UsageDeps) {
   const records = (accountId: string): number =>
@@ -50,9 +50,9 @@ export function createUsage(owned: UsageDeps) {
       accountId: string,
       noun: Noun,
       draft: unknown,
-      more: () => readonly Claim[] = () => [],
+      more: () => readonly LimitClaim[] = () => [],
       replaced = 0,
-    ): readonly Claim[] {
+    ): readonly LimitClaim[] {
       if (owned[noun].earlier(accountId) !== undefined) return [];
       return [
         { name: noun, used: owned[noun].list(accountId).length - replaced, wanted: 1 },

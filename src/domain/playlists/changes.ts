@@ -32,7 +32,7 @@ export const CHANGES = {
 const change = <Op extends keyof typeof CHANGES, Fields extends TProperties>(op: Op, fields: Fields) =>
   Type.Object({ op: Type.Enum([op] as const), ...fields }, { additionalProperties: false });
 
-export const Change = Type.Union(
+export const ItemChange = Type.Union(
   [
     change('insert', CHANGES.insert),
     change('remove', CHANGES.remove),
@@ -41,7 +41,7 @@ export const Change = Type.Union(
   ],
   { title: 'PlaylistChange' },
 );
-export type Change = Static<typeof Change>;
+export type ItemChange = Static<typeof ItemChange>;
 
 /** Reports a change that the list has no place for. `path` is relative to the change, e.g. `/index`. */
 export class OutOfList extends Error {
@@ -56,7 +56,7 @@ export class OutOfList extends Error {
 }
 
 /** Returns a new list with all changes. Throws OutOfList at the first change that does not apply. */
-export function applyChanges(before: readonly Item[], changes: readonly Change[]): Item[] {
+export function applyChanges(before: readonly Item[], changes: readonly ItemChange[]): Item[] {
   const list = [...before];
   changes.forEach((change, at) => {
     const within = (path: string, value: number, last: number): number => {
@@ -84,7 +84,7 @@ export function applyChanges(before: readonly Item[], changes: readonly Change[]
 }
 
 /** Computes the changes from one list to another, with as few insertions and removals as possible. */
-export function changesBetween(from: readonly Item[], to: readonly Item[]): Change[] {
+export function changesBetween(from: readonly Item[], to: readonly Item[]): ItemChange[] {
   const same = (i: number, j: number) => from[i]?.uploadObjectID === to[j]?.uploadObjectID;
   // Longest common subsequence of the remaining items (Wagner and Fischer 1974); 500 by 500 at most.
   const length = Array.from({ length: from.length + 1 }, () => new Uint16Array(to.length + 1));
@@ -94,7 +94,7 @@ export function changesBetween(from: readonly Item[], to: readonly Item[]): Chan
       const row = length[i] as Uint16Array;
       row[j] = same(i, j) ? at(i + 1, j + 1) + 1 : Math.max(at(i + 1, j), at(i, j + 1));
     }
-  const changes: Change[] = [];
+  const changes: ItemChange[] = [];
   let i = 0;
   // `j` is also the position of the next item in the list under change.
   let j = 0;

@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { DisplayName } from '../../lib/schemas.ts';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../resources/playlist/spec.ts';
-import { Change, Item } from './changes.ts';
+import { Item, ItemChange } from './changes.ts';
 
 export const MAX_CHANGES = 100;
 
@@ -45,7 +45,7 @@ export type PlaylistUpdate = Static<typeof PlaylistUpdate>;
 export const PlaylistChanges = Type.Object(
   {
     ...seen,
-    changes: Type.Array(Change, {
+    changes: Type.Array(ItemChange, {
       minItems: 1,
       maxItems: MAX_CHANGES,
       description: 'Changes to make in order, each to the result of the one before. Either all are made or none.',
@@ -133,7 +133,7 @@ export const PlaylistDiff = Type.Object(
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
     mode: Type.Union([Mode, Type.Null()], { description: 'Mode of `to` if it differs, otherwise null.' }),
-    changes: Type.Array(Change, { description: 'Changes that turn the items of `from` into the items of `to`.' }),
+    changes: Type.Array(ItemChange, { description: 'Changes that turn the items of `from` into the items of `to`.' }),
   },
   { title: 'PlaylistDiff' },
 );

@@ -61,13 +61,13 @@ export interface StreamFilter {
 }
 
 /** Options of a client that waits and wants progress meanwhile. */
-export interface Watch {
+export interface StreamWatch {
   onChange?: (stream: Stream) => void;
   /** Ends the wait, not the operation. */
   signal?: AbortSignal;
 }
 
-export interface StartWatch extends Watch {
+export interface StartWatch extends StreamWatch {
   /** A stream that is not ready becomes `waiting` and goes on air by itself later, instead of failing the request. */
   whenReady?: boolean | undefined;
 }
@@ -154,7 +154,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     id: string,
     phases: readonly Phase[],
     waitSeconds = 0,
-    { onChange, signal }: Watch = {},
+    { onChange, signal }: StreamWatch = {},
   ): Promise<Progress> => {
     const { generation } = streams.get(accountId, id).metadata;
     const observed = (s: LoopStream) => (s.status?.observedGeneration ?? 0) >= (generation ?? 1);
@@ -247,7 +247,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       return settle(accountId, id, phases, waitSeconds, watch);
     },
 
-    async stop(accountId: string, id: string, waitSeconds?: number, watch?: Watch): Promise<Progress> {
+    async stop(accountId: string, id: string, waitSeconds?: number, watch?: StreamWatch): Promise<Progress> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       if (stream.spec.replicas !== 0) await streams.patch(stream, { spec: { replicas: 0 } }, { takesAway: true });

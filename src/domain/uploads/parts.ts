@@ -6,7 +6,7 @@
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
-import { isArriving, MAX_PARTS, type Part } from '../../resources/upload/spec.ts';
+import { isArriving, MAX_PARTS, type RenditionPart } from '../../resources/upload/spec.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
 const wrong = (message: string) => validationFailed([{ path: '/Upload-Concat', message }]);
@@ -71,10 +71,10 @@ export async function findParts(
   return { ...(made && { made }), found, sizeBytes };
 }
 
-const areSame = (parts: readonly Part[] | undefined, ids: readonly string[]): boolean =>
+const areSame = (parts: readonly RenditionPart[] | undefined, ids: readonly string[]): boolean =>
   parts?.length === ids.length && parts.every(({ name }, i) => name === ids[i]);
 
-export const toPart = ({ metadata: { name, uid } }: Resource): Part => ({ name, uid });
+export const toPart = ({ metadata: { name, uid } }: Resource): RenditionPart => ({ name, uid });
 
 /** Returns the UIDs of parts whose bytes belong to another upload. */
 export const listJoinedParts = (all: readonly Resource[]): Set<string> =>

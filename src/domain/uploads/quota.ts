@@ -3,7 +3,7 @@
 import type { Upload as Resource } from '../../resources/upload/resource.ts';
 import { computeCountedBytes } from '../../resources/upload/size.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Usage } from '../limits/usage.ts';
+import type { LimitUsage } from '../limits/usage.ts';
 
 /** Limits of an import from a link. */
 export interface LinkLimits {
@@ -17,7 +17,7 @@ export interface LinkLimits {
 
 export type UploadQuota = ReturnType<typeof createUploadQuota>;
 
-export function createUploadQuota(quotas: Quotas, usage: Usage) {
+export function createUploadQuota(quotas: Quotas, usage: LimitUsage) {
   const bytesClaim = (accountId: string, wanted: number) => ({
     name: 'uploadBytes' as const,
     used: usage.uploadBytes(accountId),

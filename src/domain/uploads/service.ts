@@ -23,7 +23,7 @@ import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Usage } from '../limits/usage.ts';
+import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
@@ -44,12 +44,12 @@ export interface UploadServiceDeps extends HoldersDeps {
   previewPlaces: PreviewPlaces;
   leases: Leases;
   quotas: Quotas;
-  usage: Usage;
+  usage: LimitUsage;
   clock?: Clock;
 }
 
 /** Options of a client that waits and wants progress meanwhile. */
-export interface Watch {
+export interface UploadWatch {
   onChange?: (upload: Upload) => void;
   signal?: AbortSignal;
 }
@@ -246,7 +246,7 @@ export function createUploadService({
       accountId: string,
       id: string,
       waitSeconds: number,
-      { onChange, signal }: Watch = {},
+      { onChange, signal }: UploadWatch = {},
     ): Promise<Upload> {
       const isOver = (upload: Resource | undefined): boolean => {
         if (upload) onChange?.(show(upload));

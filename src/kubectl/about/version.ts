@@ -3,7 +3,7 @@ import manifest from '../../../package.json' with { type: 'json' };
 import { PODS, type Pod } from '../../kube/core.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { COMPONENT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../../resources/common/names.ts';
-import type { Call } from '../shell/call.ts';
+import type { Invocation } from '../shell/call.ts';
 import { describeFailure } from '../shell/failure.ts';
 import { warn, write } from '../shell/output.ts';
 
@@ -68,7 +68,7 @@ async function readVersions(kube: Kube, namespace: string): Promise<Versions> {
   return listVersions(kubernetes, operators, pods);
 }
 
-export async function printVersions({ flags, cluster }: Call<{ client?: boolean }>): Promise<number> {
+export async function printVersions({ flags, cluster }: Invocation<{ client?: boolean }>): Promise<number> {
   write(`Plugin:      ${VERSION}\n`);
   if (flags.client) return 0;
   const { kube, namespace } = cluster();

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { type Call, CommandError } from '../shell/call.ts';
+import { CommandError, type Invocation } from '../shell/call.ts';
 import { warn, write } from '../shell/output.ts';
 import { collectBundle } from './collect.ts';
 import { buildTar } from './tar.ts';
@@ -11,7 +11,7 @@ export type BundleFlags = { 'all-namespaces'?: boolean; output?: string };
 
 const FOLDER = 'loopstream-support';
 
-export async function writeBundle({ flags, cluster }: Call<BundleFlags>): Promise<number> {
+export async function writeBundle({ flags, cluster }: Invocation<BundleFlags>): Promise<number> {
   const now = new Date();
   const stamp = now.toISOString().replaceAll(/[-:]|\.\d+/g, '');
   const { output = `${FOLDER}-${stamp}.tar.gz`, 'all-namespaces': allNamespaces = false } = flags;

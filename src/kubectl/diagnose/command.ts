@@ -1,5 +1,5 @@
 /** Runs `kubectl loop diagnose`: the story of one object, with what fixes it. */
-import type { Call } from '../shell/call.ts';
+import type { Invocation } from '../shell/call.ts';
 import { type ObjectKind, parseReference } from '../shell/objects.ts';
 import { write } from '../shell/output.ts';
 import { tellDestination } from './destination.ts';
@@ -14,7 +14,7 @@ const TELLERS: Record<ObjectKind, (reader: Reader, name: string, now: Date) => P
   destination: tellDestination,
 };
 
-export async function diagnose({ args, cluster }: Call): Promise<number> {
+export async function diagnose({ args, cluster }: Invocation): Promise<number> {
   const { kind, name } = parseReference(args[0] ?? '', 'stream', ['stream', 'upload', 'destination']);
   const { kube, namespace } = cluster();
   const story = await TELLERS[kind](new Reader(kube, namespace), name, new Date());

@@ -10,7 +10,7 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { formatAge } from '../shell/age.ts';
 import { explain } from '../streams/problems.ts';
 import type { Reader } from './facts.ts';
-import { type Finding, listConditions, listEvents, type Story } from './story.ts';
+import { type DiagnosedFact, listConditions, listEvents, type Story } from './story.ts';
 
 /** Name, address, readiness, last test. The status has the address without its key. */
 export function describeDestinationRow({ metadata, status }: Destination, now: Date): string[] {
@@ -27,7 +27,7 @@ export function describeDestinationRow({ metadata, status }: Destination, now: D
   ];
 }
 
-function findFaults({ metadata, status }: Destination): Finding[] {
+function findFaults({ metadata, status }: Destination): DiagnosedFact[] {
   const ready = findCondition(status?.conditions, 'Ready');
   if (!ready)
     return [

@@ -6,12 +6,12 @@ import { formatAge } from '../shell/age.ts';
 import { formatTable, toLine } from '../shell/table.ts';
 import type { Word } from './words.ts';
 
-export interface Finding {
+export interface DiagnosedFact {
   message: string;
   fix?: string;
 }
 
-export interface Section {
+export interface StorySection {
   title: string;
   /** Rows of cells, which stand in columns. */
   rows: string[][];
@@ -19,15 +19,15 @@ export interface Section {
 
 export interface Story {
   summary: string;
-  findings: Finding[];
-  sections: Section[];
+  findings: DiagnosedFact[];
+  sections: StorySection[];
   /** Facts that could not be read, as sentences. */
   unseen: string[];
 }
 
 const LAST_WORDS = 8;
 
-function formatSection({ title, rows }: Section): string {
+function formatSection({ title, rows }: StorySection): string {
   const count = Math.max(...rows.map((cells) => cells.length));
   const columns = Array.from({ length: count }, (_, index) => ({
     name: '',
@@ -37,7 +37,7 @@ function formatSection({ title, rows }: Section): string {
   return `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
-const formatFinding = ({ message, fix }: Finding, index: number): string =>
+const formatFinding = ({ message, fix }: DiagnosedFact, index: number): string =>
   `${index + 1}. ${toLine(message)}\n${fix ? `   ${toLine(fix)}\n` : ''}`;
 
 export const formatStory = ({ summary, findings, sections, unseen }: Story): string =>
@@ -49,12 +49,12 @@ export const formatStory = ({ summary, findings, sections, unseen }: Story): str
   ].join('\n');
 
 /** Each message once. */
-export const mergeFindings = (...lists: readonly (readonly Finding[])[]): Finding[] => {
+export const mergeFindings = (...lists: readonly (readonly DiagnosedFact[])[]): DiagnosedFact[] => {
   const all = lists.flat();
   return all.filter(({ message }, index) => all.findIndex((one) => one.message === message) === index);
 };
 
-export const listConditions = (conditions: readonly Condition[] | undefined, now: Date): Section => ({
+export const listConditions = (conditions: readonly Condition[] | undefined, now: Date): StorySection => ({
   title: 'Conditions',
   rows: (conditions ?? []).map(({ type, status, lastTransitionTime, message }) => [
     type,
@@ -68,7 +68,7 @@ export const listConditions = (conditions: readonly Condition[] | undefined, now
 export const readEventTime = (event: Stored<KubeEvent>): string =>
   event.lastTimestamp ?? event.eventTime ?? event.metadata.creationTimestamp;
 
-export const listEvents = (events: readonly Stored<KubeEvent>[], now: Date): Section => ({
+export const listEvents = (events: readonly Stored<KubeEvent>[], now: Date): StorySection => ({
   title: 'Events',
   rows: events.map((event) => [
     formatAge(readEventTime(event), now),
@@ -78,7 +78,7 @@ export const listEvents = (events: readonly Stored<KubeEvent>[], now: Date): Sec
   ]),
 });
 
-export const listWords = (words: readonly Word[]): Section => ({
+export const listWords = (words: readonly Word[]): StorySection => ({
   title: 'Last words of the pod',
   rows: words
     .filter(({ isAccepted }) => !isAccepted)
@@ -102,15 +102,15 @@ function describePod(pod: Pod, now: Date): string[] {
   ];
 }
 
-export const listPods = (pods: readonly Pod[], now: Date): Section => ({
+export const listPods = (pods: readonly Pod[], now: Date): StorySection => ({
   title: 'Pods',
   rows: pods.map((pod) => describePod(pod, now)),
 });
 
 /** How the containers of pods ended by force or with an error, with what helps. */
-export const findCrashes = (pods: readonly Pod[], now: Date): Finding[] =>
+export const findCrashes = (pods: readonly Pod[], now: Date): DiagnosedFact[] =>
   pods.flatMap(({ metadata, status }) =>
-    (status?.containerStatuses ?? []).flatMap(({ name, state, lastState }): Finding[] => {
+    (status?.containerStatuses ?? []).flatMap(({ name, state, lastState }): DiagnosedFact[] => {
       const end = state?.terminated ?? lastState?.terminated;
       if (!end || end.exitCode === 0) return [];
       const ago = formatAge(end.finishedAt, now);

@@ -13,15 +13,15 @@ import { explain, listProblems } from '../streams/problems.ts';
 import { describeDestinationRow } from './destination.ts';
 import type { Reader } from './facts.ts';
 import {
-  type Finding,
+  type DiagnosedFact,
   findCrashes,
   listConditions,
   listEvents,
   listPods,
   listWords,
   mergeFindings,
-  type Section,
   type Story,
+  type StorySection,
 } from './story.ts';
 import { describeUploadRow, findUploadFaults } from './upload.ts';
 import { findRefusals, type Word } from './words.ts';
@@ -88,7 +88,7 @@ interface Seen {
 /** A destination's own words name the obstacle better than the condition that sums them up. */
 const SUMMED_UP = new Set(['destination_reconnecting', 'reconnecting', 'starting']);
 
-function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): Finding[] {
+function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): DiagnosedFact[] {
   const isRunning = ['starting', 'live', 'reconnecting'].includes(stream.status?.phase ?? '');
   const refusals = isRunning ? findRefusals(words).map(describeRefusal) : [];
   const problems = listProblems(stream).filter(({ code }) => refusals.length === 0 || !SUMMED_UP.has(code));
@@ -96,7 +96,7 @@ function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): Fi
   return mergeFindings(problems, refusals, faults, findCrashes(pods, now));
 }
 
-function describeRefusal({ destination, code, message }: Word): Finding {
+function describeRefusal({ destination, code, message }: Word): DiagnosedFact {
   const fix = findFix(code, 'destination');
   return {
     message: `Destination "${destination}" does not accept the stream. ${message}`,
@@ -104,7 +104,7 @@ function describeRefusal({ destination, code, message }: Word): Finding {
   };
 }
 
-const listUnplayable = ({ status }: LoopStream): Section => ({
+const listUnplayable = ({ status }: LoopStream): StorySection => ({
   title: 'Items that are left out',
   rows: (status?.unplayable?.items ?? []).map(({ playlist, index, upload, message }) => [
     playlist === undefined ? (upload ?? '') : `${playlist} #${(index ?? 0) + 1}`,

@@ -9,15 +9,15 @@ import { formatAge } from '../shell/age.ts';
 import { listPodsOf } from '../streams/logs.ts';
 import type { Reader } from './facts.ts';
 import {
-  type Finding,
+  type DiagnosedFact,
   findCrashes,
   listConditions,
   listEvents,
   listPods,
   listWords,
   mergeFindings,
-  type Section,
   type Story,
+  type StorySection,
 } from './story.ts';
 
 const percent = (part: number | undefined): string => (part === undefined ? '' : `${Math.floor(part * 100)} %`);
@@ -38,7 +38,7 @@ export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
 ];
 
 /** Errors of the import and of the preparations, with their fixes. */
-export function findUploadFaults({ metadata, status }: Upload): Finding[] {
+export function findUploadFaults({ metadata, status }: Upload): DiagnosedFact[] {
   const about = `Upload "${metadata.name}"`;
   const explainCode = (code: string) => {
     const fix = findFix(code, 'uploadError');
@@ -64,12 +64,12 @@ export function findUploadFaults({ metadata, status }: Upload): Finding[] {
   ];
 }
 
-const listWarnings = ({ status }: Upload): Section => ({
+const listWarnings = ({ status }: Upload): StorySection => ({
   title: 'Changes to the file, so that it plays',
   rows: (status?.warnings ?? []).map(({ code, message }) => [message, UPLOAD_WARNINGS[code].fix]),
 });
 
-const listJobs = (jobs: readonly Job[], now: Date): Section => ({
+const listJobs = (jobs: readonly Job[], now: Date): StorySection => ({
   title: 'Jobs',
   rows: jobs.map(({ metadata, status }) => {
     const end = status?.conditions?.find(

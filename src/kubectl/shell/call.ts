@@ -11,7 +11,7 @@ export class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 
-export interface Flag {
+export interface CommandFlag {
   type: 'string' | 'boolean';
   short?: string;
   description: string;
@@ -22,14 +22,14 @@ export interface Flag {
   /** The objects whose names are values. */
   names?: Completed;
 }
-export type Flags = Readonly<Record<string, Flag>>;
+export type Flags = Readonly<Record<string, CommandFlag>>;
 export type FlagValues = Readonly<Record<string, string | boolean | undefined>>;
 
 /** Candidates that completion offers for an argument: names of objects of a kind. */
 export type Completed = 'streams' | 'uploads' | 'destinations' | 'objects' | 'namespaces';
 
 /** The words of a call, parsed, and the way to its cluster. */
-export interface Call<Values extends FlagValues = FlagValues> {
+export interface Invocation<Values extends FlagValues = FlagValues> {
   args: readonly string[];
   flags: Values;
   /** Opens the cluster that the flags and KUBECONFIG name, once. */
@@ -37,7 +37,7 @@ export interface Call<Values extends FlagValues = FlagValues> {
 }
 
 /** Resolves to the exit status. */
-export type Run<Values extends FlagValues = FlagValues> = (call: Call<Values>) => Promise<number>;
+export type CommandRun<Values extends FlagValues = FlagValues> = (call: Invocation<Values>) => Promise<number>;
 
 export interface Command {
   summary: string;
@@ -51,5 +51,5 @@ export interface Command {
   arguments: { min: number; max: number; names?: Completed };
   /** It needs no cluster, and has no flags that name one. */
   isLocal?: boolean;
-  load: () => Promise<Run<never>>;
+  load: () => Promise<CommandRun<never>>;
 }

@@ -3,7 +3,7 @@ import { PODS, type Pod } from '../../kube/core.ts';
 import { formatQuery, objectPath } from '../../kube/paths.ts';
 import { type Kube, KubeError } from '../../kube/types.ts';
 import { STREAM_LABEL, UPLOAD_LABEL } from '../../resources/common/names.ts';
-import { type Call, CommandError, UsageError } from '../shell/call.ts';
+import { CommandError, type Invocation, UsageError } from '../shell/call.ts';
 import { parseReference } from '../shell/objects.ts';
 
 export type LogFlags = { follow?: boolean; previous?: boolean; prepare?: string; tail?: string };
@@ -40,7 +40,7 @@ export async function listPodsOf(kube: Kube, namespace: string, label: string, n
 async function findPod(
   kube: Kube,
   namespace: string,
-  { args, flags }: Pick<Call<LogFlags>, 'args' | 'flags'>,
+  { args, flags }: Pick<Invocation<LogFlags>, 'args' | 'flags'>,
 ): Promise<Pod> {
   if (flags.prepare !== undefined) {
     const { name } = parseReference(flags.prepare, 'upload');
@@ -57,7 +57,7 @@ async function findPod(
   throw new CommandError(`Stream "${name}" has no pod in namespace "${namespace}". See kubectl loop diagnose ${name}.`);
 }
 
-export async function printLogs({ args, flags, cluster }: Call<LogFlags>): Promise<number> {
+export async function printLogs({ args, flags, cluster }: Invocation<LogFlags>): Promise<number> {
   const { follow, previous, prepare, tail } = flags;
   if ((prepare === undefined) === (args.length === 0))
     throw new UsageError('Give either the name of a stream or --prepare UPLOAD.');

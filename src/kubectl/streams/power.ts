@@ -3,7 +3,7 @@ import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
 import { findRefused } from '../../resources/stream/health.ts';
 import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { type Call, CommandError } from '../shell/call.ts';
+import { CommandError, type Invocation } from '../shell/call.ts';
 import { parseReference } from '../shell/objects.ts';
 import { warn, write } from '../shell/output.ts';
 import { explain } from './problems.ts';
@@ -23,7 +23,7 @@ function parseTimeout(text: string | undefined): number {
 }
 
 const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolean, verb: string) =>
-  async function run({ args, flags, cluster }: Call<PowerFlags>): Promise<number> {
+  async function run({ args, flags, cluster }: Invocation<PowerFlags>): Promise<number> {
     const { kube, namespace } = cluster();
     const timeoutMs = parseTimeout(flags.timeout);
     for (const text of args) {

@@ -5,7 +5,7 @@ import { getConditionFix, getReasonCode, readGates } from '../../resources/strea
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type Phase, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 
-export interface Problem {
+export interface StreamProblem {
   /** Public code, such as `destination_not_found`. */
   code: string;
   message: string;
@@ -21,7 +21,7 @@ const RESTING: ReadonlySet<Phase> = new Set(['idle', 'scheduled', 'stopped', 'en
 type Reported = Pick<Condition, 'type' | 'status' | 'reason' | 'message'> &
   Partial<Pick<Condition, 'lastTransitionTime'>>;
 
-const toProblem = (condition: Reported, fix?: string): Problem => ({
+const toProblem = (condition: Reported, fix?: string): StreamProblem => ({
   code: getReasonCode(condition.reason),
   message: condition.message,
   ...(fix !== undefined && { fix }),
@@ -29,7 +29,7 @@ const toProblem = (condition: Reported, fix?: string): Problem => ({
 });
 
 /** Conditions of a stream that is to be on air, as far as they are not as they should be. */
-function listObstacles({ spec, status }: LoopStream): Problem[] {
+function listObstacles({ spec, status }: LoopStream): StreamProblem[] {
   const { conditions } = status ?? {};
   const readiness = READINESS_CONDITIONS.flatMap((type) => findCondition(conditions, type) ?? []);
   const gates = readGates(spec, conditions).map((gate) => ({ ...findCondition(conditions, gate.type), ...gate }));
@@ -38,7 +38,7 @@ function listObstacles({ spec, status }: LoopStream): Problem[] {
     .map((one) => toProblem(one, getConditionFix(one)));
 }
 
-function listTroubles({ spec, status }: LoopStream): Problem[] {
+function listTroubles({ spec, status }: LoopStream): StreamProblem[] {
   const { conditions, phase } = status ?? {};
   const find = (type: string, wrong: Condition['status']) => {
     const found = findCondition(conditions, type);
@@ -52,7 +52,7 @@ function listTroubles({ spec, status }: LoopStream): Problem[] {
 }
 
 /** Undefined while the operator has not reported anything of the stream. */
-function describeUnseen({ metadata, status }: LoopStream): Problem | undefined {
+function describeUnseen({ metadata, status }: LoopStream): StreamProblem | undefined {
   if (status?.phase !== undefined) return undefined;
   return {
     code: 'not_seen',
@@ -63,7 +63,7 @@ function describeUnseen({ metadata, status }: LoopStream): Problem | undefined {
 }
 
 /** Each message once: several conditions may report one cause. Empty for a stream that is as it should be. */
-export function listProblems(stream: LoopStream): Problem[] {
+export function listProblems(stream: LoopStream): StreamProblem[] {
   const unseen = describeUnseen(stream);
   if (unseen) return [unseen];
   const all = [...listObstacles(stream), ...listTroubles(stream)];

@@ -4,7 +4,7 @@ import { RETRY_ANNOTATION, SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../resou
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
-import { type Call, CommandError } from '../shell/call.ts';
+import { CommandError, type Invocation } from '../shell/call.ts';
 import { parseReference } from '../shell/objects.ts';
 import { warn, write } from '../shell/output.ts';
 import { describeTest } from './test-outcome.ts';
@@ -21,7 +21,7 @@ export const makeRequest = (): string => `${kubeTime(new Date())} ${crypto.rando
 
 export const annotate = (name: string, value: string) => ({ metadata: { annotations: { [name]: value } } });
 
-export async function skipItem({ args, flags, cluster }: Call<{ audio?: boolean }>): Promise<number> {
+export async function skipItem({ args, flags, cluster }: Invocation<{ audio?: boolean }>): Promise<number> {
   const { kube, namespace } = cluster();
   const { name } = parseReference(args[0] ?? '', 'stream');
   const track = flags.audio ? 'audio' : 'video';
@@ -48,7 +48,7 @@ export async function skipItem({ args, flags, cluster }: Call<{ audio?: boolean 
   return 0;
 }
 
-export async function testDestination({ args, cluster }: Call): Promise<number> {
+export async function testDestination({ args, cluster }: Invocation): Promise<number> {
   const { kube, namespace } = cluster();
   const { name } = parseReference(args[0] ?? '', 'destination');
   const request = makeRequest();
@@ -64,7 +64,7 @@ export async function testDestination({ args, cluster }: Call): Promise<number> 
   return test.ok ? 0 : 1;
 }
 
-export async function retryUpload({ args, cluster }: Call): Promise<number> {
+export async function retryUpload({ args, cluster }: Invocation): Promise<number> {
   const { kube, namespace } = cluster();
   const { name } = parseReference(args[0] ?? '', 'upload');
   const { spec, status } = await kube.get(UPLOADS, namespace, name);

@@ -5,7 +5,7 @@ import type { Phase } from '../../resources/stream/spec.ts';
 import { formatAge } from '../shell/age.ts';
 import type { Style } from '../shell/output.ts';
 import type { Column } from '../shell/table.ts';
-import { explain, listProblems, type Problem } from './problems.ts';
+import { explain, listProblems, type StreamProblem } from './problems.ts';
 
 /** The state of one stream, as `-o json` prints it. */
 export interface StreamState {
@@ -18,7 +18,7 @@ export interface StreamState {
   /** RFC 3339. */
   since: string | null;
   why: string;
-  problems: Problem[];
+  problems: StreamProblem[];
   destinations: string[];
   restarts: number;
   quality: string;

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { KubeError, type ListOptions } from '../../kube/types.ts';
 import { sleep } from '../../lib/clock.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { type Call, CommandError, UsageError } from '../shell/call.ts';
+import { CommandError, type Invocation, UsageError } from '../shell/call.ts';
 import type { Cluster } from '../shell/cluster.ts';
 import { parseReference } from '../shell/objects.ts';
 import { paint, readWidth, warn, write } from '../shell/output.ts';
@@ -26,7 +26,7 @@ interface Wanted {
   names: ReadonlySet<string>;
 }
 
-export async function showStatus({ args, flags, cluster }: Call<StatusFlags>): Promise<number> {
+export async function showStatus({ args, flags, cluster }: Invocation<StatusFlags>): Promise<number> {
   const { 'all-namespaces': allNamespaces = false, selector, output = 'table', watch = false } = flags;
   if (watch && !['table', 'wide'].includes(output)) throw new UsageError('-w works with -o table and -o wide.');
   if (allNamespaces && args.length > 0) throw new UsageError('Give either names or --all-namespaces, not both.');

@@ -19,19 +19,19 @@ export const PLACES = {
   destination: '`lastError.code` of a destination in a stream’s live-stats',
   test: '`code` of a test of a destination',
 } as const;
-export type Place = keyof typeof PLACES;
+export type CodePlace = keyof typeof PLACES;
 
 export interface ListedCode extends CodeText {
   code: string;
-  places: readonly Place[];
+  places: readonly CodePlace[];
 }
 
-const byCode = (texts: Readonly<Record<string, CodeText>>, ...places: Place[]): ListedCode[] =>
+const byCode = (texts: Readonly<Record<string, CodeText>>, ...places: CodePlace[]): ListedCode[] =>
   Object.entries(texts).map(([code, { meaning, fix }]) => ({ code, meaning, fix, places }));
 
 const byReason = (
   texts: Readonly<Record<string, CodeText & { code: string }>>,
-  findPlaces: (code: string) => Place[],
+  findPlaces: (code: string) => CodePlace[],
 ): ListedCode[] =>
   Object.values(texts).map(({ code, meaning, fix }) => ({ code, meaning, fix, places: findPlaces(code) }));
 
@@ -52,5 +52,5 @@ export const CODES: readonly ListedCode[] = [
 ];
 
 /** The fix for a code in this place; undefined for one that is newer than this table. */
-export const findFix = (code: string | undefined, place: Place): string | undefined =>
+export const findFix = (code: string | undefined, place: CodePlace): string | undefined =>
   CODES.find((one) => one.code === code && one.places.includes(place))?.fix;

@@ -10,14 +10,14 @@ import { type Connection, DEFAULT_PAGE, NEWEST_FIRST, type Order, type PageArgs 
 import { NAME_PATTERN } from '../sentences.ts';
 
 /** The position of an item in an order. */
-export interface Place {
+export interface ListPlace {
   /** In the order by createdAt RFC 3339 in UTC and whole seconds, as Kubernetes writes it: it compares like the time. */
   key: string;
   id: string;
 }
 
 const compareText = (a: string, b: string): number => (a === b ? 0 : a < b ? -1 : 1);
-const compare = (a: Place, b: Place): number => compareText(a.key, b.key) || compareText(a.id, b.id);
+const compare = (a: ListPlace, b: ListPlace): number => compareText(a.key, b.key) || compareText(a.id, b.id);
 
 /** The syntax of names in Kubernetes. */
 const ID = new RegExp(NAME_PATTERN);
@@ -30,7 +30,7 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
  * Encodes a cursor. `list` names its list, so that a cursor of another list or order is refused. A checksum detects
  * changed or truncated cursors. It is no secret: a forged cursor only names another position in the user's own list.
  */
-export function encodeCursor(list: string, { key, id }: Place, by: Order['by'] = 'createdAt'): string {
+export function encodeCursor(list: string, { key, id }: ListPlace, by: Order['by'] = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
   return base64url(`${text} ${checksum(text)}`);
 }
@@ -39,7 +39,7 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const checksum = (text: string): string => crc32(text).toString(36);
 
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
-export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): Place {
+export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): ListPlace {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('latin1');
   const [name, raw = '', id = '', sum, ...more] = text.split(' ');
@@ -51,7 +51,7 @@ export function decodeCursor(list: string, cursor: string, path = '/cursor', by:
 }
 
 /** A copy of `items`, ascending by their places. */
-export const inOrder = <S>(items: readonly S[], place: (item: S) => Place): S[] =>
+export const inOrder = <S>(items: readonly S[], place: (item: S) => ListPlace): S[] =>
   items
     .map((item) => ({ item, at: place(item) }))
     .sort((a, b) => compare(a.at, b.at))
@@ -60,8 +60,8 @@ export const inOrder = <S>(items: readonly S[], place: (item: S) => Place): S[] 
 /** How many of `items`, which are ascending, stand before `at`, and whether the next one stands there. Halves: O(log n). */
 export function find<S>(
   items: readonly S[],
-  at: Place,
-  place: (item: S) => Place,
+  at: ListPlace,
+  place: (item: S) => ListPlace,
 ): { index: number; isThere: boolean } {
   let index = 0;
   for (let end = items.length; index < end; ) {
@@ -80,7 +80,7 @@ export function connect<S, T>(
   list: string,
   items: readonly S[],
   args: PageArgs,
-  place: (item: S, by: Order['by']) => Place,
+  place: (item: S, by: Order['by']) => ListPlace,
   show: (item: S) => T,
 ): Connection<T> {
   const { by, descending } = args.orderBy ?? NEWEST_FIRST;
@@ -89,7 +89,7 @@ export function connect<S, T>(
   const count = items.length;
 
   /** Counts the items before `cursor` in the requested order, or, with `itself`, up to and including it. */
-  const standing = (cursor: Place, itself: boolean): number => {
+  const standing = (cursor: ListPlace, itself: boolean): number => {
     const { index, isThere } = find(items, cursor, (item) => place(item, by));
     const passed = index + (isThere && itself !== descending ? 1 : 0);
     return descending ? count - passed : passed;

@@ -2,7 +2,7 @@
  * Groups items, such as the streams of each account, and keeps each group in ascending order while items come and go.
  * Nothing is ever sorted: a binary search finds the place of a new item. Pure: no I/O, no clock.
  */
-import { find, type Place } from './connection.ts';
+import { find, type ListPlace } from './connection.ts';
 
 export interface Groups<T> {
   /** Ascending; the group itself and no copy, so it is to be read at once and not to be changed. */
@@ -15,7 +15,10 @@ export interface Groups<T> {
 }
 
 /** An item without a group is left out. */
-export function createGroups<T>(findGroup: (item: T) => string | undefined, getPlace: (item: T) => Place): Groups<T> {
+export function createGroups<T>(
+  findGroup: (item: T) => string | undefined,
+  getPlace: (item: T) => ListPlace,
+): Groups<T> {
   const groups = new Map<string, T[]>();
 
   const put = (group: string, item: T): void => {

@@ -5,15 +5,15 @@
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
-import type { Problem } from '../../resources/common/health.ts';
+import type { HealthProblem } from '../../resources/common/health.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { isPlayable, PREVIEW_PROFILE } from '../../resources/upload/spec.ts';
 
-export type ItemProblem = Omit<Problem, 'since'>;
+export type ItemProblem = Omit<HealthProblem, 'since'>;
 
-const problem = (reason: ReadinessReason, outlook: Problem['outlook'], message: string): ItemProblem => ({
+const problem = (reason: ReadinessReason, outlook: HealthProblem['outlook'], message: string): ItemProblem => ({
   reason,
   outlook,
   message,

@@ -21,7 +21,7 @@ import {
 } from '../../resources/common/names.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import type { Placement } from '../../resources/stream/template.ts';
+import type { PodPlacement } from '../../resources/stream/template.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 
@@ -54,7 +54,7 @@ export interface PodSettings {
   /** Whether ffmpeg is confined by the kernel, in each pod: LOOPSTREAM_CONFINE. */
   confine: ConfineMode;
   /** Where the pods run that open strangers' files or connect to strangers' servers for a moment: Jobs and tests. */
-  jobPlacement: Placement;
+  jobPlacement: PodPlacement;
   /** Pods of streams say where their metrics are, for a Prometheus that scrapes by annotations. */
   scrapeAnnotations: boolean;
   /** Where pods of streams push their reports: the operator's Service. Undefined where the operator asks for them. */
@@ -237,7 +237,13 @@ export const withDisk = (resources: Resources, volumes: readonly object[] = []) 
 });
 
 /** The part of a pod's spec that says where it may run. */
-export const placement = ({ nodeSelector, tolerations, affinity, runtimeClassName, priorityClassName }: Placement) => ({
+export const placement = ({
+  nodeSelector,
+  tolerations,
+  affinity,
+  runtimeClassName,
+  priorityClassName,
+}: PodPlacement) => ({
   ...(nodeSelector && { nodeSelector }),
   ...(tolerations && { tolerations }),
   ...(affinity && { affinity }),

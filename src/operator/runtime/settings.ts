@@ -3,7 +3,7 @@ import { Value } from 'typebox/value';
 import type { Watched } from '../../kube/namespace-watch.ts';
 import { confineMode, fetchLimits } from '../../protocol/environment.ts';
 import { mediaLimits } from '../../protocol/media-limits.ts';
-import { Placement } from '../../resources/stream/template.ts';
+import { PodPlacement } from '../../resources/stream/template.ts';
 import { common, kube, maxPreparedBytes, maxSourceBytes, NAMESPACE_PLACEHOLDER } from '../../settings/common.ts';
 import { ConfigError, type Env, reader } from '../../settings/settings.ts';
 
@@ -18,12 +18,12 @@ function scratchVolume(env: Env): Record<string, unknown> {
 }
 
 /** Where pods may run, as a stream's `template` says it. */
-function jobPlacement(env: Env): Placement {
+function jobPlacement(env: Env): PodPlacement {
   if (reader(env).optional('JOB_PLACEMENT') === undefined) return {};
   const placement = reader(env).json<unknown>('JOB_PLACEMENT');
-  if (Value.Check(Placement, placement)) return placement;
+  if (Value.Check(PodPlacement, placement)) return placement;
   throw new ConfigError(
-    `LOOPSTREAM_JOB_PLACEMENT must be a JSON object with ${Object.keys(Placement.properties).join(', ')}, as in a pod.`,
+    `LOOPSTREAM_JOB_PLACEMENT must be a JSON object with ${Object.keys(PodPlacement.properties).join(', ')}, as in a pod.`,
   );
 }
 

@@ -49,14 +49,14 @@ export interface AppliedDecision {
 }
 
 /** An action leaves a status to write, or nothing but another run. */
-export type Outcome = AppliedDecision | { requeueAfterMs?: number };
+export type ActionOutcome = AppliedDecision | { requeueAfterMs?: number };
 
 const RETRY_MS = 500;
 /** The caches were out of date: no conclusion is drawn, and the stream is reconciled again. */
-const STALE: Outcome = { requeueAfterMs: RETRY_MS };
+const STALE: ActionOutcome = { requeueAfterMs: RETRY_MS };
 /** The rest of the work for this stream comes after the streams that wait in the queue. */
-const YIELD: Outcome = { requeueAfterMs: 0 };
-const FINISHED: Outcome = {};
+const YIELD: ActionOutcome = { requeueAfterMs: 0 };
+const FINISHED: ActionOutcome = {};
 
 export interface ActionDeps extends StreamControllerDeps {
   retries: Retries;
@@ -78,7 +78,7 @@ export async function applyDecision(
   observed: Observation,
   decision: Decision,
   action: Deed,
-): Promise<Outcome> {
+): Promise<ActionOutcome> {
   const { stream, now } = observed;
   const done = (pod: Pod | undefined, turnedOut = decision): AppliedDecision => ({ decision: turnedOut, pod, stream });
   const context: ActionContext = { deps, observed, decision, done };
@@ -119,7 +119,7 @@ function describeAttempt({ metadata }: LoopStream, action: Deed): Attempt | unde
 }
 
 /** The outcome of an action that Kubernetes refuses, or has refused a moment ago. */
-async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): Promise<Outcome> {
+async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): Promise<ActionOutcome> {
   const { observed, decision, done } = context;
   const { pod: main, now } = observed;
   if (refusal.passesSoon) return { requeueAfterMs: Math.max(0, refusal.retryAt.getTime() - now.getTime()) };
@@ -142,7 +142,7 @@ async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): 
   }
 }
 
-async function act(context: ActionContext, action: Deed): Promise<Outcome> {
+async function act(context: ActionContext, action: Deed): Promise<ActionOutcome> {
   const { deps, observed, done } = context;
   const { stream, pod: main, other } = observed;
   const pod = 'podUid' in action ? [main, other].find((one) => one?.metadata.uid === action.podUid) : main;
@@ -183,7 +183,7 @@ async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | 
 }
 
 /** Deletes a stream whose time is up, in the version that was observed: one that has been edited since fails with Conflict. */
-async function deleteStream({ deps, observed }: ActionContext): Promise<Outcome> {
+async function deleteStream({ deps, observed }: ActionContext): Promise<ActionOutcome> {
   const { name, namespace = '', uid, resourceVersion } = observed.stream.metadata;
   const options = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
   await deps.kube.delete(LOOPSTREAMS, namespace, name, options);
@@ -196,7 +196,7 @@ async function deleteStream({ deps, observed }: ActionContext): Promise<Outcome>
  * Until then the pod, which is on its way to a node, is held; the next run finds a pod without the lock. The status of a first pod
  * is written after those who wait for theirs, too: of many, most are live by then, and one write serves instead of two.
  */
-async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<Outcome> {
+async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<ActionOutcome> {
   const { deps, observed, decision, done } = context;
   const { stream, freeName: name } = observed;
   const { namespace = '' } = stream.metadata;
@@ -247,7 +247,7 @@ async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
 }
 
 /** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
-async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<Outcome> {
+async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<ActionOutcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
   if (!report?.held && (isFirstPod(pod) || takeNamedPublisher(deps.kube, uid))) return done(pod);
@@ -284,7 +284,7 @@ async function isFollowed({ deps, observed }: ActionContext, pod: Pod): Promise<
 }
 
 /** Deletes a pod: at once, or so that it publishes until another one is ready. */
-async function deletePod(context: ActionContext, pod: Pod, retire: boolean): Promise<Outcome> {
+async function deletePod(context: ActionContext, pod: Pod, retire: boolean): Promise<ActionOutcome> {
   const { deps, observed, done } = context;
   const { name, namespace = '', uid } = pod.metadata;
   if (retire && !(await isFollowed(context, pod))) return STALE;

@@ -16,11 +16,11 @@ import { readTooLarge } from '../../resources/stream/kept.ts';
 import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
+  type LeftOutItem,
   MAX_UNPLAYABLE,
   type MediaField,
   READINESS_CONDITIONS,
   type Unplayable,
-  type UnplayableItem,
 } from '../../resources/stream/spec.ts';
 import { formatPart } from '../media/assess.ts';
 import { type Entry, findProfile } from '../media/items.ts';
@@ -193,7 +193,7 @@ function describeLeftOut(count: number, total: number, messages: readonly string
 }
 
 /** An item that cannot be played. */
-type Found = Omit<UnplayableItem, 'since'>;
+type Found = Omit<LeftOutItem, 'since'>;
 
 const describeEntry = ({ problem, ...entry }: Entry): Found[] =>
   problem ? [{ ...entry, reason: problem.reason, message: problem.message }] : [];

@@ -36,7 +36,7 @@ export const NO_ACTION: Action = { do: 'nothing' };
 export const STOP_GRACE_SECONDS = 5;
 
 /** The condition Progressing. OUTLOOKS (resources/stream/health.ts) says of each reason whether it passes by itself. */
-export interface Progress {
+export interface ProgressCondition {
   status: 'True' | 'False';
   reason: ProblemReason | PodReason;
   message: string;
@@ -47,7 +47,7 @@ export interface Course {
   action: Action;
   /** The condition Live. */
   live: Omit<Verdict, 'type'>;
-  progressing: Progress;
+  progressing: ProgressCondition;
   /** Where the stream stands; undefined while it is not meant to be on air. */
   playhead?: Playhead | undefined;
   /** Events beside those for what changes in the status. */

@@ -14,13 +14,13 @@ export interface TrackClock {
   epoch: string;
 }
 
-export interface StreamClock {
+export interface PodClock {
   video?: TrackClock;
   audio?: TrackClock;
 }
 
 export interface PodReport {
-  clock: StreamClock;
+  clock: PodClock;
   /** Whether a destination takes media. Only of a pushed report: an answer may be older than what kubelet says by its probes. */
   live?: boolean;
   /** It does not publish, because it does not know that it may. */
@@ -56,7 +56,7 @@ export interface BrokenItem {
 const MAX_TEXT = 200;
 const shorten = (text: string): string => text.slice(0, MAX_TEXT);
 
-export const toClock = ({ video, audio }: StreamerReport['clock']): StreamClock => ({
+export const toClock = ({ video, audio }: StreamerReport['clock']): PodClock => ({
   ...(video && { video }),
   ...(audio && { audio }),
 });

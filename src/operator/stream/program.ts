@@ -13,7 +13,7 @@ import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
 import type { StreamObjects } from './observation.ts';
-import type { PodReport, StreamClock, TrackClock } from './pod-report.ts';
+import type { PodClock, PodReport, TrackClock } from './pod-report.ts';
 
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
@@ -155,7 +155,7 @@ const updateEpoch = (known: string, reported: string | undefined): string =>
  * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
  * what it says. The pod knows what it has been given from then on; the one after it does not.
  */
-export function withClock(program: Program, { video, audio }: StreamClock): Program {
+export function withClock(program: Program, { video, audio }: PodClock): Program {
   const read = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
   const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
   const epoch = updateEpoch(program.epoch, read(video));

@@ -6,7 +6,7 @@ import { earliest } from '../../resources/stream/schedule.ts';
 import { no, type Verdict } from '../runtime/controller.ts';
 import type { KnownRefusal, Refusal } from '../runtime/retries.ts';
 import { judgeScheduling } from './conditions.ts';
-import { type Action, type Course, NO_ACTION, type Progress } from './course.ts';
+import { type Action, type Course, NO_ACTION, type ProgressCondition } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
 import { describeOffAir } from './off-air.ts';
@@ -42,7 +42,7 @@ function listRefusalReasons(action: Action): string[] {
   }
 }
 
-const withProgress = (conditions: Verdict[], progressing: Progress): Verdict[] =>
+const withProgress = (conditions: Verdict[], progressing: ProgressCondition): Verdict[] =>
   conditions.map((one) => (one.type === 'Progressing' ? { type: 'Progressing', ...progressing } : one));
 
 /** The decision after Kubernetes has refused its pod, or its name is taken: the stream is where it was before. */

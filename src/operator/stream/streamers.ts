@@ -24,7 +24,7 @@ import type { Caches } from '../caches/caches.ts';
 import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
 import { isFirstPod } from './first-pod.ts';
-import { isSameReport, type PodReport, type StreamClock, toClock, toPodReport } from './pod-report.ts';
+import { isSameReport, type PodClock, type PodReport, toClock, toPodReport } from './pod-report.ts';
 import { isBehind, type Skip } from './program.ts';
 import type { ReportResult } from './report-result.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
@@ -60,7 +60,7 @@ export interface Streamers {
   /** Accepts a report that a pod has pushed; false when this operator follows no pods. */
   accept(pod: Pod, pushed: StreamerReport): boolean;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
-  skip(podUid: string, address: string, token: string, skip: Skip): Promise<StreamClock | undefined>;
+  skip(podUid: string, address: string, token: string, skip: Skip): Promise<PodClock | undefined>;
   /** Tells a pod that it may publish, so that it need not wait for its files. */
   release(pod: Pod, token: string): Promise<void>;
   /**

@@ -5,7 +5,7 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { isArriving, type MediaInfo, sourceKey, type UploadWaiting } from '../../resources/upload/spec.ts';
 import { readImportTask, wantImport } from './job.ts';
 import { explainGivenUp, isWaiting, planWait } from './outage.ts';
-import { type Plan, type UploadError, type UploadObservation, unexpected } from './plan.ts';
+import { type UploadError, type UploadObservation, type UploadPlan, unexpected } from './plan.ts';
 import { decideGrant, noRoom, ROOM_MS } from './storage-grant.ts';
 
 /** The profile that the import's Job is made with: one that a stream waits for already. */
@@ -31,7 +31,7 @@ export const keptSource = (
  * it prepares on the way. Without such a stream the Job would hold a place for nothing. A client that pauses ends it, and when more has come it
  * begins again.
  */
-function importArriving(upload: Upload, observed: UploadObservation, plan: Plan): void {
+function importArriving(upload: Upload, observed: UploadObservation, plan: UploadPlan): void {
   const { sizeBytes, receivedBytes = 0, isPart = false } = upload.spec.source.sent ?? {};
   const profile = chooseProfile(upload, observed);
   if (sizeBytes === undefined || receivedBytes === 0 || isPart || observed.urgent.size === 0 || !profile) return;
@@ -49,7 +49,7 @@ function importArriving(upload: Upload, observed: UploadObservation, plan: Plan)
 export function decideImport(
   upload: Upload,
   observed: UploadObservation,
-  plan: Plan,
+  plan: UploadPlan,
   edited: boolean,
 ): { media?: MediaInfo; restored?: string | undefined; error?: UploadError; waiting?: UploadWaiting } {
   const { media, error } = upload.status ?? {};

@@ -9,7 +9,14 @@ import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } 
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
 import { getWorkKey, keepRenditionKey, type WantedJob, wantRendition } from './job.ts';
-import { complete, findPending, type Plan, type UploadError, type UploadObservation, unexpected } from './plan.ts';
+import {
+  complete,
+  findPending,
+  type UploadError,
+  type UploadObservation,
+  type UploadPlan,
+  unexpected,
+} from './plan.ts';
 import { boundPart, showPart } from './playable.ts';
 import { noPreparedRoom, ROOM_MS } from './storage-grant.ts';
 
@@ -26,7 +33,7 @@ function rendition(
   media: MediaInfo,
   profile: string,
   observed: UploadObservation,
-  plan: Plan,
+  plan: UploadPlan,
   edited: boolean,
 ): RenditionStatus | undefined {
   const choiceError = findChoiceError(upload, media);
@@ -83,7 +90,11 @@ function pending(
 }
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
-function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObservation, plan: Plan): RenditionStatus[] {
+function keepUnwanted(
+  made: RenditionStatus,
+  { now, keepUnusedMs }: UploadObservation,
+  plan: UploadPlan,
+): RenditionStatus[] {
   if (!Number.isFinite(keepUnusedMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
@@ -96,7 +107,7 @@ function keepUnwanted(made: RenditionStatus, { now, keepUnusedMs }: UploadObserv
  * The preview that a person asked for, where no rendition can be shown yet. Streams do not wait for it, so it does not count for
  * whether the upload is prepared.
  */
-function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: Plan): RenditionStatus[] {
+function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: UploadPlan): RenditionStatus[] {
   const until = getPreviewExpiry(upload, observed.now);
   if (!until || getPreviewState(upload) === 'ready') return [];
   plan.requeue(until);
@@ -109,7 +120,7 @@ export function decideRenditions(
   upload: Upload,
   media: MediaInfo,
   observed: UploadObservation,
-  plan: Plan,
+  plan: UploadPlan,
   edited: boolean,
 ) {
   const wanted = [...observed.profiles]
@@ -133,7 +144,7 @@ export function decideRenditions(
 }
 
 /** The renditions of an upload that is still being imported, as far as something of them is prepared. */
-export function listArriving({ profiles }: UploadObservation, plan: Plan): RenditionStatus[] {
+export function listArriving({ profiles }: UploadObservation, plan: UploadPlan): RenditionStatus[] {
   const shown = (profile: string) => {
     const made = plan.madeByImport(profile, undefined);
     return made?.state === 'pending' ? made : plan.keepPart(profile);

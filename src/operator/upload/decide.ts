@@ -19,7 +19,7 @@ import { buildConditions, toPascalCase, type Verdict } from '../runtime/controll
 import { decideImport, keptSource } from './decide-import.ts';
 import { decideRenditions, findChoiceError, listArriving } from './decide-renditions.ts';
 import { describeWait, isWaiting } from './outage.ts';
-import { Plan, type UploadDecision, type UploadError, type UploadObservation } from './plan.ts';
+import { type UploadDecision, type UploadError, type UploadObservation, UploadPlan } from './plan.ts';
 import { computeProgress } from './progress.ts';
 
 function verdicts(
@@ -65,7 +65,7 @@ function verdicts(
 }
 
 /** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
-function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: Plan): number {
+function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: UploadPlan): number {
   const { name } = upload.metadata;
   const shown = upload.status?.phase === state ? upload.status.progress : undefined;
   if (state === 'ready') return 1;
@@ -84,7 +84,7 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
 
 export function decideUpload(upload: Upload, observed: UploadObservation): UploadDecision {
   const { generation } = upload.metadata;
-  const plan = new Plan(upload, observed);
+  const plan = new UploadPlan(upload, observed);
   const { retry } = plan;
   const edited = (upload.status?.observedGeneration ?? 0) < (generation ?? 0) || retry !== upload.status?.retried;
   const { media, restored, error: importError, waiting } = decideImport(upload, observed, plan, edited);

@@ -6,7 +6,7 @@
 
 import type { Node } from '../../kube/core.ts';
 import { parseCpus } from '../../kube/quantity.ts';
-import type { Placement } from '../../resources/stream/template.ts';
+import type { PodPlacement } from '../../resources/stream/template.ts';
 import { findRepulsion } from '../pods/taints.ts';
 import { DECODER_CPUS } from './job-pod.ts';
 
@@ -65,7 +65,7 @@ export function shareHelpers({ free, most, running }: HelperPlaces, helps: reado
 export const chooseParallelism = (current: number, pods: number, left: number): number =>
   pods >= left ? Math.max(current, pods) : pods;
 
-const mayRun = (node: Node, { nodeSelector = {}, tolerations = [] }: Placement): boolean =>
+const mayRun = (node: Node, { nodeSelector = {}, tolerations = [] }: PodPlacement): boolean =>
   findRepulsion(node, tolerations) === undefined &&
   Object.entries(nodeSelector).every(([key, value]) => node.metadata.labels?.[key] === value);
 
@@ -73,7 +73,7 @@ const mayRun = (node: Node, { nodeSelector = {}, tolerations = [] }: Placement):
  * The pods that the nodes have processors for, the Jobs' own among them. A pod uses all processors of a small node, so a second one there
  * would only slow down the first.
  */
-export function countWorkers(nodes: readonly Node[], placement: Placement): number {
+export function countWorkers(nodes: readonly Node[], placement: PodPlacement): number {
   const cpus = nodes.flatMap((node) =>
     mayRun(node, placement) ? [parseCpus(node.status?.allocatable?.cpu) ?? 0] : [],
   );

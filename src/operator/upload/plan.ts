@@ -40,7 +40,7 @@ import { readOutcome } from './job-result.ts';
 import { boundPart, boundRanges, showPart } from './playable.ts';
 import { isActive } from './progress.ts';
 import { boundResult } from './result-bounds.ts';
-import type { Grant } from './storage-grant.ts';
+import type { StorageGrant } from './storage-grant.ts';
 
 export interface UploadObservation {
   /** Profiles that the streams which play this upload ask for. */
@@ -62,7 +62,7 @@ export interface UploadObservation {
   /** Storage key of a source with this hash that another upload of the same account has. */
   sameSource: (sha256: string) => string | undefined;
   /** Grants the import of a link its room (storage-grant.ts), when it is about to begin. */
-  grant: () => Grant;
+  grant: () => StorageGrant;
   /** Whether the account may have more prepared media than it has. */
   hasPreparedRoom: () => boolean;
   /** How long a rendition stays that no stream asks for, in milliseconds. */
@@ -87,7 +87,7 @@ export interface UploadDecision {
 export type UploadError = { code: UploadErrorCode; message: string };
 
 /** Collects the changes that the parts of an upload need. */
-export class Plan {
+export class UploadPlan {
   readonly create: WantedJob[] = [];
   readonly remove: Job[] = [];
   readonly helpers: WantedHelpers[] = [];

@@ -11,7 +11,7 @@ import { computeCountedBytes, isFetching } from '../../resources/upload/size.ts'
 import { readTask } from './job.ts';
 
 /** `maxBytes`: what the import may bring, where that is less than the upload’s own limit. */
-export type Grant = { maxBytes?: number } | 'wait' | 'full';
+export type StorageGrant = { maxBytes?: number } | 'wait' | 'full';
 
 const before = (a: Upload, b: Upload): boolean =>
   a.metadata.creationTimestamp < b.metadata.creationTimestamp ||
@@ -22,7 +22,7 @@ const before = (a: Upload, b: Upload): boolean =>
  * or not. So the answer follows from the uploads alone, and imports that begin at the same moment cannot share the same room. The
  * oldest one gets what is left, however little; the others wait until there is enough for them.
  */
-export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourceBytes: number): Grant {
+export function grantRoom(upload: Upload, ofAccount: readonly Upload[], maxSourceBytes: number): StorageGrant {
   const { accountMaxBytes, source } = upload.spec;
   if (accountMaxBytes === undefined || source.url === undefined) return {};
   const findMaxBytes = ({ spec }: Upload) => Math.min(spec.maxSizeBytes ?? maxSourceBytes, maxSourceBytes);
@@ -46,7 +46,7 @@ type UploadError = { code: UploadErrorCode; message: string };
 interface Asked {
   /** Jobs of the upload, by name. */
   jobs: ReadonlyMap<string, Job>;
-  grant: () => Grant;
+  grant: () => StorageGrant;
 }
 
 /** How soon an upload that waits for room in its account is reconciled again. */
@@ -63,7 +63,7 @@ export const noPreparedRoom: UploadError = {
 };
 
 /** Decides how much an import may bring. One that has begun keeps its grant, so that its Job goes on fitting. */
-export function decideGrant(upload: Upload, observed: Asked): Grant {
+export function decideGrant(upload: Upload, observed: Asked): StorageGrant {
   const { accountMaxBytes, source } = upload.spec;
   if (accountMaxBytes === undefined || source.url === undefined) return {};
   const begun = observed.jobs.get(importJobName(upload.metadata.name));

@@ -38,7 +38,7 @@ export type Outlook = 'passes' | 'appears' | 'stays';
 /** How long a missing object counts as one that is on its way. Tools that apply objects together do so within seconds. */
 const APPEAR_MS = 10_000;
 
-export interface Problem extends Pick<Verdict, 'reason' | 'message'> {
+export interface HealthProblem extends Pick<Verdict, 'reason' | 'message'> {
   outlook: Outlook;
   /** Since when the object lacks what it needs. */
   since: Date;
@@ -49,25 +49,25 @@ export const readSince = (condition: Condition | undefined, now: Date): Date =>
   condition?.status === 'False' ? new Date(condition.lastTransitionTime) : now;
 
 /** When a problem needs a person; undefined where it never does. */
-function getStallTime({ outlook, since }: Pick<Problem, 'outlook' | 'since'>): Date | undefined {
+function getStallTime({ outlook, since }: Pick<HealthProblem, 'outlook' | 'since'>): Date | undefined {
   if (outlook === 'passes') return undefined;
   return outlook === 'stays' ? since : new Date(since.getTime() + APPEAR_MS);
 }
 
 /** Whether only a person ends a problem. */
-export function isStuck(problem: Problem, now: Date): boolean {
+export function isStuck(problem: HealthProblem, now: Date): boolean {
   const at = getStallTime(problem);
   return at !== undefined && at <= now;
 }
 
-export const judgeProblem = (problem: Problem, now: Date): Health => ({
+export const judgeProblem = (problem: HealthProblem, now: Date): Health => ({
   state: isStuck(problem, now) ? 'stalled' : 'reconciling',
   reason: problem.reason,
   message: problem.message,
 });
 
 /** When the first of the problems needs a person that does not need one yet. */
-export function findNextStall(problems: readonly Problem[], now: Date): Date | undefined {
+export function findNextStall(problems: readonly HealthProblem[], now: Date): Date | undefined {
   const times = problems.flatMap((problem) => getStallTime(problem) ?? []).filter((at) => at > now);
   return times.sort((a, b) => a.getTime() - b.getTime())[0];
 }

@@ -8,10 +8,10 @@ import { type Condition, findCondition, type Verdict } from '../common/condition
 import {
   findNextStall,
   type Health,
+  type HealthProblem,
   isStuck,
   judgeProblem,
   type Outlook,
-  type Problem,
   readSince,
 } from '../common/health.ts';
 import { listReceivers } from './destinations.ts';
@@ -97,7 +97,7 @@ function findOutlook(reason: string): Outlook {
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['publish_rejected', 'login_required', 'login_refused']);
 const REFUSED = 'DestinationRefused';
 
-const listReadinessProblems = ({ status }: LoopStream, conditions: readonly Verdict[], now: Date): Problem[] =>
+const listReadinessProblems = ({ status }: LoopStream, conditions: readonly Verdict[], now: Date): HealthProblem[] =>
   conditions.flatMap((one) => {
     const isReadiness = (READINESS_CONDITIONS as readonly string[]).includes(one.type);
     if (!isReadiness || one.status === 'True') return [];
@@ -107,7 +107,7 @@ const listReadinessProblems = ({ status }: LoopStream, conditions: readonly Verd
   });
 
 /** A gate that nobody has set yet stops no stream on air. */
-const listGateProblems = ({ spec, status }: LoopStream, hasPod: boolean, now: Date): Problem[] =>
+const listGateProblems = ({ spec, status }: LoopStream, hasPod: boolean, now: Date): HealthProblem[] =>
   readGates(spec, status?.conditions).flatMap((gate) => {
     if (gate.status === 'True' || (gate.status === 'Unknown' && hasPod)) return [];
     const outlook = gate.status === 'Unknown' ? 'passes' : findOutlook(gate.reason);
@@ -122,7 +122,7 @@ export interface DestinationFailure {
 }
 
 /** Every destination refuses the stream. One that is only away may come back, and one of several leaves the others. */
-function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailure[], now: Date): Problem[] {
+function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailure[], now: Date): HealthProblem[] {
   const refusals = failures.filter(({ code }) => REFUSALS.has(code));
   const [first] = refusals;
   if (!first || refusals.length < listReceivers(spec).length) return [];
@@ -133,14 +133,14 @@ function listRefusals({ spec }: LoopStream, failures: readonly DestinationFailur
 /** Reasons of Progressing that are no problem, or repeat one of a condition. */
 const NO_PROBLEM: ReadonlySet<string> = new Set<ProblemReason>(['Settled', 'Waiting', 'GateClosed']);
 
-function listPodProblems(conditions: readonly Verdict[], now: Date): Problem[] {
+function listPodProblems(conditions: readonly Verdict[], now: Date): HealthProblem[] {
   const progressing = conditions.find(({ type }) => type === 'Progressing');
   if (!progressing || NO_PROBLEM.has(progressing.reason)) return [];
   const { reason, message } = progressing;
   return [{ reason, message, outlook: findOutlook(reason), since: now }];
 }
 
-const withFix = ({ reason, message }: Problem): string =>
+const withFix = ({ reason, message }: HealthProblem): string =>
   Object.hasOwn(READINESS_ISSUES, reason) ? `${message} ${READINESS_ISSUES[reason as ReadinessReason].fix}` : message;
 
 const ready = (reason: string, message: string): Health => ({ state: 'ready', reason, message });

@@ -289,7 +289,7 @@ const UnplayableItem = Type.Object({
   message: Type.String({ description: 'The cause, as a sentence.' }),
   since: Type.String({ format: 'date-time', description: 'Time since which the item cannot be played.' }),
 });
-export type UnplayableItem = Static<typeof UnplayableItem>;
+export type LeftOutItem = Static<typeof UnplayableItem>;
 
 export const Unplayable = Type.Object(
   {

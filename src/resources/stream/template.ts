@@ -27,7 +27,7 @@ const texts = (maxLength: number, description: string) =>
     description,
   });
 
-export const Toleration = Type.Object({
+export const PodToleration = Type.Object({
   key: Type.Optional(Type.String({ maxLength: 317, description: 'Key of the taint. If not set, every key matches.' })),
   operator: Type.Optional(
     Type.Enum(['Exists', 'Equal'], { description: 'Comparison with the value of the taint: Exists or Equal.' }),
@@ -45,7 +45,7 @@ export const Toleration = Type.Object({
     }),
   ),
 });
-export type Toleration = Static<typeof Toleration>;
+export type PodToleration = Static<typeof PodToleration>;
 
 export const Template = Type.Object(
   {
@@ -60,7 +60,7 @@ export const Template = Type.Object(
     ),
     nodeSelector: Type.Optional(texts(63, 'Labels that a node must have to run the pod.')),
     tolerations: Type.Optional(
-      Type.Array(Toleration, { maxItems: 32, description: 'Taints that the pod tolerates. At most 32.' }),
+      Type.Array(PodToleration, { maxItems: 32, description: 'Taints that the pod tolerates. At most 32.' }),
     ),
     affinity: Type.Optional(Affinity),
     labels: Type.Optional(
@@ -82,9 +82,9 @@ export const Template = Type.Object(
 export type Template = Static<typeof Template>;
 
 /** The part of a template that says where the pod may run. */
-export const Placement = Type.Pick(
+export const PodPlacement = Type.Pick(
   Template,
   ['runtimeClassName', 'nodeSelector', 'tolerations', 'affinity', 'priorityClassName'],
   { additionalProperties: false },
 );
-export type Placement = Static<typeof Placement>;
+export type PodPlacement = Static<typeof PodPlacement>;

@@ -165,7 +165,7 @@ const Part = Type.Object(
   },
   { description: 'A part that a client sent as an Upload of its own, of the same account.' },
 );
-export type Part = Static<typeof Part>;
+export type RenditionPart = Static<typeof Part>;
 
 export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),

@@ -11,7 +11,7 @@ import { ACCOUNT_CLASSES, LIMIT_NAMES } from '../../settings/service/limits.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
-import { type Fields, Node } from './relay.ts';
+import { type GraphqlFields, Node } from './relay.ts';
 import { enumType } from './scalars.ts';
 
 const User = outputType<UserRecord>('User', UserSchema, { interfaces: [Node] });
@@ -25,5 +25,5 @@ const AccountLimits = outputType('AccountLimits', LimitsSchema, {
   types: { class: enumType('AccountClass', ACCOUNT_CLASSES), limits: AccountLimit },
 });
 
-export const accountFields = (services: Pick<Services, 'account'>): Fields =>
+export const accountFields = (services: Pick<Services, 'account'>): GraphqlFields =>
   operationFields(accountOperations, services, { outputs: { User, AccountLimits } }).queries;

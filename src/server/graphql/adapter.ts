@@ -2,10 +2,17 @@
 import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
-import { type Call, type GraphqlUse, type Output, readRoute } from '../../lib/operation.ts';
+import { type Call, type GraphqlUse, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { DeletePayload, inputType, mutationField, type Named, payloadType, plain } from './input.ts';
-import { byIdField, connectionField, type Field, type Fields, type GraphContext, type OrderFields } from './relay.ts';
+import {
+  byIdField,
+  connectionField,
+  type GraphContext,
+  type GraphqlField,
+  type GraphqlFields,
+  type OrderFields,
+} from './relay.ts';
 import { required } from './scalars.ts';
 import type { Where } from './where.ts';
 
@@ -24,9 +31,9 @@ export function operationFields<const Declared extends readonly AnyOperation[]>(
   operations: Declared,
   services: ServicesOf<Declared>,
   types: NounTypes,
-): { queries: Fields; mutations: Fields } {
+): { queries: GraphqlFields; mutations: GraphqlFields } {
   const payloads = createPayloads(types);
-  const fields = { queries: {} as Fields, mutations: {} as Fields };
+  const fields = { queries: {} as GraphqlFields, mutations: {} as GraphqlFields };
   for (const operation of operations) {
     const { graphql } = operation;
     if (!graphql) continue;
@@ -64,7 +71,7 @@ function outputType({ outputs }: NounTypes, schema: TSchema): GraphQLObjectType 
   return type;
 }
 
-function query({ operation, graphql, types, run }: Making): Field {
+function query({ operation, graphql, types, run }: Making): GraphqlField {
   const { id, object, http, output, path = {} } = operation;
   const { description, cost } = graphql;
   const hasId = http.includes('{id}');
@@ -116,7 +123,7 @@ const buildArguments = (id: string, schema: TObject, inputs: Named | undefined) 
     ]),
   );
 
-function mutation({ operation, graphql, types, run }: Making, payloads: Payloads): Field {
+function mutation({ operation, graphql, types, run }: Making, payloads: Payloads): GraphqlField {
   const { id, http, input, output, query } = operation;
   const { description, isFlat = false, inputName } = graphql;
   const args: TProperties = graphql.query ?? query ?? {};
@@ -150,7 +157,7 @@ function createPayloads(types: NounTypes) {
     made.set(name, type);
     return type;
   };
-  return (output: Output, field?: string) => {
+  return (output: OperationOutput, field?: string) => {
     switch (output.kind) {
       case 'record':
       case 'created': {

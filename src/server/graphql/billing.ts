@@ -19,7 +19,7 @@ import type { StatementOrder } from '../../billing/ledger/statement.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
-import { connectionField, type Fields } from './relay.ts';
+import { connectionField, type GraphqlFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
 import { filtersOf, IDFilter, whereInput } from './where.ts';
 
@@ -52,7 +52,7 @@ const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
   streamID: { type: IDFilter },
 });
 
-export const billingFields = (services: Pick<Services, 'billing'>): Fields => ({
+export const billingFields = (services: Pick<Services, 'billing'>): GraphqlFields => ({
   ...operationFields(billingOperations, services, { outputs: { Billing } }).queries,
   // Written by hand: its arguments have defaults here, and it lacks REST's `format`.
   usage: {

@@ -20,7 +20,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 import { compileBody } from '../http/validation.ts';
 import type { Operation } from '../operations/list.ts';
-import type { Field, GraphContext } from './relay.ts';
+import type { GraphContext, GraphqlField } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 
 /** Parts of a schema that this module reads. */
@@ -99,7 +99,7 @@ export function mutationField<
     context: GraphContext,
     given: { id: string; input: Static<Input>; args: Static<More> },
   ) => Promise<Record<string, unknown>>;
-}): Field {
+}): GraphqlField {
   const { operation, description, type, withId, input, args, run } = options;
   const checkInput = compileBody(input?.schema ?? NO_INPUT);
   const checkArgs = compileBody(args?.schema ?? NO_INPUT);

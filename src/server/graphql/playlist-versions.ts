@@ -2,7 +2,7 @@
 
 import { GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLObjectType } from 'graphql';
 import { type Static, Type } from 'typebox';
-import { CHANGES, type Change, Item as ItemSchema } from '../../domain/playlists/changes.ts';
+import { CHANGES, type ItemChange, Item as ItemSchema } from '../../domain/playlists/changes.ts';
 import {
   PlaylistDiff as DiffSchema,
   MAX_CHANGES,
@@ -70,7 +70,7 @@ export const ChangesInput = inputType('PlaylistChangesInput', ChangesSchema, { c
 
 export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): PlaylistChanges => ({
   version,
-  changes: changes.flatMap((given) => Object.entries(given).map(([op, fields]) => ({ op, ...fields }) as Change)),
+  changes: changes.flatMap((given) => Object.entries(given).map(([op, fields]) => ({ op, ...fields }) as ItemChange)),
 });
 
 const versionOptions = {

@@ -21,7 +21,7 @@ import {
   toChanges,
   VERSION_TYPES,
 } from './playlist-versions.ts';
-import type { Field, Fields } from './relay.ts';
+import type { GraphqlField, GraphqlFields } from './relay.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
@@ -78,7 +78,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
 }
 
 /** REST's change is a union, which GraphQL inputs lack, so this field has a shape of its own. */
-const changeField = (playlists: PlaylistService, { updatePlaylist }: Fields): Field =>
+const changeField = (playlists: PlaylistService, { updatePlaylist }: GraphqlFields): GraphqlField =>
   mutationField({
     operation: 'changePlaylist',
     description: 'Applies a batch of changes as the next version. Either all changes apply, or none.',

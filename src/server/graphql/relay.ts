@@ -26,13 +26,13 @@ export type GraphContext = {
   allow(operation: Operation): void;
 };
 
-export type Field = GraphQLFieldConfig<unknown, GraphContext>;
-export type Fields = Record<string, Field>;
+export type GraphqlField = GraphQLFieldConfig<unknown, GraphContext>;
+export type GraphqlFields = Record<string, GraphqlField>;
 
 /** Fields that each noun adds to the schema. */
 export interface NounFields {
-  queries: Fields;
-  mutations: Fields;
+  queries: GraphqlFields;
+  mutations: GraphqlFields;
   /** Returns the record of a node by its id, with its `__typename`. Throws `<noun>_not_found`. */
   node(context: GraphContext, id: string): unknown;
 }
@@ -134,7 +134,7 @@ export function connectionField<Node, By extends string = Order['by']>(options: 
     where: ((node: Node) => boolean) | undefined,
     args: Record<string, unknown>,
   ) => Connection<Node> | Promise<Connection<Node>>;
-}): Field {
+}): GraphqlField {
   const { type, operation, description, where, order = NOUN_ORDER, list } = options;
   const edge = new GraphQLObjectType({
     name: `${type.name}Edge`,
@@ -180,7 +180,7 @@ export const byIdField = <Record>(options: {
   cost?: number;
   args?: GraphQLFieldConfig<unknown, GraphContext>['args'];
   get: (context: GraphContext, id: string, args: { [name: string]: unknown }) => Record | Promise<Record>;
-}): Field => ({
+}): GraphqlField => ({
   type: options.type,
   description: options.description,
   extensions: { cost: options.cost },

@@ -8,7 +8,7 @@ import { cryptoFields } from './crypto-deposits.ts';
 import { destinationFields } from './destinations.ts';
 import { invoiceFields } from './invoices.ts';
 import { playlistFields } from './playlists.ts';
-import { type Field, Node, type NounFields } from './relay.ts';
+import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
 import { streamFields } from './streams.ts';
 import { topUpFields } from './top-ups.ts';
@@ -49,7 +49,7 @@ export function createSchema(services: Services): GraphQLSchema {
  * Each kind has a prefix, so ids are unique across kinds. An object created with kubectl may have any name. The field then tries
  * each kind and returns the first match.
  */
-const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): Field => ({
+const nodeField = (nouns: Record<string, NounFields>, account: Services['account']): GraphqlField => ({
   type: Node,
   description: 'The object with this id. Null if it does not exist.',
   args: { id: { type: required(GraphQLID) } },

@@ -80,7 +80,7 @@ export const enumFilter = memoize(
 );
 
 /** Filters by field name; `value` reads a field that the record has under another name. */
-export interface Fields<T> {
+export interface WhereFields<T> {
   [name: string]: { type: GraphQLInputObjectType; value?: (record: T) => unknown };
 }
 
@@ -100,7 +100,7 @@ function findFilter(type: GraphQLOutputType): GraphQLInputObjectType | undefined
 }
 
 /** Returns the filters of the fields of `type` that are in `names`. Objects have none. */
-export function filtersOf<T>(type: GraphQLObjectType<T>, names: readonly string[]): Fields<T> {
+export function filtersOf<T>(type: GraphQLObjectType<T>, names: readonly string[]): WhereFields<T> {
   const fields = type.getFields();
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -116,7 +116,7 @@ export interface Where<T> {
   test(input: Asked | null | undefined): ((record: T) => boolean) | undefined;
 }
 
-export function whereInput<T>(name: string, fields: Fields<T>): Where<T> {
+export function whereInput<T>(name: string, fields: WhereFields<T>): Where<T> {
   const type: GraphQLInputObjectType = new GraphQLInputObjectType({
     name,
     description: 'All given conditions must hold.',

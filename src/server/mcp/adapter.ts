@@ -1,7 +1,7 @@
 /** Builds MCP tools from declared operations. Pure: no I/O, no clock. */
 import type { TObject, TProperties, TSchema } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
-import { type Call as OperationCall, type Output, readRoute, type Watch } from '../../lib/operation.ts';
+import { type Call as OperationCall, type OperationOutput, readRoute, type Watch } from '../../lib/operation.ts';
 import { flatten, pageSchema } from '../../lib/paging/list.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
@@ -15,7 +15,7 @@ import {
   readPage,
   waitFor,
 } from './inputs.ts';
-import { type Call, type Tool, tool } from './tool.ts';
+import { type Tool, type ToolCall, tool } from './tool.ts';
 import { reportProgress } from './wait.ts';
 
 type Arguments = Record<string, unknown> & { id?: string; wait?: number };
@@ -52,7 +52,7 @@ function operationTool(operation: AnyOperation, services: unknown): Tool {
 }
 
 interface Asked {
-  call: Call;
+  call: ToolCall;
   own: Arguments;
   body: unknown;
 }
@@ -82,7 +82,7 @@ function ownArguments({ http, object, path, query, output, mcp }: AnyOperation):
 }
 
 function buildCall(
-  { principal, accountId }: Call,
+  { principal, accountId }: ToolCall,
   args: Arguments,
   input: unknown,
   watch: Watch,
@@ -100,7 +100,7 @@ function buildCall(
   };
 }
 
-function outputSchema(output: Output): TSchema {
+function outputSchema(output: OperationOutput): TSchema {
   switch (output.kind) {
     case 'record':
     case 'created':
@@ -118,13 +118,13 @@ function outputSchema(output: Output): TSchema {
   }
 }
 
-function toAnswer(output: Output, result: unknown, id: string | undefined): Record<string, unknown> {
+function toAnswer(output: OperationOutput, result: unknown, id: string | undefined): Record<string, unknown> {
   if (output.kind === 'page') return flatten(result as Connection<never>, output.summarize);
   if (output.kind === 'deleted') return { id, done: result !== false };
   return result as Record<string, unknown>;
 }
 
-function defaultSentence({ kind }: Output): unknown {
+function defaultSentence({ kind }: OperationOutput): unknown {
   if (kind === 'page') return describePage;
   if (kind === 'deleted') return describeDeleted;
   throw new Error('A tool needs `say`, which renders its result as a sentence.');

@@ -13,7 +13,7 @@ import type { Operation } from '../operations/list.ts';
 import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
 import { toPortableInput, toPortableOutput } from './portable-schema.ts';
 
-export interface Call {
+export interface ToolCall {
   principal: Principal;
   accountId: string;
   /** Aborts when the client leaves. */
@@ -47,7 +47,7 @@ interface Definition<Own extends TProperties, Body extends TObject, Out extends 
   output: Out;
   /** Describes the result in a sentence. */
   summarize: (output: Static<Out>) => string;
-  run: (call: Call, own: Static<TObject<Own>>, body: Static<Body>) => Promise<Static<Out>> | Static<Out>;
+  run: (call: ToolCall, own: Static<TObject<Own>>, body: Static<Body>) => Promise<Static<Out>> | Static<Out>;
 }
 
 /** Result of a tool, and a sentence about it. */
@@ -63,7 +63,10 @@ export interface Tool {
   /** Description in the list of tools. */
   readonly listed: ListedTool;
   /** Throws `validation_failed` with each invalid argument; otherwise returns the function that runs the call. */
-  prepare(args: Readonly<Record<string, unknown>>): { key: string | undefined; run: (call: Call) => Promise<Answer> };
+  prepare(args: Readonly<Record<string, unknown>>): {
+    key: string | undefined;
+    run: (call: ToolCall) => Promise<Answer>;
+  };
 }
 
 const Nothing = Type.Object({}, { additionalProperties: false });

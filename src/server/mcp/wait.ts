@@ -1,6 +1,6 @@
 /** Waits for slow results, reports progress meanwhile, and stops when the client leaves. */
 import { systemClock } from '../../lib/clock.ts';
-import type { Call } from './tool.ts';
+import type { ToolCall } from './tool.ts';
 
 /** Most clients give up a silent call after a minute. */
 const BEAT_MS = 5_000;
@@ -14,7 +14,7 @@ export interface Reporting<T> {
 
 /** `work` waits for this many seconds at most; `summarize` describes its state in a sentence. */
 export async function reportProgress<T, R>(
-  call: Call,
+  call: ToolCall,
   seconds: number,
   summarize: (now: T) => string,
   work: (news: Reporting<T>) => Promise<R>,

@@ -2,20 +2,20 @@
 
 export type Json = Record<string, unknown>;
 
-export interface MediaType extends Json {
+export interface MediaTypeObject extends Json {
   schema?: Json;
 }
 
 export interface Response extends Json {
   headers?: Json;
-  content?: Record<string, MediaType>;
+  content?: Record<string, MediaTypeObject>;
 }
 
 export interface OperationObject extends Json {
   operationId: string;
   tags?: string[];
   parameters?: (Json & { name: string; in: string; required?: boolean; schema: Json })[];
-  requestBody?: { required?: boolean; content: Record<string, MediaType> };
+  requestBody?: { required?: boolean; content: Record<string, MediaTypeObject> };
   responses: Record<string, Response | { $ref: string }>;
 }
 

@@ -13,7 +13,7 @@ import { PROBLEM_TYPE } from '../http/problem.ts';
 import { type AnyOperation, findOperation } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { addBounds } from './bounds.ts';
-import type { Json, MediaType, OpenApi, OperationObject, Response } from './document.ts';
+import type { Json, MediaTypeObject, OpenApi, OperationObject, Response } from './document.ts';
 import { addLinks } from './links.ts';
 import { listCodes } from './operation-errors.ts';
 import { problemExample } from './problem-examples.ts';
@@ -214,7 +214,7 @@ function completeRequest(operation: OperationObject, { object, examples }: AnyOp
 }
 
 /** `examples` are by media type. */
-function giveExamples(content: Record<string, MediaType> | undefined, examples: Record<string, unknown>): void {
+function giveExamples(content: Record<string, MediaTypeObject> | undefined, examples: Record<string, unknown>): void {
   for (const [type, media] of Object.entries(content ?? {})) {
     if (examples[type] !== undefined) media.example = examples[type];
     else if (Object.keys((media.schema?.properties as object | undefined) ?? { none: 1 }).length === 0)

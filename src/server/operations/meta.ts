@@ -1,11 +1,11 @@
 /** Declares the operations on the service itself, and the feed of changes. */
 import { Type } from 'typebox';
 import { Status } from '../../domain/status/record.ts';
-import type { Health } from '../../lib/health.ts';
+import type { ProcessHealth } from '../../lib/health.ts';
 import { content, createOperationBuilder, record } from '../../lib/operation.ts';
 
 export interface MetaServices {
-  health: Health;
+  health: ProcessHealth;
   version: string;
   openApi: () => unknown;
 }

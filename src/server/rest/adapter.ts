@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
 import { type TProperties, type TSchema, Type } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
-import { type Call, type Output, readRoute } from '../../lib/operation.ts';
+import { type Call, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
@@ -74,7 +74,7 @@ function parameterSchemas({ http, object, path = {}, query, output }: AnyOperati
   };
 }
 
-function responseSchemas(output: Output): Record<number, unknown> {
+function responseSchemas(output: OperationOutput): Record<number, unknown> {
   switch (output.kind) {
     case 'record':
       return { 200: output.schema };
@@ -115,7 +115,7 @@ function readCall({ principal, params, query, body }: FastifyRequest): Omit<Call
   };
 }
 
-function respond(reply: FastifyReply, output: Output, result: unknown): unknown {
+function respond(reply: FastifyReply, output: OperationOutput, result: unknown): unknown {
   switch (output.kind) {
     case 'record':
       if (output.attachment) void reply.header('content-disposition', `attachment; filename="${output.attachment}"`);

@@ -235,7 +235,7 @@ export function formatLimit(name: LimitName, amount: number): string {
 }
 
 /** The part of a limit that a request would take. */
-export interface Claim {
+export interface LimitClaim {
   name: LimitName;
   /** The amount in use. */
   used: number;
@@ -243,7 +243,7 @@ export interface Claim {
   wanted: number;
 }
 
-export interface LimitUse extends Claim {
+export interface LimitUse extends LimitClaim {
   allowed: number;
   class: AccountClass;
   /** The same limit in the class `full`. */

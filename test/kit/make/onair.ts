@@ -7,7 +7,7 @@ import pino from 'pino';
 import { expect } from 'vitest';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { type StreamerOptions, startStreamer } from '../../../src/media/streamer/main.ts';
 import { streamerConfig } from '../../../src/protocol/environment.ts';
 import type { Program } from '../../../src/protocol/program.ts';
@@ -44,7 +44,7 @@ export const CONTROL_TOKEN = 'planted-control-token';
 
 export interface Running {
   base: string;
-  stats(): Promise<StreamerStats>;
+  stats(): Promise<ShownStats>;
   status(path: string): Promise<number>;
   program(next: Program): Promise<void>;
   destination(name: string, ...secrets: DestinationSecrets): Promise<void>;
@@ -141,7 +141,7 @@ async function onAir(
   const base = `http://127.0.0.1:${port}`;
   return {
     base,
-    stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>,
+    stats: async () => (await fetch(`${base}/stats`)).json() as Promise<ShownStats>,
     status: async (path) => (await fetch(`${base}${path}`)).status,
     program: (next) => writeAtomically(programFile, JSON.stringify(next)),
     destination: (name, ...secrets) => writeDestination(destinationsFile, name, secrets),

@@ -1,7 +1,7 @@
 /** Tests the jobs of billing on a real Postgres, with the runners of two processes. */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { dueInMs, type Job, jobMetrics, retryMs, startJobs } from '../../../src/billing/ledger/jobs.ts';
+import { type BillingJob, dueInMs, jobMetrics, retryMs, startJobs } from '../../../src/billing/ledger/jobs.ts';
 import { createLeases } from '../../../src/db/leases.ts';
 import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await postgres?.stop();
 });
 
-function start(...jobs: Job[]) {
+function start(...jobs: BillingJob[]) {
   const lifecycle = new Lifecycle();
   const registry = new Registry();
   startJobs(jobs, { leases: createLeases(db), metrics: jobMetrics(registry), log: silent }, lifecycle);
@@ -48,7 +48,7 @@ describe('when a job is due', () => {
 it('two runners do a job one at a time and no more often than one; the other goes on when one stops', async () => {
   let [at, most] = [0, 0];
   const ends: number[] = [];
-  const job: Job = {
+  const job: BillingJob = {
     name: 'alone',
     everyMs: 300,
     run: async () => {
@@ -73,7 +73,7 @@ it('two runners do a job one at a time and no more often than one; the other goe
 it('a failed job is counted, retried, and delays no other job; a stop signals the running one', async () => {
   let [tries, done] = [0, 0];
   let stopped = false;
-  const failing: Job = {
+  const failing: BillingJob = {
     name: 'failing',
     everyMs: 100,
     run: async () => {
@@ -81,8 +81,8 @@ it('a failed job is counted, retried, and delays no other job; a stop signals th
       if (tries < 2) throw new Error('not today');
     },
   };
-  const fine: Job = { name: 'fine', everyMs: 50, run: async () => void done++ };
-  const long: Job = {
+  const fine: BillingJob = { name: 'fine', everyMs: 50, run: async () => void done++ };
+  const long: BillingJob = {
     name: 'long',
     everyMs: 50,
     run: async (signal) => {

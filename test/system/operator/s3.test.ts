@@ -14,7 +14,7 @@ import type { Resource } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
 import type { CacheStats } from '../../../src/media/storage/cache.ts';
 import { openStorage } from '../../../src/media/storage/open.ts';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { runOperator } from '../../../src/operator/main.ts';
 import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
 import { API_VERSION, streamSecretName, VIEW_TOKEN_KEY } from '../../../src/resources/common/names.ts';
@@ -139,7 +139,7 @@ test('an upload and a stream need a bucket and a Secret, no volume; and no proce
   );
   const headers = { authorization: `Bearer ${Buffer.from(data?.[VIEW_TOKEN_KEY] ?? '', 'base64')}` };
   const stats = async () =>
-    (await (await fetch(`http://${pod.status?.podIP}:9400/stats`, { headers })).json()) as StreamerStats & {
+    (await (await fetch(`http://${pod.status?.podIP}:9400/stats`, { headers })).json()) as ShownStats & {
       cache: CacheStats;
     };
   expect((await stats()).cache).toMatchObject({ writable: true, errors: {}, maxBytes: 2 ** 31 });

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { PODS, SECRETS } from '../../../src/kube/core.ts';
 import type { Kube } from '../../../src/kube/types.ts';
 import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { startStreamer } from '../../../src/media/streamer/main.ts';
 import { streamerConfig } from '../../../src/protocol/environment.ts';
 import {
@@ -30,7 +30,7 @@ const SYNC_MS = 100;
 export interface StreamerPod {
   ip: string;
   token: string;
-  stats(): Promise<StreamerStats>;
+  stats(): Promise<ShownStats>;
   /** Asks for a skip as the operator does. */
   skip(id: string): Promise<Response>;
   stop(): Promise<void>;
@@ -92,7 +92,7 @@ export async function startStreamerPod(
     token,
     stats: async () => {
       const answer = await fetch(`${base}/stats`, { headers: { authorization: `Bearer ${viewToken}` } });
-      return (await answer.json()) as StreamerStats;
+      return (await answer.json()) as ShownStats;
     },
     skip: (id) =>
       fetch(`${base}${SKIP_PATH}`, {

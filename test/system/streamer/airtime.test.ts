@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { unreceivedBytes } from '../../../src/media/streamer/output/unreceived-bytes.ts';
 import type { Run } from '../../../src/protocol/report.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
@@ -56,7 +56,7 @@ async function begin(name: string) {
     child.kill('SIGKILL');
     await gone;
   });
-  const stats = async () => (await fetch(`http://127.0.0.1:${port}/stats`)).json() as Promise<StreamerStats>;
+  const stats = async () => (await fetch(`http://127.0.0.1:${port}/stats`)).json() as Promise<ShownStats>;
   const live = (is: boolean) =>
     until(`live: ${is}`, async () => (await stats().catch(() => undefined))?.live === is, 30_000);
   const onAir = async () => (await stats()).runs.at(-1)?.onAirSeconds ?? 0;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { orderRound } from '../../../src/media/streamer/timeline/playhead.ts';
 import type { Program } from '../../../src/protocol/program.ts';
 import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
@@ -44,10 +44,10 @@ afterAll(() => studio?.close());
 
 const playing = async (stream: Running) => (await stream.stats()).currentItem?.id;
 /** Returns a stream's playhead in ms since its list began: from the item on air and the epoch of its start. */
-const elapsedMs = (stats: StreamerStats) => Date.now() - Date.parse(stats.clock.video?.epoch ?? '');
+const elapsedMs = (stats: ShownStats) => Date.now() - Date.parse(stats.clock.video?.epoch ?? '');
 
 /** Returns the program as the operator gives it to the next pod. */
-const handedOn = (program: Program, { clock }: StreamerStats): Program => ({
+const handedOn = (program: Program, { clock }: ShownStats): Program => ({
   ...program,
   epoch: clock.video?.epoch ?? program.epoch,
   ...(clock.audio && { audioEpoch: clock.audio.epoch }),
@@ -274,7 +274,7 @@ async function startProcess(like: Running) {
     kill,
     stats: async () =>
       fetch(`http://127.0.0.1:${port}/stats`)
-        .then((answer) => answer.json() as Promise<StreamerStats>)
+        .then((answer) => answer.json() as Promise<ShownStats>)
         .catch(() => undefined),
   };
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { environment } from '../../../src/settings/environment.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { connected, counted, expectUntouched, failed } from '../../kit/make/destinations.ts';
@@ -62,7 +62,7 @@ async function onAirWithHosts(hosts: string, destinations: Record<string, [url: 
       ),
     60_000,
   );
-  return { base, stats: async () => (await fetch(`${base}/stats`)).json() as Promise<StreamerStats>, stop };
+  return { base, stats: async () => (await fetch(`${base}/stats`)).json() as Promise<ShownStats>, stop };
 }
 
 /** Resolves when media has arrived in the receiver's recording `count`. */

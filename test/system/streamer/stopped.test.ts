@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { StreamerStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { expectNoSeam, openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, readPackets } from '../../kit/make/streamer.ts';
@@ -38,7 +38,7 @@ test('a streamer that was stopped for seconds goes on in the same publish: the r
     child.kill('SIGKILL');
     await gone;
   });
-  const stats = async () => (await fetch(`http://127.0.0.1:${port}/stats`)).json() as Promise<StreamerStats>;
+  const stats = async () => (await fetch(`http://127.0.0.1:${port}/stats`)).json() as Promise<ShownStats>;
   await until('live', async () => (await stats().catch(() => undefined))?.live, 30_000);
   const { framesSent } = await stats();
 

@@ -15,12 +15,12 @@ export function describeOutlook({ state, secondsLeft }: Pick<Billing, 'state' | 
   return `The credit lasts about ${formatTimeSpan(secondsLeft)} at the current rate.`;
 }
 
-export interface Look {
+export interface BadgeLook {
   word: string;
   tone: Tone;
 }
 
-const TOP_UPS: Record<TopUp['state'], Look> = {
+const TOP_UPS: Record<TopUp['state'], BadgeLook> = {
   open: { word: 'To be paid', tone: 'planned' },
   processing: { word: 'In progress', tone: 'busy' },
   paid: { word: 'Paid', tone: 'good' },
@@ -33,7 +33,7 @@ const TOP_UPS: Record<TopUp['state'], Look> = {
   review: { word: 'In review', tone: 'attention' },
 };
 
-const DEPOSITS: Record<CryptoDeposit['state'], Look> = {
+const DEPOSITS: Record<CryptoDeposit['state'], BadgeLook> = {
   waiting: { word: 'Waiting', tone: 'planned' },
   seen: { word: 'Seen', tone: 'busy' },
   confirming: { word: 'Confirming', tone: 'busy' },
@@ -58,8 +58,9 @@ const find = <T>(table: Readonly<Record<string, T>>, key: string, otherwise: T):
   Object.hasOwn(table, key) ? (table[key] as T) : otherwise;
 
 /** A state that is newer than this page keeps the server's name. */
-export const topUpLook = (state: string): Look => find<Look>(TOP_UPS, state, { word: state, tone: 'quiet' });
-export const depositLook = (state: string): Look => find<Look>(DEPOSITS, state, { word: state, tone: 'quiet' });
+export const topUpLook = (state: string): BadgeLook => find<BadgeLook>(TOP_UPS, state, { word: state, tone: 'quiet' });
+export const depositLook = (state: string): BadgeLook =>
+  find<BadgeLook>(DEPOSITS, state, { word: state, tone: 'quiet' });
 export const kindWord = (kind: string): string => find(KINDS, kind, kind);
 
 /** Says in a sentence what a deposit waits for. */

@@ -1,6 +1,6 @@
 /** Writes commands about the things on screen, with their ids and without anybody's key. Pure: no I/O, no clock. */
 
-export interface Commands {
+export interface ShownCommands {
   rest: string;
   kubectl: string;
 }
@@ -24,7 +24,7 @@ ${post('destinations', '{"name":"My channel","rtmpUrl":"rtmp://host/app","rtmpKe
 curl -sS -X POST -H "X-API-Key: $KEY" "$API/destinations/DESTINATION_ID/test"`,
 };
 
-export const listCommands = (origin: string, list: ListPath): Commands => ({
+export const listCommands = (origin: string, list: ListPath): ShownCommands => ({
   rest: `${head(origin)}
 # All of them, newest first
 ${get(list)}
@@ -38,7 +38,7 @@ kubectl describe ${list.slice(0, -1)} NAME
 kubectl get ${list} --watch`,
 });
 
-export const playlistCommands = (origin: string, id: string, version: number): Commands => ({
+export const playlistCommands = (origin: string, id: string, version: number): ShownCommands => ({
   rest: `${head(origin)}
 # Current state and versions
 ${get(`playlists/${id}`)}

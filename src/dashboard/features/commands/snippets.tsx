@@ -1,14 +1,14 @@
 /** Shows how programs do what is on screen, by the API and with kubectl. */
 import { useState } from 'react';
 import { Snippet } from '../../ui/snippet.tsx';
-import type { Commands } from './commands.ts';
+import type { ShownCommands } from './commands.ts';
 import classes from './snippets.module.css';
 
 const KINDS = { rest: 'API', kubectl: 'kubectl' } as const;
 type SnippetKind = keyof typeof KINDS;
 
 /** `about`: the subject of the commands, e.g. `This stream`. */
-export function Snippets({ about, ...commands }: Commands & { about: string }) {
+export function Snippets({ about, ...commands }: ShownCommands & { about: string }) {
   const [kind, setKind] = useState<SnippetKind>('rest');
   return (
     <>
@@ -30,7 +30,7 @@ export function Snippets({ about, ...commands }: Commands & { about: string }) {
 }
 
 /** Stands at the end of a page. */
-export const ForPrograms = (props: Commands & { about: string }) => (
+export const ForPrograms = (props: ShownCommands & { about: string }) => (
   <details className={classes.programs}>
     <summary>API and kubectl</summary>
     <div>

@@ -6,7 +6,7 @@ import type { Readiness } from '../../api/api.ts';
 export const formatWarnings = ({ warnings }: Readiness): string[] =>
   warnings.map(({ message, fix }) => `${message} ${fix}`);
 
-export interface Check {
+export interface ChecklistItem {
   label: string;
   /** The issues that keep it from being ticked off; none: it is fine. */
   issues: ReadinessIssue[];
@@ -29,8 +29,8 @@ const PASSING: readonly string[] = [
   'not_checked',
 ];
 
-export function buildChecks({ issues }: Readiness): Check[] {
-  const known: Check[] = CHECKS.map(({ label, mend, fields }) => {
+export function buildChecks({ issues }: Readiness): ChecklistItem[] {
+  const known: ChecklistItem[] = CHECKS.map(({ label, mend, fields }) => {
     const own = issues.filter(({ field }) => (fields as readonly string[]).includes(field));
     const mendable = own.some(({ code }) => !PASSING.includes(code));
     return { label, issues: own, ...(mendable && { mend }) };

@@ -4,7 +4,7 @@ import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-r
 import type { ReadinessIssue } from '../../../client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 import { Named } from '../references/named.tsx';
-import { buildChecks, type Check, formatWarnings } from './checklist.ts';
+import { buildChecks, type ChecklistItem, formatWarnings } from './checklist.ts';
 import classes from './issues.module.css';
 
 interface IssueLinesProps {
@@ -29,7 +29,7 @@ export function IssueLines({ issues, named = false }: IssueLinesProps) {
   );
 }
 
-type Mend = NonNullable<Check['mend']>;
+type Mend = NonNullable<ChecklistItem['mend']>;
 const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
 
 /** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */

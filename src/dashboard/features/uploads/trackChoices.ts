@@ -4,7 +4,7 @@ import { formatSound, nameCodec } from './text.ts';
 
 type Track = Upload['declaredTracks'][number];
 type Tracks = UploadUpdate['tracks'];
-export type TrackKind = Track['kind'];
+export type ChoiceKind = Track['kind'];
 
 interface TrackOption {
   value: string;
@@ -15,7 +15,7 @@ interface TrackOption {
 }
 
 export interface TrackChoices {
-  kind: TrackKind;
+  kind: ChoiceKind;
   /** The option that is chosen. */
   value: string;
   options: TrackOption[];
@@ -49,7 +49,7 @@ function listPairs(tracks: readonly Track[]): [Track, Track][] {
   });
 }
 
-function omit(tracks: Tracks, kind: TrackKind): Tracks {
+function omit(tracks: Tracks, kind: ChoiceKind): Tracks {
   const { video, audio, audioRight } = tracks;
   if (kind === 'AUDIO') return video === undefined ? {} : { video };
   return { ...(audio !== undefined && { audio }), ...(audioRight !== undefined && { audioRight }) };
@@ -58,7 +58,7 @@ function omit(tracks: Tracks, kind: TrackKind): Tracks {
 /** Undefined where the file leaves no choice. */
 export function listTrackChoices(
   { type, tracks: chosen, declaredTracks }: Pick<Upload, 'type' | 'tracks' | 'declaredTracks'>,
-  kind: TrackKind,
+  kind: ChoiceKind,
   locale = 'en',
 ): TrackChoices | undefined {
   const tracks = declaredTracks.filter((track) => track.kind === kind);

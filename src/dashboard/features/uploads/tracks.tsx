@@ -4,10 +4,10 @@ import { useMutation } from '@tanstack/react-query';
 import type { Upload } from '../../../client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useUploadsChanged } from './queries.ts';
-import { listTrackChoices, type TrackKind } from './trackChoices.ts';
+import { type ChoiceKind, listTrackChoices } from './trackChoices.ts';
 import classes from './uploads.module.css';
 
-const LABELS: Record<TrackKind, string> = { VIDEO: 'Video track', AUDIO: 'Audio track' };
+const LABELS: Record<ChoiceKind, string> = { VIDEO: 'Video track', AUDIO: 'Audio track' };
 
 export function Tracks({ upload }: { upload: Upload }) {
   const { calls } = useApi();

@@ -9,7 +9,7 @@ import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/na
 import type { Broadcaster } from '../output/broadcaster.ts';
 import { OutputQueue } from '../output/output-queue.ts';
 import type { CommandAnswer, Commands } from './commands.ts';
-import type { StreamerStats } from './stats.ts';
+import type { ShownStats } from './stats.ts';
 
 /**
  * An ES import of node:http reads every export, and its WebSocket getter loads a whole HTTP client: 15 MB in every
@@ -24,7 +24,7 @@ export interface HttpOptions {
   metricsPort?: number | undefined;
   broadcaster: Broadcaster;
   profile: () => string;
-  stats: () => StreamerStats;
+  stats: () => ShownStats;
   metrics: () => Promise<Registry>;
   commands: Commands;
 }

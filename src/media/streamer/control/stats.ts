@@ -10,7 +10,7 @@ import type { SpliceStats } from '../timeline/splicer.ts';
 import type { PreparationBehind, TrackStats } from '../tracks/track.ts';
 
 /** As a pod of this release writes it: with every field, and with the numbers of its cache. */
-export type StreamerStats = Required<Omit<Wire, 'destinations'>> & {
+export type ShownStats = Required<Omit<Wire, 'destinations'>> & {
   /** Cache statistics since the start; null without a cache. */
   cache: CacheStats | null;
   destinations: Omit<OutputStats, 'reconnectsByCode' | 'failuresByCode'>[];
@@ -38,7 +38,7 @@ const sum = (numbers: Iterable<number>): number => {
 };
 const tenth = (n: number): number => Math.round(n * 10) / 10;
 
-export function streamerStats(parts: StatsParts): StreamerStats {
+export function streamerStats(parts: StatsParts): ShownStats {
   const { splice, broadcaster, video, audio, outputs, startedAt, now } = parts;
   return {
     live: outputs.some((t) => t.connected),
@@ -77,16 +77,13 @@ export function streamerStats(parts: StatsParts): StreamerStats {
   };
 }
 
-export function pickReport(stats: StreamerStats): StreamerReport {
+export function pickReport(stats: ShownStats): StreamerReport {
   const { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations } = stats;
   return { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations };
 }
 
 /** The pictures come first: they are what is on air. */
-function joinBehind(
-  video: PreparationBehind,
-  audio: PreparationBehind | undefined,
-): StreamerStats['preparationBehind'] {
+function joinBehind(video: PreparationBehind, audio: PreparationBehind | undefined): ShownStats['preparationBehind'] {
   const track = video.item || !audio?.item ? 'video' : 'audio';
   const { item, since } = (track === 'audio' && audio) || video;
   return { count: video.count + (audio?.count ?? 0), item: item && { ...item, track }, since };

@@ -85,7 +85,7 @@ export interface OutputStats {
   failuresByCode: Record<string, number>;
 }
 
-export class Output {
+export class DestinationOutput {
   readonly #options: OutputOptions;
   readonly #timeouts: OutputTimeouts;
   #secrets: DestinationSecrets | undefined;

@@ -1,9 +1,9 @@
 /** Keeps one output for each destination of the program. */
 import type { DestinationSecrets } from '../../../protocol/destinations.ts';
-import { Output, type OutputOptions, type OutputStats } from './output.ts';
+import { DestinationOutput, type OutputOptions, type OutputStats } from './output.ts';
 
 export class Outputs {
-  readonly #outputs = new Map<string, Output>();
+  readonly #outputs = new Map<string, DestinationOutput>();
   /** Outputs that are closing. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #options: Omit<OutputOptions, 'name'>;
@@ -30,7 +30,7 @@ export class Outputs {
         if (![...this.#outputs].some(([other, one]) => other !== name && one.takesMedia))
           this.#options.onAirtimeLost?.(ms);
       };
-      const output = new Output({ ...this.#options, name, onAirtimeLost });
+      const output = new DestinationOutput({ ...this.#options, name, onAirtimeLost });
       this.#outputs.set(name, output);
       output.configure(this.#secrets.get(name));
     }

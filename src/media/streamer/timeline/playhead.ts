@@ -13,7 +13,7 @@ export interface Loop {
 }
 
 /** A position in a loop: the round (0 is the first), the turn in the round, and ticks into that turn's item. */
-export interface Playhead {
+export interface TrackPlayhead {
   round: number;
   turn: number;
   offsetTicks: number;
@@ -55,11 +55,11 @@ export function orderRound(loop: Pick<Loop, 'mode' | 'seed' | 'durations'>, roun
 }
 
 /** Returns the index of the item at a playhead; undefined for an empty loop. */
-export const findItem = (loop: Loop, position: Pick<Playhead, 'round' | 'turn'>): number | undefined =>
+export const findItem = (loop: Loop, position: Pick<TrackPlayhead, 'round' | 'turn'>): number | undefined =>
   orderRound(loop, position.round)[position.turn];
 
 /** Returns the playhead `elapsedTicks` after the epoch, or the loop's beginning before it. Undefined when nothing plays. */
-export function computePlayhead(loop: Loop, elapsedTicks: number): Playhead | undefined {
+export function computePlayhead(loop: Loop, elapsedTicks: number): TrackPlayhead | undefined {
   const total = loop.durations.reduce((sum, ticks) => sum + ticks, 0);
   if (total <= 0) return undefined;
   const elapsed = Math.max(0, Math.floor(elapsedTicks));
@@ -74,13 +74,13 @@ export function computePlayhead(loop: Loop, elapsedTicks: number): Playhead | un
 }
 
 /** Returns the beginning of the next turn. */
-export function advance(loop: Loop, position: Pick<Playhead, 'round' | 'turn'>): Playhead {
+export function advance(loop: Loop, position: Pick<TrackPlayhead, 'round' | 'turn'>): TrackPlayhead {
   const last = position.turn + 1 >= loop.durations.length;
   return { round: position.round + (last ? 1 : 0), turn: last ? 0 : position.turn + 1, offsetTicks: 0 };
 }
 
 /** Counts the ticks from the loop's epoch to the beginning of a turn. */
-export function countTicksBefore(loop: Loop, { round, turn }: Pick<Playhead, 'round' | 'turn'>): number {
+export function countTicksBefore(loop: Loop, { round, turn }: Pick<TrackPlayhead, 'round' | 'turn'>): number {
   const total = loop.durations.reduce((sum, ticks) => sum + ticks, 0);
   const earlier = orderRound(loop, round).slice(0, turn);
   return round * total + earlier.reduce((sum, item) => sum + (loop.durations[item] ?? 0), 0);
@@ -95,7 +95,7 @@ export function correctDuration(
   loop: Loop,
   item: number,
   ticks: number,
-  at: Pick<Playhead, 'round' | 'turn'>,
+  at: Pick<TrackPlayhead, 'round' | 'turn'>,
 ): { loop: Loop; shiftTicks: number } | undefined {
   if (loop.durations[item] === ticks) return undefined;
   const after = { ...loop, durations: loop.durations.with(item, ticks) };
@@ -115,11 +115,11 @@ export function resumeAfter(
   loop: Loop,
   elapsedTicks: number,
   before: { playing: number | undefined; round: number },
-): Playhead | undefined {
+): TrackPlayhead | undefined {
   const now = computePlayhead(loop, elapsedTicks);
   if (!now) return undefined;
   const { playing } = before;
-  const limitRound = (playhead: Playhead) =>
+  const limitRound = (playhead: TrackPlayhead) =>
     countTicksBefore(loop, playhead) > MAX_TICKS_BEFORE ? { ...playhead, round: 0 } : playhead;
   if (playing === undefined) return limitRound({ ...now, offsetTicks: 0 });
   const { round } = limitRound({ round: before.round, turn: 0, offsetTicks: 0 });

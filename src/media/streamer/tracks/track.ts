@@ -19,8 +19,8 @@ import {
   countTicksBefore,
   findItem,
   type Loop,
-  type Playhead,
   resumeAfter,
+  type TrackPlayhead,
 } from '../timeline/playhead.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
@@ -54,7 +54,11 @@ function nearest(items: readonly ProgramItem[], id: string, was: number): number
 }
 
 /** Describes the item of a turn for display. */
-function show({ id, name }: Pick<ProgramItem, 'id' | 'name'>, listing: Listing | undefined, turn: Playhead): ShownItem {
+function show(
+  { id, name }: Pick<ProgramItem, 'id' | 'name'>,
+  listing: Listing | undefined,
+  turn: TrackPlayhead,
+): ShownItem {
   const index = (listing && findItem(listing.loop, turn)) ?? 0;
   return { id, name, ...findPlace(listing?.lists, index) };
 }
@@ -85,7 +89,7 @@ export interface TrackStats {
   /** The version on air, and the epoch that puts another streamer at the same place; null before the first item. */
   clock: TrackEpoch | null;
   /** Items that could not be played at their last turn. */
-  broken: UnplayableItem[];
+  broken: BrokenTrackItem[];
   preparationBehind: PreparationBehind;
 }
 
@@ -108,7 +112,7 @@ export interface TrackEpoch {
 /** An item and its place in the stream's lists. */
 export type ShownItem = { id: string; name: string } & Place;
 
-export interface UnplayableItem extends ShownItem {
+export interface BrokenTrackItem extends ShownItem {
   code: string;
   message: string;
 }
@@ -126,7 +130,7 @@ export class TrackPlayer {
   readonly #verified = new VerifiedChunks();
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
-  #cursor: Playhead | undefined;
+  #cursor: TrackPlayhead | undefined;
   #ready: ItemReader | undefined;
   #opening: Promise<void> | undefined;
   /** Rises when a new listing makes the item that is being opened useless. */
@@ -134,7 +138,7 @@ export class TrackPlayer {
   #changed = new AbortController();
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
-  #at: Playhead = { round: 0, turn: 0, offsetTicks: 0 };
+  #at: TrackPlayhead = { round: 0, turn: 0, offsetTicks: 0 };
   /** The length of #playing that its listing knows. */
   #notedTicks: number | undefined;
   /** The listing of #playing. */
@@ -142,7 +146,7 @@ export class TrackPlayer {
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
-  readonly #broken = new Map<string, UnplayableItem>();
+  readonly #broken = new Map<string, BrokenTrackItem>();
   #ranOut = 0;
   #behind: { item: ShownItem; rendition: string; preparedFrames: number; since: string } | undefined;
   #playable = true;
@@ -267,7 +271,7 @@ export class TrackPlayer {
    * Records that `item` begins at `cursor`. Its epoch changes only after an item that ended early (by a skip, or because it ran
    * out) or with a new version.
    */
-  #setClock(listing: Listing, cursor: Playhead, item: ItemReader, afterRunOut: boolean): void {
+  #setClock(listing: Listing, cursor: TrackPlayhead, item: ItemReader, afterRunOut: boolean): void {
     const { clock, leadMs } = this.#options;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
     const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + item.startTicks));
@@ -281,7 +285,7 @@ export class TrackPlayer {
   }
 
   /** Records the true length of an item: 0 when it cannot be played. */
-  #correctDuration(listing: Listing, cursor: Playhead, ticks: number): void {
+  #correctDuration(listing: Listing, cursor: TrackPlayhead, ticks: number): void {
     const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
     if (!corrected) return;
     listing.loop = corrected.loop;

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import type { Leases } from '../../../../src/db/leases.ts';
 import { createQuotas } from '../../../../src/domain/limits/quotas.ts';
-import type { Usage } from '../../../../src/domain/limits/usage.ts';
+import type { LimitUsage } from '../../../../src/domain/limits/usage.ts';
 import { withOverrides } from '../../../../src/settings/service/limits.ts';
 
 function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = {}) {
@@ -17,7 +17,7 @@ function place({ full = 100, trial = 2, column = 'full' as 'full' | 'trial' } = 
   const usage = {
     claims: () => [{ name: 'streams', used: made.length, wanted: 1 }],
     recordBytes: () => 10,
-  } as unknown as Usage;
+  } as unknown as LimitUsage;
   const standing = { column };
   const quotas = createQuotas({
     limits: withOverrides({ full: { streams: full, recordBytes: 20 }, trial: { streams: trial } }),
@@ -83,7 +83,7 @@ test('accounts beyond a trial’s share grow only while the server has room for 
   const quotas = createQuotas({
     limits: withOverrides({ trial: { recordBytes: 1000 }, full: { recordBytes: 5000 } }),
     leases: { take: () => Promise.reject(new Error('far from the limit')) },
-    usage: { recordBytes: (accountId: string) => (accountId === 'large' ? 2000 : 100) } as unknown as Usage,
+    usage: { recordBytes: (accountId: string) => (accountId === 'large' ? 2000 : 100) } as unknown as LimitUsage,
     kinds: {},
     findClass: async () => 'full',
     getRoom: () => room,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { applyChanges, type Change, changesBetween, OutOfList } from '../../../../src/domain/playlists/changes.ts';
+import { applyChanges, changesBetween, type ItemChange, OutOfList } from '../../../../src/domain/playlists/changes.ts';
 
 const list = (letters: string) => [...letters].map((uploadObjectID) => ({ uploadObjectID }));
 const text = (items: { uploadObjectID: string }[]) => items.map(({ uploadObjectID }) => uploadObjectID).join('');
 
 describe('a batch of changes', () => {
-  test.each<[string, Change[], string]>([
+  test.each<[string, ItemChange[], string]>([
     ['abc', [{ op: 'insert', items: list('xy') }], 'abcxy'],
     ['abc', [{ op: 'insert', index: 0, items: list('x') }], 'xabc'],
     ['abc', [{ op: 'remove', index: 1 }], 'ac'],
@@ -30,7 +30,7 @@ describe('a batch of changes', () => {
     expect(text(given)).toBe(before);
   });
 
-  test.each<[string, Change[], number, string]>([
+  test.each<[string, ItemChange[], number, string]>([
     ['abc', [{ op: 'remove', index: 3 }], 0, '/index'],
     ['abc', [{ op: 'remove', index: 2, count: 2 }], 0, '/count'],
     ['abc', [{ op: 'insert', index: 4, items: list('x') }], 0, '/index'],

@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { CODES, findFix, PLACES, type Place } from '../../../../src/lib/codes/codes.ts';
+import { CODES, type CodePlace, findFix, PLACES } from '../../../../src/lib/codes/codes.ts';
 import { ERRORS } from '../../../../src/lib/errors.ts';
 import { PHASES } from '../../../../src/resources/stream/spec.ts';
 
@@ -14,7 +14,7 @@ const texts = new Map(files.map((name) => [name, readFileSync(join(ROOT, name), 
 test('every code has one fix in each place where it appears, in sentences', () => {
   const seen = CODES.flatMap(({ code, places }) => places.map((place) => `${place} ${code}`));
   expect(new Set(seen).size).toBe(seen.length);
-  for (const place of Object.keys(PLACES) as Place[])
+  for (const place of Object.keys(PLACES) as CodePlace[])
     for (const { code } of CODES.filter(({ places }) => places.includes(place)))
       expect(findFix(code, place), code).toMatch(/^[A-Z].*\.$/);
   expect(findFix('newer_than_this_table', 'uploadError')).toBeUndefined();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Order, PageArgs } from '../../../../src/lib/list-page.ts';
-import { connect, decodeCursor, encodeCursor, inOrder, type Place } from '../../../../src/lib/paging/connection.ts';
+import { connect, decodeCursor, encodeCursor, inOrder, type ListPlace } from '../../../../src/lib/paging/connection.ts';
 import { createGroups } from '../../../../src/lib/paging/groups.ts';
 
 const place = fc.record({
@@ -9,15 +9,15 @@ const place = fc.record({
   id: fc.integer({ min: 0, max: 999 }).map((n) => `str-${n}`),
 });
 const places = fc.uniqueArray(place, { selector: ({ id }) => id, maxLength: 40 });
-const self = (item: Place) => item;
-const getPage = (items: readonly Place[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
-const page = (items: readonly Place[], first: number, after?: string | null) => getPage(items, { first, after });
+const self = (item: ListPlace) => item;
+const getPage = (items: readonly ListPlace[], args: PageArgs) => connect('str', inOrder(items, self), args, self, self);
+const page = (items: readonly ListPlace[], first: number, after?: string | null) => getPage(items, { first, after });
 
 describe('pages', () => {
   test('together hold every object once, newest first, for any page size', () => {
     fc.assert(
       fc.property(places, fc.integer({ min: 1, max: 10 }), (items, first) => {
-        const met: Place[] = [];
+        const met: ListPlace[] = [];
         for (let after: string | null = null, more = true; more; ) {
           const { edges, pageInfo, totalCount } = page(items, first, after);
           expect(totalCount).toBe(items.length);
@@ -56,11 +56,11 @@ describe('pages', () => {
 });
 
 /** https://relay.dev/graphql/connections.htm#sec-Pagination-algorithm and #sec-undefined.PageInfo.Fields, word by word. */
-function asSpecified(all: readonly Place[], { first, after, last, before }: PageArgs) {
+function asSpecified(all: readonly ListPlace[], { first, after, last, before }: PageArgs) {
   const index = (cursor?: string | null) => all.findIndex((at) => encodeCursor('str', at) === cursor);
   let edges = [...all];
   if (after && index(after) !== -1) edges = edges.slice(index(after) + 1);
-  if (before && index(before) !== -1) edges = edges.slice(0, edges.indexOf(all[index(before)] as Place));
+  if (before && index(before) !== -1) edges = edges.slice(0, edges.indexOf(all[index(before)] as ListPlace));
   const applied = edges;
   if (first !== undefined && edges.length > first) edges = edges.slice(0, first);
   if (last !== undefined && edges.length > last) edges = edges.slice(edges.length - last);
@@ -73,7 +73,7 @@ function asSpecified(all: readonly Place[], { first, after, last, before }: Page
 
 describe('in both directions', () => {
   const size = fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined });
-  const newestFirst = (items: readonly Place[]) => page(items, 1000).edges.map(({ node }) => node);
+  const newestFirst = (items: readonly ListPlace[]) => page(items, 1000).edges.map(({ node }) => node);
 
   test('a page follows the specification of Relay, for any first, after, last and before', () => {
     fc.assert(
@@ -126,9 +126,9 @@ describe('thousands', () => {
       id: `str-${n}`,
     }));
     for (const depth of [0, 1, 5_000, 9_979]) {
-      const after = depth === 0 ? null : encodeCursor('str', all[all.length - depth] as Place);
+      const after = depth === 0 ? null : encodeCursor('str', all[all.length - depth] as ListPlace);
       let looks = 0;
-      const place = (item: Place) => {
+      const place = (item: ListPlace) => {
         looks += 1;
         return item;
       };
@@ -143,7 +143,7 @@ describe('thousands', () => {
   });
 
   test('groups stay in order through additions, changes and removals', () => {
-    type Thing = Place & { group: string | undefined; version: number };
+    type Thing = ListPlace & { group: string | undefined; version: number };
     const step = fc.record({
       id: fc.integer({ min: 0, max: 12 }).map(String),
       group: fc.constantFrom('a', 'b', undefined),

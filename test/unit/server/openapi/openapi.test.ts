@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { describeApi } from '../../../../src/server/openapi/describe.ts';
-import type { Json, MediaType, OpenApi } from '../../../../src/server/openapi/document.ts';
+import type { Json, MediaTypeObject, OpenApi } from '../../../../src/server/openapi/document.ts';
 import { resolveResponse } from '../../../../src/server/openapi/openapi.ts';
 import { OPERATION_SCOPES } from '../../../../src/server/operations/scopes.ts';
 
@@ -80,7 +80,7 @@ describe('examples', () => {
   test('every body and every parameter has one, and it is as its schema says', () => {
     expect(check({ $ref: '#/components/schemas/Destination' }, { id: 1 })).toBe(false);
     for (const { name, operation } of operations()) {
-      const bodies: MediaType[] = [
+      const bodies: MediaTypeObject[] = [
         ...Object.values(operation.requestBody?.content ?? {}),
         ...Object.values(operation.responses).flatMap((r) => Object.values(resolveResponse(doc, r).content ?? {})),
       ];
