@@ -3,6 +3,7 @@
  * restricts an account to objects with its label in its namespace, and that makes a write visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
+import { EVENTS, type KubeEvent } from '../../kube/core.ts';
 import { objectKey } from '../../kube/paths.ts';
 import type { Reflector } from '../../kube/reflector.ts';
 import {
@@ -97,6 +98,8 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
    * keeps it.
    */
   delete(object: T): Promise<void>;
+  /** Lists the events of an object that Kubernetes keeps, in no order. */
+  listEvents(object: T): Promise<Stored<KubeEvent>[]>;
   /** Removes a finalizer of a deleted object, whose work is done. Where another write comes first, the operator removes it. */
   release(object: T, finalizer: string): Promise<void>;
   /**
@@ -245,6 +248,11 @@ export function createOwnedResources<T extends KubeObject>(
         return found !== undefined;
       });
     },
+    listEvents: ({ metadata: { namespace = '', uid } }) =>
+      kube.list(EVENTS, {
+        namespace,
+        fieldSelector: `involvedObject.kind=${resource.kind},involvedObject.uid=${uid}`,
+      }),
     follow: (accountId, onChange) => followers.follow(objectKey(cells.getNamespace(accountId), accountId), onChange),
     earlier(accountId) {
       const name = currentIntent()?.nextId(prefix);

@@ -1,7 +1,5 @@
 /** Serves all operations on streams for every transport. It writes the desired state; the operator acts on it. */
 import { randomUUID } from 'node:crypto';
-import { EVENTS } from '../../kube/core.ts';
-import type { Kube } from '../../kube/types.ts';
 import { type Clock, kubeTime, systemClock } from '../../lib/clock.ts';
 import { currentIntent } from '../../lib/context.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -12,7 +10,7 @@ import { nameKey } from '../../lib/paging/connection.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { CREDIT_CONDITION, FINALIZER, RETRY_ANNOTATION, SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import { findRefused } from '../../resources/stream/health.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../resources/stream/spec.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -81,7 +79,6 @@ export interface Progress {
 export type StreamService = ReturnType<typeof createStreamService>;
 
 export interface StreamServiceDeps {
-  kube: Kube;
   streams: OwnedResources<LoopStream>;
   references: References;
   quotas: Pick<Quotas, 'make'>;
@@ -91,7 +88,7 @@ export interface StreamServiceDeps {
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
-  const { kube, streams, references, quotas, paid = false, clock = systemClock } = deps;
+  const { streams, references, quotas, paid = false, clock = systemClock } = deps;
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const computeReadiness = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
@@ -298,12 +295,9 @@ export function createStreamService(deps: StreamServiceDeps) {
       args: ListArgs<EventOrder>,
       where?: (event: StreamEvent) => boolean,
     ): Promise<Connection<StreamEvent>> {
-      const { metadata } = streams.get(accountId, id);
-      const events = await kube.list(EVENTS, {
-        namespace: metadata.namespace ?? '',
-        fieldSelector: `involvedObject.kind=${LOOPSTREAMS.kind},involvedObject.uid=${metadata.uid}`,
-      });
-      return connectAll({ ...EVENT_LISTING, list: `events.${metadata.name}` }, events.map(toEvent), args, where);
+      const stream = streams.get(accountId, id);
+      const events = await streams.listEvents(stream);
+      return connectAll({ ...EVENT_LISTING, list: `events.${stream.metadata.name}` }, events.map(toEvent), args, where);
     },
   };
 }

@@ -54,7 +54,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
-    streams: createStreamService({ kube, streams, references, quotas, paid: config.billing }),
+    streams: createStreamService({ streams, references, quotas, paid: config.billing }),
     destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
     uploads: createUploadService({
       uploads,

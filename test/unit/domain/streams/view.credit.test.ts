@@ -39,7 +39,7 @@ function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = tru
     },
   } as unknown as OwnedResources<LoopStream>;
   const references = { destination: () => true, upload: () => ({ track: 'video' }), playlist: () => undefined };
-  return createStreamService({ kube: {} as never, streams, references: references as never, quotas: ROOM, paid });
+  return createStreamService({ streams, references: references as never, quotas: ROOM, paid });
 }
 
 it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {
