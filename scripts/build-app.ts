@@ -20,7 +20,7 @@ export async function buildApp(): Promise<Metafile> {
   const { metafile } = await build({
     absWorkingDir: ROOT,
     // A thread has a file of its own.
-    entryPoints: { main: 'src/service/main.ts', 'watchdog-worker': 'src/lib/watchdog-worker.ts' },
+    entryPoints: { main: 'src/service/main.ts', 'watchdog-worker': 'src/core/lib/watchdog-worker.ts' },
     outdir: OUT,
     bundle: true,
     splitting: true,

@@ -10,7 +10,7 @@ export const TSC = join(ROOT, 'node_modules/typescript-native/bin/tsc');
 /** `dir` stands for dist/client. */
 export async function buildClient(dir: string): Promise<void> {
   await build({
-    entryPoints: [join(ROOT, 'src/client/index.ts')],
+    entryPoints: [join(ROOT, 'src/service/client/index.ts')],
     outdir: dir,
     bundle: true,
     format: 'esm',
@@ -18,6 +18,6 @@ export async function buildClient(dir: string): Promise<void> {
     target: 'es2022',
     logLevel: 'warning',
   });
-  const types = ['-p', join(ROOT, 'src/client'), '--outDir', join(dir, 'types')];
+  const types = ['-p', join(ROOT, 'src/service/client'), '--outDir', join(dir, 'types')];
   execFileSync(process.execPath, [TSC, ...types], { stdio: 'inherit' });
 }

@@ -34,7 +34,7 @@ export async function buildKubectl(dir = join(ROOT, 'dist/kubectl')): Promise<st
   mkdirSync(dir, { recursive: true });
   const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: ['src/kubectl/main.ts'],
+    entryPoints: ['src/core/kubectl/main.ts'],
     outfile: program,
     bundle: true,
     minify: true,

@@ -20,7 +20,7 @@ import {
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { environment } from '../src/settings/environment.ts';
+import { environment } from '../src/core/settings/environment.ts';
 import { createProgress, type Progress } from '../tools/local/progress.ts';
 import { PROJECT_ROOT } from '../tools/process/root.ts';
 import { type ImageDigests, packageChart } from './release/chart.ts';

@@ -1,8 +1,8 @@
 /** Uploads of every kind, for screenshots of their page: what few installations have at the same time. */
 
-import type { Upload } from '../src/client/index.ts';
-import { UPLOAD_ERRORS } from '../src/lib/codes/uploads.ts';
-import { warn } from '../src/resources/upload/warnings.ts';
+import { UPLOAD_ERRORS } from '../src/core/lib/codes/uploads.ts';
+import { warn } from '../src/core/resources/upload/warnings.ts';
+import type { Upload } from '../src/service/client/index.ts';
 
 type Track = Upload['declaredTracks'][number];
 

@@ -7,7 +7,7 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Browser, type BrowserContext, chromium, type Page, type Route } from 'playwright-core';
-import { createClient } from '../src/client/index.ts';
+import { createClient } from '../src/service/client/index.ts';
 import type { LocalFacts } from '../tools/local/state.ts';
 import { SAMPLE_UPLOADS } from './screenshot-uploads.ts';
 

@@ -1,5 +1,5 @@
 /** Builds ffmpeg-send into the cache, where `make run` and the tests find it, and prints its path. */
-import { ConfigError } from '../src/settings/settings.ts';
+import { ConfigError } from '../src/core/settings/settings.ts';
 import { ensureSender } from '../tools/process/sender.ts';
 
 try {

@@ -6,7 +6,7 @@
  *     test-programs.ts packages   Debian's packages alone, which the unit tests need
  *     test-programs.ts all
  */
-import { environment } from '../src/settings/environment.ts';
+import { environment } from '../src/core/settings/environment.ts';
 import { ensureChartChecks } from '../test/kit/real/chart-checks/programs.ts';
 import { ensureImageBases } from '../test/kit/real/cluster/images.ts';
 import { clusterLayout } from '../test/kit/real/cluster/layout.ts';

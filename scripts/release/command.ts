@@ -1,5 +1,5 @@
 /** Runs the commands of a release, which must succeed. */
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { type CommandOptions, run } from '../../tools/process/run.ts';
 
 /** Returns the output. Rejects with the end of the command's complaint. */

@@ -1,6 +1,6 @@
 /** Checks whether this machine can make a release: its programs are linked to the libraries that the image has. */
 import { existsSync, readFileSync } from 'node:fs';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
 import { readSystem, SUITE } from '../../tools/process/system.ts';
 

@@ -11,8 +11,8 @@ export const CORE_ROLES: Roles = {
     summary: 'reconciles LoopStream resources into pods',
     run: server(
       'operator',
-      async () => (await import('../operator/runtime/settings.ts')).operatorConfig,
-      async () => (await import('../operator/main.ts')).runOperator,
+      async () => (await import('./operator/runtime/settings.ts')).operatorConfig,
+      async () => (await import('./operator/main.ts')).runOperator,
       { isTraced: true },
     ),
   },
@@ -21,8 +21,8 @@ export const CORE_ROLES: Roles = {
     summary: 'sends the endless stream to its destinations',
     run: server(
       'streamer',
-      async () => (await import('../protocol/environment.ts')).streamerConfig,
-      async () => (await import('../media/streamer/main.ts')).runStreamer,
+      async () => (await import('./protocol/environment.ts')).streamerConfig,
+      async () => (await import('./pods/streamer/main.ts')).runStreamer,
     ),
   },
   prepare: {
@@ -30,8 +30,8 @@ export const CORE_ROLES: Roles = {
     summary: 'imports or prepares one file, in a Job',
     run: server(
       'prepare',
-      async () => (await import('../protocol/environment.ts')).prepareConfig,
-      async () => (await import('../media/prepare/main.ts')).runPrepareJob,
+      async () => (await import('./protocol/environment.ts')).prepareConfig,
+      async () => (await import('./pods/prepare/main.ts')).runPrepareJob,
     ),
   },
   decoder: {
@@ -39,8 +39,8 @@ export const CORE_ROLES: Roles = {
     summary: 'runs ffmpeg and ffprobe on that file, in a container without credentials',
     run: server(
       'decoder',
-      async () => (await import('../protocol/environment.ts')).decoderConfig,
-      async () => (await import('../media/prepare/tools/decoder.ts')).runDecoder,
+      async () => (await import('./protocol/environment.ts')).decoderConfig,
+      async () => (await import('./pods/prepare/tools/decoder.ts')).runDecoder,
     ),
   },
   probe: {
@@ -48,28 +48,28 @@ export const CORE_ROLES: Roles = {
     summary: 'publishes for a moment to test a destination',
     run: server(
       'probe',
-      async () => (await import('../protocol/environment.ts')).probeConfig,
-      async () => (await import('../media/probe/run.ts')).runProbe,
+      async () => (await import('./protocol/environment.ts')).probeConfig,
+      async () => (await import('./pods/probe/run.ts')).runProbe,
     ),
   },
   'support-bundle': {
     group: 'command',
     summary: 'writes an archive for support, without secrets',
-    run: async (args) => (await import('../kubectl/run.ts')).runPlugin(['support-bundle', ...args]),
+    run: async (args) => (await import('./kubectl/run.ts')).runPlugin(['support-bundle', ...args]),
   },
   'remove-finalizers': {
     group: 'command',
     summary: 'removes the finalizers of objects whose operator is gone',
-    run: async (args) => (await import('../operator/finalizers/command.ts')).removeFinalizersCommand(args),
+    run: async (args) => (await import('./operator/finalizers/command.ts')).removeFinalizersCommand(args),
   },
   adopt: {
     group: 'command',
     summary: 'gives the media of another namespace or installation to the uploads here',
-    run: async (args) => (await import('../operator/sources/command.ts')).adoptCommand(args),
+    run: async (args) => (await import('./operator/sources/command.ts')).adoptCommand(args),
   },
   'forget-sources': {
     group: 'command',
     summary: 'gives up the media that no upload has',
-    run: async (args) => (await import('../operator/sources/command.ts')).forgetSourcesCommand(args),
+    run: async (args) => (await import('./operator/sources/command.ts')).forgetSourcesCommand(args),
   },
 };

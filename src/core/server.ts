@@ -1,7 +1,7 @@
 /** Makes a role that runs until a signal out of its settings and its start. */
-import { Lifecycle } from '../lib/lifecycle.ts';
-import { createLogger } from '../lib/log.ts';
-import { environment } from '../settings/environment.ts';
+import { Lifecycle } from './lib/lifecycle.ts';
+import { createLogger } from './lib/log.ts';
+import { environment } from './settings/environment.ts';
 import type { ProcessRun } from './start.ts';
 
 type Log = ReturnType<typeof createLogger>;
@@ -11,12 +11,12 @@ type Configure<C> = (env: ReturnType<typeof environment>) => C;
 
 /** Exports traces where an endpoint for them is configured (docs/tracing.md); otherwise none of their packages is loaded. */
 async function startTracing(role: string, lifecycle: Lifecycle, log: Log): Promise<void> {
-  const { tracingSettings } = await import('../settings/tracing.ts');
+  const { tracingSettings } = await import('./settings/tracing.ts');
   const settings = tracingSettings(environment());
   if (!settings) return;
   const [{ openTracing }, { readVersion }] = await Promise.all([
-    import('../lib/tracing/opentelemetry.ts'),
-    import('../lib/version.ts'),
+    import('./lib/tracing/opentelemetry.ts'),
+    import('./lib/version.ts'),
   ]);
   openTracing(settings, { name: `loopstream-${role}`, version: await readVersion() }, { lifecycle, log });
 }

@@ -1,7 +1,7 @@
 /** Starts the role or the command that the command line names. */
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
-import { ConfigError } from '../settings/settings.ts';
+import { ConfigError } from './settings/settings.ts';
 
 /** Titles of groups of roles in the help, in their order. */
 const GROUPS = {

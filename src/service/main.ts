@@ -10,8 +10,8 @@ const SERVERS: Roles = {
     summary: 'serves REST, GraphQL, the agent tools and the dashboard',
     run: server(
       'api',
-      async () => (await import('../server/setup/settings.ts')).apiConfig,
-      async () => (await import('../server/main.ts')).runApi,
+      async () => (await import('./server/setup/settings.ts')).apiConfig,
+      async () => (await import('./server/main.ts')).runApi,
       { isTraced: true },
     ),
   },
@@ -20,8 +20,8 @@ const SERVERS: Roles = {
     summary: 'meters time on air, charges accounts and processes payments',
     run: server(
       'billing',
-      async () => (await import('../billing/setup/settings.ts')).billingConfig,
-      async () => (await import('../billing/main.ts')).runBilling,
+      async () => (await import('./billing/setup/settings.ts')).billingConfig,
+      async () => (await import('./billing/main.ts')).runBilling,
     ),
   },
 };
@@ -30,27 +30,27 @@ const COMMANDS: Roles = {
   migrate: {
     group: 'command',
     summary: 'updates the schema of the database',
-    run: async () => (await import('../server/migrate.ts')).migrateCommand(),
+    run: async () => (await import('./server/migrate.ts')).migrateCommand(),
   },
   keys: {
     group: 'command',
     summary: 'creates an API key for an account',
-    run: async (args) => (await import('../auth/keys-command.ts')).keysCommand(args),
+    run: async (args) => (await import('./auth/keys-command.ts')).keysCommand(args),
   },
   admin: {
     group: 'command',
     summary: "runs tasks of the service's staff: credit, accounts, audits",
-    run: async (args) => (await import('../billing/audit/admin/command.ts')).adminCommand(args),
+    run: async (args) => (await import('./billing/audit/admin/command.ts')).adminCommand(args),
   },
   clients: {
     group: 'command',
     summary: 'lists OAuth clients and marks the verified ones',
-    run: async (args) => (await import('../auth/clients-command.ts')).clientsCommand(args),
+    run: async (args) => (await import('./auth/clients-command.ts')).clientsCommand(args),
   },
   'sweep-plan': {
     group: 'command',
     summary: 'prints unsigned transactions that collect the funds of crypto deposits',
-    run: async (args) => (await import('../billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
+    run: async (args) => (await import('./billing/crypto/sweep-command.ts')).sweepPlanCommand(args),
   },
 };
 

@@ -1,6 +1,6 @@
 /**
  * Attacks the decoder's cage: a file that takes over ffmpeg gains nothing. Each attack is a program in ffmpeg's place, started as ffmpeg is
- * started (src/media/confinement/confine.ts, native/confine.c), with the one file that it should decode.
+ * started (src/core/pods/confinement/confine.ts, native/confine.c), with the one file that it should decode.
  */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -9,9 +9,9 @@ import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commandLine, confine, type Needs } from '../../src/media/confinement/confine.ts';
-import { confinedTools } from '../../src/media/prepare/tools/confined-tools.ts';
-import { startTool } from '../../src/media/prepare/tools/tool.ts';
+import { commandLine, confine, type Needs } from '../../src/core/pods/confinement/confine.ts';
+import { confinedTools } from '../../src/core/pods/prepare/tools/confined-tools.ts';
+import { startTool } from '../../src/core/pods/prepare/tools/tool.ts';
 import { quiet } from '../kit/make/prepare.ts';
 import { run } from '../kit/run.ts';
 import { tempDir } from '../kit/temp-dir.ts';

@@ -2,10 +2,10 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { transcode } from '../../src/media/prepare/transcode/transcode.ts';
-import { BrokenPromiseError } from '../../src/media/rendition/frame-times.ts';
-import { DEFAULT_LIMITS } from '../../src/protocol/media-limits.ts';
-import type { MediaInfo } from '../../src/resources/upload/spec.ts';
+import { transcode } from '../../src/core/pods/prepare/transcode/transcode.ts';
+import { BrokenPromiseError } from '../../src/core/pods/rendition/frame-times.ts';
+import { DEFAULT_LIMITS } from '../../src/core/protocol/media-limits.ts';
+import type { MediaInfo } from '../../src/core/resources/upload/spec.ts';
 import { importMedia } from '../kit/make/imports.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { ffmpeg, quiet, room } from '../kit/make/prepare.ts';

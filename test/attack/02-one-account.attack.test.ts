@@ -3,14 +3,14 @@
  * operator runs on a real control plane; no kubelet runs the Jobs, so each lasts as long as the worst one could.
  */
 import { beforeEach, expect, it } from 'vitest';
-import { JOBS, type Job } from '../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../src/kube/types.ts';
-import { hasEnded, isActive } from '../../src/operator/upload/progress.ts';
-import { findCondition } from '../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../src/resources/upload/resource.ts';
+import { JOBS, type Job } from '../../src/core/kube/core.ts';
+import type { KubeObject, Resource } from '../../src/core/kube/types.ts';
+import { hasEnded, isActive } from '../../src/core/operator/upload/progress.ts';
+import { findCondition } from '../../src/core/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, CREDIT_CONDITION } from '../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../kit/make/operator.ts';
 import {
   aroundEachTest,

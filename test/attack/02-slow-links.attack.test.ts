@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../src/media/prepare/link/fetch.ts';
-import { ServerSpeed } from '../../src/media/prepare/link/server-speed.ts';
+import { type FetchOptions, fetchInto } from '../../src/core/pods/prepare/link/fetch.ts';
+import { ServerSpeed } from '../../src/core/pods/prepare/link/server-speed.ts';
 import { quiet, room, serve, sinkTo } from '../kit/make/prepare.ts';
 
 /** An installation's limits, but shorter. */

@@ -4,7 +4,7 @@
  */
 import { get, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { buildContent } from '../../src/billing/invoices/document.ts';
+import { buildContent } from '../../src/service/billing/invoices/document.ts';
 import { type Person, pageHeaders, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';
 import { until } from '../kit/wait.ts';

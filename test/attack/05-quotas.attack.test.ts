@@ -3,8 +3,8 @@
  * once, on a real Kubernetes and a real PostgreSQL.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { AccountLimits } from '../../src/domain/accounts/record.ts';
-import { type LimitName, type LimitOverrides, withOverrides } from '../../src/settings/service/limits.ts';
+import type { AccountLimits } from '../../src/service/domain/accounts/record.ts';
+import { type LimitName, type LimitOverrides, withOverrides } from '../../src/service/settings/limits.ts';
 import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { giveCredit } from '../kit/make/ledger.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../kit/system/api.ts';

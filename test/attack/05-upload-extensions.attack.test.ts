@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { AccountLimits } from '../../src/domain/accounts/record.ts';
-import { openStorage } from '../../src/media/storage/open.ts';
-import { withOverrides } from '../../src/settings/service/limits.ts';
+import { openStorage } from '../../src/core/pods/storage/open.ts';
+import type { AccountLimits } from '../../src/service/domain/accounts/record.ts';
+import { withOverrides } from '../../src/service/settings/limits.ts';
 import { parseUploadId, TUS_PATH, type TusWire, tusWire } from '../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 import { tempDir } from '../kit/temp-dir.ts';

@@ -3,8 +3,8 @@
  * in etcd until its compaction. On a real Kubernetes and a real PostgreSQL.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
-import { withOverrides } from '../../src/settings/service/limits.ts';
+import { PLAYLISTS } from '../../src/core/resources/playlist/resource.ts';
+import { withOverrides } from '../../src/service/settings/limits.ts';
 import { connectAgent, withKey } from '../kit/make/agents.ts';
 import { createQuery } from '../kit/make/graphql.ts';
 import { giveCredit } from '../kit/make/ledger.ts';

@@ -3,7 +3,7 @@
  * owner still gets a link and a notice. The tests use real API servers, Postgres and SMTP.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findMailbox, listAllowances } from '../../src/domain/mail/budget.ts';
+import { findMailbox, listAllowances } from '../../src/service/domain/mail/budget.ts';
 import { startSmtp, type TestSmtp } from '../kit/fake/smtp.ts';
 import { type Person, pageHeaders, post, startTestSite, type TestSite } from '../kit/make/oauth.ts';
 import { query } from '../kit/real/postgres.ts';

@@ -4,14 +4,14 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../src/kube/core.ts';
-import { kubeTime } from '../../src/lib/clock.ts';
-import { judgeDegraded } from '../../src/operator/stream/conditions.ts';
-import { compareWithSight, computeSessions, readPodTime, type Sight } from '../../src/operator/stream/sessions.ts';
-import { buildStatus } from '../../src/operator/stream/status.ts';
-import { findCondition } from '../../src/resources/common/conditions.ts';
-import type { LoopStream } from '../../src/resources/stream/resource.ts';
-import { lastNumber, MAX_SESSIONS } from '../../src/resources/stream/sessions.ts';
+import type { Pod } from '../../src/core/kube/core.ts';
+import { kubeTime } from '../../src/core/lib/clock.ts';
+import { judgeDegraded } from '../../src/core/operator/stream/conditions.ts';
+import { compareWithSight, computeSessions, readPodTime, type Sight } from '../../src/core/operator/stream/sessions.ts';
+import { buildStatus } from '../../src/core/operator/stream/status.ts';
+import { findCondition } from '../../src/core/resources/common/conditions.ts';
+import type { LoopStream } from '../../src/core/resources/stream/resource.ts';
+import { lastNumber, MAX_SESSIONS } from '../../src/core/resources/stream/sessions.ts';
 import { at, makePod, step, stream, world } from '../kit/make/operator.ts';
 import { parsePodReport, parseRuns } from '../kit/make/report.ts';
 

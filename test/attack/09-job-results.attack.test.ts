@@ -1,9 +1,9 @@
 /** Attacks through a prepare Job that a file has taken over: it may report anything, and only possible values are stored. */
 import { describe, expect, test } from 'vitest';
-import { decideUpload } from '../../src/operator/upload/decide.ts';
-import { wantImport, wantRendition } from '../../src/operator/upload/job.ts';
-import type { PreparedPart } from '../../src/protocol/task.ts';
-import type { Upload } from '../../src/resources/upload/resource.ts';
+import { decideUpload } from '../../src/core/operator/upload/decide.ts';
+import { wantImport, wantRendition } from '../../src/core/operator/upload/job.ts';
+import type { PreparedPart } from '../../src/core/protocol/task.ts';
+import type { Upload } from '../../src/core/resources/upload/resource.ts';
 import { endedPod, MEDIA, makeJob, NOW, SETTINGS, upload } from '../kit/make/operator.ts';
 
 const buildImported = (): Upload => upload('film', { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA });

@@ -3,9 +3,9 @@
  * that no order of events, and no number of imports at once, exceeds the quota.
  */
 import { expect, test } from 'vitest';
-import { grantRoom } from '../../src/operator/upload/storage-grant.ts';
-import type { Upload } from '../../src/resources/upload/resource.ts';
-import { computePreparedBytes } from '../../src/resources/upload/size.ts';
+import { grantRoom } from '../../src/core/operator/upload/storage-grant.ts';
+import type { Upload } from '../../src/core/resources/upload/resource.ts';
+import { computePreparedBytes } from '../../src/core/resources/upload/size.ts';
 
 const GIBI = 2 ** 30;
 const MAX_SOURCE = 20 * GIBI;

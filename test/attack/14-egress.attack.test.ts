@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildJob, wantImport, wantRendition } from '../../src/operator/upload/job.ts';
+import { buildJob, wantImport, wantRendition } from '../../src/core/operator/upload/job.ts';
 import { MEDIA, SETTINGS, upload } from '../kit/make/operator.ts';
 import { type Helm, openHelms, type Values } from '../kit/real/helm/index.ts';
 import { INLINE } from '../kit/real/helm/values.ts';

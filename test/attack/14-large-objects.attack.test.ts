@@ -3,13 +3,13 @@
  * kinds. The real API server says how large these may be.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKube } from '../../src/kube/client.ts';
-import { NAMESPACES } from '../../src/kube/core.ts';
-import { collectionPath } from '../../src/kube/paths.ts';
-import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { API_VERSION } from '../../src/resources/common/names.ts';
-import { applyCrds } from '../../src/resources/crd/install.ts';
-import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { NAMESPACES } from '../../src/core/kube/core.ts';
+import { collectionPath } from '../../src/core/kube/paths.ts';
+import type { Kube, KubeObject, Resource } from '../../src/core/kube/types.ts';
+import { API_VERSION } from '../../src/core/resources/common/names.ts';
+import { applyCrds } from '../../src/core/resources/crd/install.ts';
+import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../kit/real/kubernetes.ts';
 
 const NAMESPACE = 'large-objects';

@@ -4,19 +4,19 @@
  * where policies are enforced.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKube } from '../../src/kube/client.ts';
-import { JOBS, PODS, SECRETS } from '../../src/kube/core.ts';
-import { collectionPath, objectPath } from '../../src/kube/paths.ts';
-import type { Kube, KubeObject, Resource } from '../../src/kube/types.ts';
-import { buildTestPod } from '../../src/operator/destination/test-pod.ts';
-import { buildPod } from '../../src/operator/stream/pod.ts';
-import { buildJob, wantImport } from '../../src/operator/upload/job.ts';
-import { ACCOUNT_LABEL, API_VERSION, FINALIZER } from '../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../src/resources/upload/resource.ts';
-import { environment } from '../../src/settings/environment.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { JOBS, PODS, SECRETS } from '../../src/core/kube/core.ts';
+import { collectionPath, objectPath } from '../../src/core/kube/paths.ts';
+import type { Kube, KubeObject, Resource } from '../../src/core/kube/types.ts';
+import { buildTestPod } from '../../src/core/operator/destination/test-pod.ts';
+import { buildPod } from '../../src/core/operator/stream/pod.ts';
+import { buildJob, wantImport } from '../../src/core/operator/upload/job.ts';
+import { ACCOUNT_LABEL, API_VERSION, FINALIZER } from '../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../src/core/resources/upload/resource.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { run } from '../../tools/process/run.ts';
 import { destination, makeProgram, S3_SETTINGS, SETTINGS, stream, upload, world } from '../kit/make/operator.ts';
 import { openHelms } from '../kit/real/helm/index.ts';

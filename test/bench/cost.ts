@@ -5,7 +5,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Profile } from '../../src/resources/stream/profile.ts';
+import type { Profile } from '../../src/core/resources/stream/profile.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { prepareMedia } from './media.ts';
 import { countSwitches, sumCpuSeconds, sumPssMib } from './processes.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { measureCost } from './cost.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { sleep } from '../../src/lib/clock.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { run } from '../kit/run.ts';
 import { startSystem } from '../kit/system/system.ts';

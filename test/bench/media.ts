@@ -1,7 +1,7 @@
 /** Makes the clips of the benchmark: renditions for the streamer, and MP4 files with the same packets for its peers. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DIMENSIONS, type Profile, parseProfile } from '../../src/resources/stream/profile.ts';
+import { DIMENSIONS, type Profile, parseProfile } from '../../src/core/resources/stream/profile.ts';
 import { makeMedia as makeSource } from '../kit/make/made-media.ts';
 import { type ClipOptions, makeRendition } from '../kit/make/streamer.ts';
 import { run } from '../kit/run.ts';

@@ -7,7 +7,7 @@ import { mkdtemp, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { LOCAL_MAIN } from '../kit/system/app.ts';
 import { encodeRows } from './prepare/encode.ts';

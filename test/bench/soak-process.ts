@@ -6,14 +6,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../../src/lib/clock.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { openStorage } from '../../src/media/storage/open.ts';
-import { OutputQueue } from '../../src/media/streamer/output/output-queue.ts';
-import { type Segment, Segmenter } from '../../src/media/streamer/timeline/segment.ts';
-import { Splicer } from '../../src/media/streamer/timeline/splicer.ts';
-import { TrackPlayer } from '../../src/media/streamer/tracks/track.ts';
-import type { ProgramItem } from '../../src/resources/stream/playing.ts';
+import { systemClock } from '../../src/core/lib/clock.ts';
+import { createLogger } from '../../src/core/lib/log.ts';
+import { openStorage } from '../../src/core/pods/storage/open.ts';
+import { OutputQueue } from '../../src/core/pods/streamer/output/output-queue.ts';
+import { type Segment, Segmenter } from '../../src/core/pods/streamer/timeline/segment.ts';
+import { Splicer } from '../../src/core/pods/streamer/timeline/splicer.ts';
+import { TrackPlayer } from '../../src/core/pods/streamer/tracks/track.ts';
+import type { ProgramItem } from '../../src/core/resources/stream/playing.ts';
 import { buildProgram } from '../kit/make/streamer.ts';
 
 const MIB = 2 ** 20;

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { IMAGE_ENV, NODE_FLAGS } from '../../src/operator/stream/command-line.ts';
+import { IMAGE_ENV, NODE_FLAGS } from '../../src/core/operator/stream/command-line.ts';
 import { median, type Row } from './report.ts';
 import type { Media } from './senders.ts';
 

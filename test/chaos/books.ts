@@ -1,8 +1,8 @@
 /** Reads the state of the database and Kubernetes at the end of a run. */
 
-import { createKube } from '../../src/kube/client.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../src/resources/stream/resource.ts';
-import { environment } from '../../src/settings/environment.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../src/core/resources/stream/resource.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { MAIN } from '../../tools/local/context.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { run } from '../../tools/process/run.ts';

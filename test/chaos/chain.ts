@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Hex, keccak256 } from 'viem';
 import { mnemonicToAccount } from 'viem/accounts';
-import type { EvmNetwork } from '../../src/billing/crypto/spec.ts';
+import type { EvmNetwork } from '../../src/service/billing/crypto/spec.ts';
 import { claimPort } from '../../tools/process/ports.ts';
 import { ETHEREUM } from '../kit/make/crypto-settings.ts';
 import { until } from '../kit/wait.ts';

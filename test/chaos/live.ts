@@ -1,9 +1,9 @@
 /** Runs the load that faults hit: streams on air, deposits on their way, and the shots. */
 import { readFileSync } from 'node:fs';
-import { createKube } from '../../src/kube/client.ts';
-import { PODS } from '../../src/kube/core.ts';
-import { sleep } from '../../src/lib/clock.ts';
-import { STREAM_LABEL } from '../../src/resources/common/names.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { PODS } from '../../src/core/kube/core.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import { STREAM_LABEL } from '../../src/core/resources/common/names.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import type { FarTap } from '../kit/fake/tap-process.ts';
 import { listProcesses } from '../kit/real/node.ts';

@@ -10,7 +10,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { Lifecycle } from '../../src/lib/lifecycle.ts';
+import { Lifecycle } from '../../src/core/lib/lifecycle.ts';
 import { circumstances, readVersion, whole } from '../bench/report.ts';
 import { until } from '../kit/wait.ts';
 import {

@@ -3,7 +3,7 @@
  * namespace. A new account lives there, since the first namespace has more streams. The first release stays as it is then.
  */
 import { expect, test } from 'vitest';
-import { STREAMER_METRICS_PORT, STREAMER_PORT } from '../../src/resources/common/names.ts';
+import { STREAMER_METRICS_PORT, STREAMER_PORT } from '../../src/core/resources/common/names.ts';
 import { CHART } from '../../tools/generate/chart/generate.ts';
 import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
 import { PATIENCE_MS, type Scene, seconds } from '../kit/real/cluster/scene.ts';

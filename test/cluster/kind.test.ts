@@ -8,7 +8,7 @@ import { closeSync, mkdirSync, openSync, symlinkSync, writeFileSync } from 'node
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { createCommands } from '../../tools/local/kind/commands.ts';
 import { ensureImages } from '../../tools/local/kind/image.ts';
 import { localEnvironment } from '../../tools/process/environment.ts';

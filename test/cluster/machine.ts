@@ -1,6 +1,6 @@
 /** Describes the machine of a measurement. */
 import { cpus, release as kernel, totalmem } from 'node:os';
-import { kubeTime } from '../../src/lib/clock.ts';
+import { kubeTime } from '../../src/core/lib/clock.ts';
 import { ETCD_VERSION, KUBERNETES_VERSION } from '../../tools/control-plane/programs.ts';
 import { isCgroupV1 } from '../kit/real/cluster/cgroups.ts';
 import { runOrThrow } from '../kit/real/cluster/command.ts';

@@ -13,8 +13,8 @@ import {
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
   TASK_LABEL,
-} from '../../src/resources/common/names.ts';
-import { environment } from '../../src/settings/environment.ts';
+} from '../../src/core/resources/common/names.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { spawnChild } from '../../tools/process/processes.ts';
 import { METADATA_ADDRESS } from '../kit/real/cluster/layout.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';

@@ -3,7 +3,7 @@
  * containerd, before and after there are more streams. The kernel's own memory is not counted.
  */
 import { expect, test } from 'vitest';
-import { parseBytes } from '../../src/kube/quantity.ts';
+import { parseBytes } from '../../src/core/kube/quantity.ts';
 import { sumCpuSeconds, sumPssMib } from '../bench/processes.ts';
 import { listMembers } from '../kit/real/cluster/cgroups.ts';
 import { createStream, PATIENCE_MS, type Scene, waitUntilReady } from '../kit/real/cluster/scene.ts';

@@ -5,7 +5,7 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { localEnvironment } from '../../tools/process/environment.ts';
 import { PROJECT_ROOT } from '../../tools/process/root.ts';
 import { run } from '../../tools/process/run.ts';

@@ -3,8 +3,8 @@
  * The streams are on air again by themselves, no file is sent again, and versions and ledger are as before.
  */
 import { describe, expect, test } from 'vitest';
-import type { KubeObject } from '../../src/kube/types.ts';
-import { FINALIZER, MANAGED_BY, MANAGED_BY_LABEL } from '../../src/resources/common/names.ts';
+import type { KubeObject } from '../../src/core/kube/types.ts';
+import { FINALIZER, MANAGED_BY, MANAGED_BY_LABEL } from '../../src/core/resources/common/names.ts';
 import { BYTES, buildChecksum, encodeMetadata, parseUploadId, tusWire } from '../kit/make/tus-wire.ts';
 import { NAMESPACE } from '../kit/real/cluster/release.ts';
 import { PATIENCE_MS, type Scene, seconds, waitUntilReady } from '../kit/real/cluster/scene.ts';

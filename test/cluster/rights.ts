@@ -1,7 +1,7 @@
 /** Tests the rights of the release's service accounts against their requests during all earlier tests. */
 import { describe, expect, test } from 'vitest';
-import { API_VERSION, importJobName } from '../../src/resources/common/names.ts';
-import { HISTORY_LIMIT } from '../../src/resources/playlist/version-bytes.ts';
+import { API_VERSION, importJobName } from '../../src/core/resources/common/names.ts';
+import { HISTORY_LIMIT } from '../../src/core/resources/playlist/version-bytes.ts';
 import { type Asked, formatRight } from '../kit/real/cluster/audit.ts';
 import { NAMESPACE, type Release, SERVICE } from '../kit/real/cluster/release.ts';
 import { createStream, PATIENCE_MS, type Scene, waitUntilReady } from '../kit/real/cluster/scene.ts';

@@ -5,8 +5,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { createLedger, type Ledger } from '../../src/billing/ledger/ledger.ts';
-import { createDb, createPool } from '../../src/db/pool.ts';
+import { createLedger, type Ledger } from '../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool } from '../../src/service/db/pool.ts';
 import { adjustCredit } from '../kit/make/grant.ts';
 import {
   expectForEverybody,

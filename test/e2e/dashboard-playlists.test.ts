@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Playlist } from '../../src/client/index.ts';
+import type { Playlist } from '../../src/service/client/index.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';

@@ -2,8 +2,8 @@
 /// <reference lib="dom" />
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKube } from '../../src/kube/client.ts';
-import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { shareSystemOnAir } from '../kit/system/share-system.ts';
 import { streamLikeDemo } from '../kit/system/system.ts';

@@ -3,7 +3,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildKubectl } from '../../scripts/build-kubectl.ts';
-import { API_VERSION } from '../../src/resources/common/names.ts';
+import { API_VERSION } from '../../src/core/resources/common/names.ts';
 import { kubectl } from '../kit/kubectl.ts';
 import { readTrackPackets } from '../kit/make/media.ts';
 import { run } from '../kit/run.ts';

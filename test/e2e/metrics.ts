@@ -7,20 +7,20 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { CreateBucketCommand, PutObjectCommand } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { problems } from '../../src/client/index.ts';
-import { createKube } from '../../src/kube/client.ts';
-import { PODS } from '../../src/kube/core.ts';
-import type { Kube } from '../../src/kube/types.ts';
-import { indexKey } from '../../src/media/rendition/index.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { PODS } from '../../src/core/kube/core.ts';
+import type { Kube } from '../../src/core/kube/types.ts';
+import { indexKey } from '../../src/core/pods/rendition/index.ts';
 import {
   ACCOUNT_LABEL,
   API_VERSION,
   COMPONENT_LABEL,
   STREAMER_METRICS_PORT,
-} from '../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
-import { environment } from '../../src/settings/environment.ts';
+} from '../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../src/core/resources/stream/spec.ts';
+import { environment } from '../../src/core/settings/environment.ts';
+import { problems } from '../../src/service/client/index.ts';
 import { ensureBinaries } from '../../tools/control-plane/binaries.ts';
 import { allMetrics, METRIC_ROLES, type MetricRole } from '../../tools/generate/metrics.ts';
 import { DASHBOARDS } from '../../tools/generate/monitoring/dashboards.ts';

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { problems } from '../../src/client/index.ts';
+import { problems } from '../../src/service/client/index.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';
 import { makeClip, makeTone, readTrackPackets } from '../kit/make/media.ts';
 import { readColours, readTones } from '../kit/make/probe.ts';

@@ -1,6 +1,6 @@
 /** Runs kubectl on a test's Kubernetes. */
 import { join } from 'node:path';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { run } from './run.ts';
 

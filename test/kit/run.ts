@@ -1,5 +1,5 @@
 /** Runs programs that must succeed. `tools/process/run.ts` has the one for which a failure is an ordinary outcome. */
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { type CommandOptions, run as runCommand } from '../../tools/process/run.ts';
 
 /** Returns what the program wrote. A failure throws its complaint, with both outputs; it is killed after ten minutes unless told. */

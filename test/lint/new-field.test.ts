@@ -7,9 +7,9 @@ import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'no
 import { join, resolve } from 'node:path';
 import { buildSchema, type GraphQLInputObjectType, type GraphQLObjectType, printType } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { STREAM_FIELDS } from '../../src/domain/streams/fields.ts';
-import type { FieldTable } from '../../src/lib/fields.ts';
-import { LoopStreamSpec } from '../../src/resources/stream/spec.ts';
+import { LoopStreamSpec } from '../../src/core/resources/stream/spec.ts';
+import { STREAM_FIELDS } from '../../src/service/domain/streams/fields.ts';
+import type { FieldTable } from '../../src/service/lib/fields.ts';
 import { run } from '../kit/run.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 
@@ -18,14 +18,14 @@ const TIMEOUT_MS = 300_000;
 
 /** File → what is added before a line of it. */
 const BY_HAND = {
-  'src/resources/stream/spec.ts': {
+  'src/core/resources/stream/spec.ts': {
     before: '  schedule: Type.Optional(Schedule),',
     added: `  seamPolicy: Type.Optional(
     Type.Enum(['Cut', 'Fade'], { title: 'StreamSeam', default: 'Cut', description: 'How items follow each other.' }),
   ),
 `,
   },
-  'src/domain/streams/fields.ts': {
+  'src/service/domain/streams/fields.ts': {
     before: '  scheduleStartAt: inSchedule(',
     added: `  onSeam: inSpec('seamPolicy', { in: OPTIONAL, label: 'Between items', choices: { Cut: 'Cut', Fade: 'Fade' } }),
 `,
@@ -34,12 +34,12 @@ const BY_HAND = {
 
 /** Runs in the copy: what REST, MCP and the page do with the field. */
 const USE = `
-import { StreamCreate, StreamUpdate } from './src/domain/streams/record.ts';
-import { STREAM_FIELDS } from './src/domain/streams/fields.ts';
-import { exampleStream } from './src/domain/streams/examples.ts';
-import { toStream } from './src/domain/streams/view.ts';
-import { createSpec, writeFields } from './src/lib/fields.ts';
-import { describedTools } from './src/server/mcp/tools.ts';
+import { StreamCreate, StreamUpdate } from './src/service/domain/streams/record.ts';
+import { STREAM_FIELDS } from './src/service/domain/streams/fields.ts';
+import { exampleStream } from './src/service/domain/streams/examples.ts';
+import { toStream } from './src/service/domain/streams/view.ts';
+import { createSpec, writeFields } from './src/service/lib/fields.ts';
+import { describedTools } from './src/service/server/mcp/tools.ts';
 import { buildBody } from './src/dashboard/features/create/steps.ts';
 import { EMPTY_DRAFT } from './src/dashboard/features/create/draft.ts';
 import { findChanges, toEditValues } from './src/dashboard/features/streams/editValues.ts';

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { accessSync, constants, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { withFileLock } from '../process/filelock.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { run } from '../process/run.ts';

@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { request } from 'node:https';
 import { join, resolve } from 'node:path';
-import { sleep } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import { claimPort } from '../process/ports.ts';
 import { sweepLeftovers } from '../process/processes.ts';
 import { untilListening } from '../process/ready.ts';

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environment } from '../../src/settings/environment.ts';
+import { environment } from '../../src/core/settings/environment.ts';
 import { localEnvironment } from '../process/environment.ts';
 import { withFileLock } from '../process/filelock.ts';
 import { isExecutable } from './binaries.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile, statfs } from 'node:fs/promises';
 import { availableParallelism, totalmem } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { ensurePrograms } from '../process/preflight.ts';
 import { spawnChild, sweepLeftovers } from '../process/processes.ts';
 import { run } from '../process/run.ts';

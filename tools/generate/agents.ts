@@ -1,8 +1,8 @@
 /** Writes the table of tools in docs/agents.md from their descriptions for clients; the rest is written by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
-import type { Tool } from '../../src/server/mcp/tool.ts';
-import { describedTools } from '../../src/server/mcp/tools.ts';
-import { OPERATION_SCOPES } from '../../src/server/operations/scopes.ts';
+import type { Tool } from '../../src/service/server/mcp/tool.ts';
+import { describedTools } from '../../src/service/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../src/service/server/operations/scopes.ts';
 
 const BEGIN = '<!-- Tools: made by `make generate`; a test fails when they are not current. -->';
 const END = '<!-- End of the tools. -->';

@@ -2,7 +2,7 @@
  * Compares two schemas of the same place in two descriptions (JSON Schema 2020-12, the part of it that the API uses): a
  * request may only become wider, an answer must keep what it has. Pure: no I/O, no clock.
  */
-import type { Json, OpenApi } from '../../src/server/openapi/document.ts';
+import type { Json, OpenApi } from '../../src/service/server/openapi/document.ts';
 
 /** `at`: the JSON pointer of a field, `*` for any entry of a list; empty for the whole. */
 export interface Break {

@@ -3,8 +3,8 @@
  * are only added (contract.md, Versioning). Pure: no I/O, no clock.
  */
 import { isDeepStrictEqual } from 'node:util';
-import type { Json, OpenApi, OperationObject } from '../../src/server/openapi/document.ts';
-import { resolveResponse } from '../../src/server/openapi/openapi.ts';
+import type { Json, OpenApi, OperationObject } from '../../src/service/server/openapi/document.ts';
+import { resolveResponse } from '../../src/service/server/openapi/openapi.ts';
 import { type Break, compareSchemas, type Side } from './breaking-schemas.ts';
 
 /** A sentence for each break; empty when every client of `before` can use `after`. */

@@ -1,7 +1,7 @@
 /** Writes the types that the client's methods take and return, from the schemas of operations. */
 import { globSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { type TProperties, Type } from 'typebox';
 import { PROJECT_ROOT } from '../process/root.ts';
@@ -95,7 +95,7 @@ export class TypePrinter {
     const files = Map.groupBy(this.#exported.values(), ({ file }) => file);
     const exports = [...files].map(([file, types]) => {
       const names = types.map(({ name }) => name).join(', ');
-      return `export type { ${names} } from '${file.replace('src/', '../')}';\n`;
+      return `export type { ${names} } from '${relative('src/service/client', file)}';\n`;
     });
     return [...exports, '\n', ...this.#interfaces].join('');
   }

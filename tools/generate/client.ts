@@ -1,12 +1,12 @@
 /**
- * Writes what of the client follows from the declarations of operations: src/client/operations.ts with a method for each operation
- * whose answer is JSON, and src/client/types.ts with the types of these methods.
+ * Writes what of the client follows from the declarations of operations: src/service/client/operations.ts with a method for each operation
+ * whose answer is JSON, and src/service/client/types.ts with the types of these methods.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type OperationDeclaration, PAGED, readRoute } from '../../src/lib/operation.ts';
-import { PERSON } from '../../src/lib/scopes.ts';
-import { OPERATIONS } from '../../src/server/operations/list.ts';
+import { type OperationDeclaration, PAGED, readRoute } from '../../src/service/lib/operation.ts';
+import { PERSON } from '../../src/service/lib/scopes.ts';
+import { OPERATIONS } from '../../src/service/server/operations/list.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { findRecordTypes, printDoc, type Schema, TypePrinter } from './client-types.ts';
 import { formatModule } from './format.ts';
@@ -170,7 +170,7 @@ export async function clientFiles(
   const types = new TypePrinter(await findRecordTypes());
   const { signatures, code } = printMethods(operations, types);
   const sources = {
-    'src/client/operations.ts': `/** Sends a request for each operation of the API. ${MADE} */
+    'src/service/client/operations.ts': `/** Sends a request for each operation of the API. ${MADE} */
 import type { List } from './list.ts';
 import { type ListQuery, path, type Requests } from './requests.ts';
 import type { CallOptions, WaitOptions } from './send.ts';
@@ -182,7 +182,7 @@ ${signatures}}
 export const createOperations = ({ get, post, patch, delete: remove, list }: Requests): Operations => ({
 ${code}});
 `,
-    'src/client/types.ts': `/** Exports the types of operations. ${MADE} */
+    'src/service/client/types.ts': `/** Exports the types of operations. ${MADE} */
 import type { ListQuery } from './requests.ts';
 import type { WaitOptions } from './send.ts';
 

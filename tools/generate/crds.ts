@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { customResourceDefinitions } from '../../src/resources/crd/crds.ts';
+import { customResourceDefinitions } from '../../src/core/resources/crd/crds.ts';
 
-const HEADER = `# Made from the types in src/*/spec.ts by \`npm run generate\`; a test fails when it differs from them.\n`;
+const HEADER = `# Made from the types in src/core/resources/ by \`npm run generate\`; a test fails when it differs from them.\n`;
 
 /** File name → content. */
 export const crdFiles = (): Map<string, string> =>

@@ -1,8 +1,8 @@
 /** Writes what the page’s forms read of the table of fields of a stream: labels, choices and defaults. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { STREAM_FIELDS } from '../../src/domain/streams/fields.ts';
-import type { FieldTable } from '../../src/lib/fields.ts';
+import { STREAM_FIELDS } from '../../src/service/domain/streams/fields.ts';
+import type { FieldTable } from '../../src/service/lib/fields.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { formatModule } from './format.ts';
 
@@ -24,7 +24,7 @@ export function formsModule(table: FieldTable = STREAM_FIELDS): string {
   const print = (entries: unknown[][]) => `${JSON.stringify(Object.fromEntries(entries))} as const;`;
   return formatModule(
     FORMS_PATH,
-    `/** Lists the labels, choices and defaults of a stream’s fields. Made from src/domain/streams/fields.ts by \`make generate\`. */
+    `/** Lists the labels, choices and defaults of a stream’s fields. Made from src/service/domain/streams/fields.ts by \`make generate\`. */
 export const LABELS = ${print(labels)}
 
 export const CHOICES = ${print(choices)}

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { buildSchema, findBreakingChanges } from 'graphql';
-import { schemaDocument } from '../../src/server/graphql/schema.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
+import { schemaDocument } from '../../src/service/server/graphql/schema.ts';
 
 /** Lists the changes in `present` that break a client of `committed`, both in the schema definition language. */
 export const schemaBreaks = (committed: string, present: string): string[] =>

@@ -1,11 +1,11 @@
 /** Writes docs/metrics.md: every metric of every role, read from the registries of the roles. */
 import type { Registry } from 'prom-client';
-import { createBillingMetrics } from '../../src/billing/metering/metrics.ts';
-import { METRICS as STREAMER_METRICS } from '../../src/media/streamer/control/metrics.ts';
-import { createMetrics } from '../../src/operator/metrics/metrics.ts';
-import { OBJECT_COUNT_METRICS } from '../../src/operator/metrics/objects.ts';
-import { OBJECT_METRICS } from '../../src/operator/metrics/series.ts';
-import { createHttpMetrics } from '../../src/server/http/metrics.ts';
+import { createMetrics } from '../../src/core/operator/metrics/metrics.ts';
+import { OBJECT_COUNT_METRICS } from '../../src/core/operator/metrics/objects.ts';
+import { OBJECT_METRICS } from '../../src/core/operator/metrics/series.ts';
+import { METRICS as STREAMER_METRICS } from '../../src/core/pods/streamer/control/metrics.ts';
+import { createBillingMetrics } from '../../src/service/billing/metering/metrics.ts';
+import { createHttpMetrics } from '../../src/service/server/http/metrics.ts';
 
 export const METRIC_ROLES = ['operator', 'api', 'billing', 'streamer'] as const;
 export type MetricRole = (typeof METRIC_ROLES)[number];

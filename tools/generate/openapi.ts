@@ -2,10 +2,10 @@
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describeApi } from '../../src/server/openapi/describe.ts';
-import type { OpenApi } from '../../src/server/openapi/document.ts';
-import { errorFiles, listErrorDocs } from '../../src/server/openapi/errordocs.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
+import { describeApi } from '../../src/service/server/openapi/describe.ts';
+import type { OpenApi } from '../../src/service/server/openapi/document.ts';
+import { errorFiles, listErrorDocs } from '../../src/service/server/openapi/errordocs.ts';
 import { breakingChanges } from './breaking.ts';
 
 /** Path below `docs` → content. */

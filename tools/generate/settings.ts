@@ -1,12 +1,13 @@
 /** Writes docs/settings.md from the table of settings. Pure: no I/O, no clock. */
-import { SECTIONS, SETTINGS, type Section } from '../../src/settings/service/table.ts';
-import type { Setting } from '../../src/settings/table-types.ts';
-import { OTEL_VARIABLES } from '../../src/settings/tracing.ts';
+
+import type { Setting } from '../../src/core/settings/table-types.ts';
+import { OTEL_VARIABLES } from '../../src/core/settings/tracing.ts';
+import { SECTIONS, SETTINGS, type Section } from '../../src/service/settings/table.ts';
 import { table } from './table.ts';
 
 const HEAD = `# Settings
 
-<!-- Made from src/settings/ by \`make generate\`; a test fails when it differs. -->
+<!-- Made from src/core/settings/ by \`make generate\`; a test fails when it differs. -->
 
 Each process is one role of \`loopstream\` (\`loopstream --help\`). It reads its settings from variables that begin with
 \`LOOPSTREAM_\`. A wrong value ends the process with a sentence that names the variable.

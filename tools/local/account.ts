@@ -3,11 +3,11 @@
  * to start.
  */
 import { randomBytes } from 'node:crypto';
-import { openAuth } from '../../src/auth/open.ts';
-import type { AuthService } from '../../src/auth/service.ts';
-import { createLedger, customer } from '../../src/billing/ledger/ledger.ts';
-import type { Db } from '../../src/db/pool.ts';
-import { migrate } from '../../src/server/migrate.ts';
+import { openAuth } from '../../src/service/auth/open.ts';
+import type { AuthService } from '../../src/service/auth/service.ts';
+import { createLedger, customer } from '../../src/service/billing/ledger/ledger.ts';
+import type { Db } from '../../src/service/db/pool.ts';
+import { migrate } from '../../src/service/server/migrate.ts';
 import type { LocalMemory, LocalState } from './state.ts';
 
 const LOCAL_USER = { email: 'local@loopstream.localhost', firstName: 'Local' };

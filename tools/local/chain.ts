@@ -6,7 +6,7 @@
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { untilListening } from '../process/ready.ts';
 import type { Context } from './context.ts';
 

@@ -1,8 +1,8 @@
 /** Declares the context of each step of the local system's start. */
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Lifecycle } from '../../src/lib/lifecycle.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import type { Lifecycle } from '../../src/core/lib/lifecycle.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import type { LocalEnvironment } from '../process/environment.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import type { Supervisor } from '../process/supervise.ts';

@@ -1,8 +1,8 @@
 /** Installs the definitions in the cluster of the local system. */
-import type { Kube } from '../../src/kube/types.ts';
-import { applyCrds } from '../../src/resources/crd/install.ts';
-import { OLD_VERSION, OldVersionError } from '../../src/resources/crd/old-version.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import type { Kube } from '../../src/core/kube/types.ts';
+import { applyCrds } from '../../src/core/resources/crd/install.ts';
+import { OLD_VERSION, OldVersionError } from '../../src/core/resources/crd/old-version.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 
 /** Resolves when the definitions are served. Rejects with ConfigError where an earlier checkout has stored objects in `dir`. */
 export async function installDefinitions(kube: Kube, dir: string): Promise<void> {

@@ -1,7 +1,14 @@
 /** Puts a stream on air the way any client does: an upload from a link, a destination, a stream, start. */
-import { type Client, createClient, LoopstreamError, ProblemError, type Stream } from '../../src/client/index.ts';
-import { sleep } from '../../src/lib/clock.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+
+import { sleep } from '../../src/core/lib/clock.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
+import {
+  type Client,
+  createClient,
+  LoopstreamError,
+  ProblemError,
+  type Stream,
+} from '../../src/service/client/index.ts';
 import { findWaitReason } from './wait-reason.ts';
 
 const POLL_MS = 250;

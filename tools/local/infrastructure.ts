@@ -1,7 +1,7 @@
 /** Starts the infrastructure of the servers: Kubernetes, Postgres and the RTMP receiver, all real, side by side. */
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
-import { createKube } from '../../src/kube/client.ts';
-import type { Kube } from '../../src/kube/types.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import type { Kube } from '../../src/core/kube/types.ts';
 import { ensureBinaries } from '../control-plane/binaries.ts';
 import { type ControlPlane, startControlPlane } from '../control-plane/controlplane.ts';
 import { untilListening } from '../process/ready.ts';

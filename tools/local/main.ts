@@ -3,8 +3,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { environment } from '../../src/settings/environment.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { environment } from '../../src/core/settings/environment.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { localEnvironment } from '../process/environment.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { LOCAL_MAIN } from './context.ts';

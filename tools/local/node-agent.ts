@@ -1,7 +1,7 @@
 /** Starts the node agent in this process: a Node of the local cluster that runs pods as processes of this machine. */
 import { createHash } from 'node:crypto';
-import { createKube } from '../../src/kube/client.ts';
-import { IMAGE_ENV, IMAGE_PROGRAM } from '../../src/operator/stream/command-line.ts';
+import { createKube } from '../../src/core/kube/client.ts';
+import { IMAGE_ENV, IMAGE_PROGRAM } from '../../src/core/operator/stream/command-line.ts';
 import type { ControlPlane } from '../control-plane/controlplane.ts';
 import { runNode } from '../node-agent/run.ts';
 import type { LocalEnvironment } from '../process/environment.ts';

@@ -1,7 +1,7 @@
 /** Puts the requested media on air at the requested destination. */
 import { copyFileSync, mkdirSync, statSync } from 'node:fs';
 import { basename, extname, resolve } from 'node:path';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import type { LocalEnvironment } from '../process/environment.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { type Context, mediaDir } from './context.ts';

@@ -1,6 +1,6 @@
 /** Parses the command line of the local system. Pure: no I/O, no clock. */
 import { parseArgs } from 'node:util';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { isBadPort, suggestPort } from '../process/bad-ports.ts';
 import { type Payment, readPayment } from './payment.ts';
 

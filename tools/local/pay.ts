@@ -1,5 +1,5 @@
 /** Pays a deposit as the customer of the local chain: `make run ARGS="pay …"`. */
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import type { Payment } from './payment.ts';
 import type { LocalState } from './state.ts';
 

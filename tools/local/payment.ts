@@ -1,5 +1,5 @@
 /** Parses the arguments of `make run ARGS="pay …"`. Pure: no I/O, no clock. */
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 
 const WEI_DIGITS = 18;
 

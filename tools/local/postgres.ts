@@ -9,8 +9,8 @@ import { chmod, chown, mkdir, readdir, readFile, rename, rm, stat, symlink, writ
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import pg from 'pg';
-import { sleep } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import { claimPort } from '../process/ports.ts';
 import { type ChildSpec, spawnChild } from '../process/processes.ts';
 import { createRunOnce, type Part, type Supervisor } from '../process/supervise.ts';

@@ -5,7 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseAllDocuments } from 'yaml';
-import type { Kube, ObjectMeta, Resource } from '../../src/kube/types.ts';
+import type { Kube, ObjectMeta, Resource } from '../../src/core/kube/types.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 
 export const NAMESPACE = 'loopstream';

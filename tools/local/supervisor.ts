@@ -1,7 +1,7 @@
 /** Keeps one local system per state directory: finds its process, waits for it and stops it. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { sleep } from '../../src/lib/clock.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { identify, isAlive, type ProcessIdentity, signal } from '../process/identity.ts';
 import type { LocalState } from './state.ts';
 

@@ -3,9 +3,9 @@
  * with a line of progress, and are released in reverse when the process is asked to stop.
  */
 
-import { Lifecycle } from '../../src/lib/lifecycle.ts';
-import { createLogger } from '../../src/lib/log.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { Lifecycle } from '../../src/core/lib/lifecycle.ts';
+import { createLogger } from '../../src/core/lib/log.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { localEnvironment } from '../process/environment.ts';
 import { claimPort } from '../process/ports.ts';
 import { ensurePrograms } from '../process/preflight.ts';

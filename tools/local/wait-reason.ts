@@ -1,5 +1,5 @@
 /** Finds why a stream that should be on air is not there yet. Pure: no I/O, no clock. */
-import type { LiveStats, Readiness, Stream } from '../../src/client/index.ts';
+import type { LiveStats, Readiness, Stream } from '../../src/service/client/index.ts';
 
 export interface WaitFacts {
   stream: Pick<Stream, 'status' | 'degraded'>;

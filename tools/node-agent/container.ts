@@ -1,8 +1,8 @@
 /** Manages one container of a pod over its runs: starts it, and tracks its state and its exits. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
-import type { Pod } from '../../src/kube/core.ts';
-import { kubeTime } from '../../src/lib/clock.ts';
+import type { Pod } from '../../src/core/kube/core.ts';
+import { kubeTime } from '../../src/core/lib/clock.ts';
 import { ContainerLog, readLog } from './container-log.ts';
 import { type ContainerExit, ContainerProcess } from './container-process.ts';
 import type { NodeContext } from './context.ts';

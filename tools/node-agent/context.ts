@@ -1,8 +1,8 @@
 /** Declares the context that all parts of a node agent share. */
 
-import type { Kube } from '../../src/kube/types.ts';
-import type { Clock } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import type { Kube } from '../../src/core/kube/types.ts';
+import type { Clock } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import type { Mount } from './paths.ts';
 import type { Sources } from './sources.ts';
 import type { EmitPodEvent } from './types.ts';

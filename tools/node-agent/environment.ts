@@ -2,7 +2,7 @@
  * Builds the environment and the argv of a container, resolved as a kubelet resolves them (core/v1 EnvVar,
  * EnvFromSource, and the `$(VAR)` references of command, args and values). Pure: no I/O, no clock.
  */
-import type { Pod } from '../../src/kube/core.ts';
+import type { Pod } from '../../src/core/kube/core.ts';
 import { type Container, type EnvVar, getSpec, type SourceName } from './types.ts';
 
 /** Values that the pod's object may not have yet. */

@@ -1,8 +1,8 @@
 /** Maintains the Node object and its lease, which tell the cluster that this node is there. */
 import { availableParallelism, machine, release, totalmem } from 'node:os';
-import { LEASES, NODES } from '../../src/kube/core.ts';
-import { KubeError, type KubeObject, type Stored } from '../../src/kube/types.ts';
-import { kubeTime, sleep } from '../../src/lib/clock.ts';
+import { LEASES, NODES } from '../../src/core/kube/core.ts';
+import { KubeError, type KubeObject, type Stored } from '../../src/core/kube/types.ts';
+import { kubeTime, sleep } from '../../src/core/lib/clock.ts';
 import type { NodeContext } from './context.ts';
 
 const FIELD_MANAGER = 'loopstream-node';

@@ -11,10 +11,10 @@
 
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
-import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
-import { kubeTime } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import { PODS, type Pod, type PodStatus } from '../../src/core/kube/core.ts';
+import { type Backoff, exponentialMs } from '../../src/core/lib/backoff.ts';
+import { kubeTime } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import { ContainerRunner } from './container.ts';
 import type { ContainerLog } from './container-log.ts';
 import type { NodeContext } from './context.ts';

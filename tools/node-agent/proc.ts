@@ -1,6 +1,6 @@
 /** Finds the processes of a container again by proc(5): they have a session of their own. */
 import { readdirSync, readFileSync } from 'node:fs';
-import { sleep } from '../../src/lib/clock.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
 import { isAlive, type ProcessIdentity, signal } from '../process/identity.ts';
 
 /**

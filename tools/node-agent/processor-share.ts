@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseCpus } from '../../src/kube/quantity.ts';
+import { parseCpus } from '../../src/core/kube/quantity.ts';
 
 /** The most that is requested. Containers that request as much, or nothing, are like every other process of the machine. */
 const FULL_SHARE_MILLICPUS = 200;

@@ -6,7 +6,7 @@
  * a node that pulls images and shares its processor among strangers. This node serves a user who waits for the next
  * attempt.
  */
-import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
+import { type Backoff, exponentialMs } from '../../src/core/lib/backoff.ts';
 import type { RestartPolicy, Terminated } from './types.ts';
 
 const BACKOFF: Backoff = { baseMs: 1000, maxMs: 60_000 };

@@ -17,13 +17,13 @@
  */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { PODS, type Pod } from '../../src/kube/core.ts';
-import { createEventRecorder } from '../../src/kube/events.ts';
-import { createReflector } from '../../src/kube/reflector.ts';
-import type { Kube } from '../../src/kube/types.ts';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
-import type { Lifecycle } from '../../src/lib/lifecycle.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import { PODS, type Pod } from '../../src/core/kube/core.ts';
+import { createEventRecorder } from '../../src/core/kube/events.ts';
+import { createReflector } from '../../src/core/kube/reflector.ts';
+import type { Kube } from '../../src/core/kube/types.ts';
+import { type Clock, systemClock } from '../../src/core/lib/clock.ts';
+import type { Lifecycle } from '../../src/core/lib/lifecycle.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import { Addresses } from './addresses.ts';
 import { readRecord } from './container-process.ts';
 import type { NodeContext } from './context.ts';

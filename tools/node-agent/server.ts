@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Logger } from '../../src/lib/log.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 import { readLog } from './container-log.ts';
 import { type LogQuery, selectLog } from './log-format.ts';
 import type { PodWorker } from './pod.ts';

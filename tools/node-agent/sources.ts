@@ -3,10 +3,10 @@
  * one read. A pod that begins sees the current state, and not another pod's earlier read, as with a kubelet.
  */
 
-import type { Pod, Secret } from '../../src/kube/core.ts';
-import { SECRETS } from '../../src/kube/core.ts';
-import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/kube/types.ts';
-import { type Clock, systemClock } from '../../src/lib/clock.ts';
+import type { Pod, Secret } from '../../src/core/kube/core.ts';
+import { SECRETS } from '../../src/core/kube/core.ts';
+import { type Kube, KubeError, type KubeObject, type Resource } from '../../src/core/kube/types.ts';
+import { type Clock, systemClock } from '../../src/core/lib/clock.ts';
 import type { LookUp } from './environment.ts';
 import { getSpec, type HostPath, type SourceName, type TokenItem } from './types.ts';
 import type { LookUpBytes } from './volume-content.ts';

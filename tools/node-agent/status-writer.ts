@@ -4,11 +4,11 @@
  */
 
 import { once } from 'node:events';
-import { PODS, type Pod, type PodStatus } from '../../src/kube/core.ts';
-import { type Kube, KubeError } from '../../src/kube/types.ts';
-import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
-import { sleep } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
+import { PODS, type Pod, type PodStatus } from '../../src/core/kube/core.ts';
+import { type Kube, KubeError } from '../../src/core/kube/types.ts';
+import { type Backoff, exponentialMs } from '../../src/core/lib/backoff.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
 
 const FIELD_MANAGER = 'loopstream-node';
 const BACKOFF: Backoff = { baseMs: 200, maxMs: 5000 };

@@ -4,7 +4,7 @@
  * A container is waiting (with the reason), running, or terminated. `terminations` holds its last exit and the one
  * before: while it runs or waits to run again, the last one is its lastState.
  */
-import type { ContainerStatus, Pod, PodStatus } from '../../src/kube/core.ts';
+import type { ContainerStatus, Pod, PodStatus } from '../../src/core/kube/core.ts';
 import { restarts } from './restart.ts';
 import {
   type Container,

@@ -2,7 +2,7 @@
  * Declares the parts of core/v1 Pod that the node agent acts on. Other fields are ignored (limits, affinity,
  * securityContext: containers run as the agent's own user). Pure: no I/O, no clock.
  */
-import type { Container as AnyContainer, ContainerStatus, Pod, PodSpec, PodStatus } from '../../src/kube/core.ts';
+import type { Container as AnyContainer, ContainerStatus, Pod, PodSpec, PodStatus } from '../../src/core/kube/core.ts';
 
 export type Container = AnyContainer & { image: string };
 export type EnvVar = NonNullable<Container['env']>[number];

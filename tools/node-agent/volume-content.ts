@@ -1,5 +1,5 @@
 /** Builds the files of a Secret, ConfigMap, downward API or projected volume. Pure: no I/O, no clock. */
-import type { Pod } from '../../src/kube/core.ts';
+import type { Pod } from '../../src/core/kube/core.ts';
 import { fieldValue, type PodAddress } from './environment.ts';
 import type { DownwardItem, KeyToPath, ProjectedSource, SourceName, TokenItem, Volume } from './types.ts';
 

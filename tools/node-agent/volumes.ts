@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm, stat, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Pod } from '../../src/kube/core.ts';
+import type { Pod } from '../../src/core/kube/core.ts';
 import { writeAtomically } from './atomic-dir.ts';
 import type { PodAddress } from './environment.ts';
 import type { Mount } from './paths.ts';

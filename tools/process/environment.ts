@@ -1,6 +1,6 @@
 /** Reads the environment of the local system. */
-import { environment } from '../../src/settings/environment.ts';
-import { type Env, reader } from '../../src/settings/settings.ts';
+import { environment } from '../../src/core/settings/environment.ts';
+import { type Env, reader } from '../../src/core/settings/settings.ts';
 
 /** Settings of roles, and the variables of OpenTelemetry, which turn traces on. */
 const PREFIXES = /^(LOOPSTREAM|OTEL)_/;

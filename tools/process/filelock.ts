@@ -1,7 +1,7 @@
 /** Locks between processes with a file that names its holder; a lock whose holder is gone is taken over. */
 import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { sleep } from '../../src/lib/clock.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
 import { identify, isAlive, type ProcessIdentity } from './identity.ts';
 
 export interface LockOptions {

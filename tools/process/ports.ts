@@ -1,7 +1,7 @@
 /** Chooses ports for the local system: requested ones are checked, inner ones are any free ports. */
 import { randomInt } from 'node:crypto';
 import { createServer, type ListenOptions } from 'node:net';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { suggestPort } from './bad-ports.ts';
 
 /**

@@ -5,8 +5,8 @@
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { environment } from '../../src/settings/environment.ts';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { environment } from '../../src/core/settings/environment.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { withFileLock } from './filelock.ts';
 import { run } from './run.ts';
 

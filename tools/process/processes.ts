@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { sleep } from '../../src/lib/clock.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
 import { identify, isAlive, type ProcessIdentity, signal } from './identity.ts';
 
 /** A log that is larger than this when its program starts is put aside as FILE.1. */

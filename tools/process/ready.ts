@@ -1,6 +1,6 @@
 /** Waits until a part of the local system serves. Each rejects with the signal's reason once that is aborted. */
 import { connect } from 'node:net';
-import { sleep } from '../../src/lib/clock.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
 
 const POLL_MS = 50;
 const REQUEST_TIMEOUT_MS = 2_000;

@@ -1,5 +1,5 @@
 /** Decides whether a part of the local system that ended is started again. Pure: no I/O, no clock. */
-import { type Backoff, exponentialMs } from '../../src/lib/backoff.ts';
+import { type Backoff, exponentialMs } from '../../src/core/lib/backoff.ts';
 
 /** A part that ends this often within the window is broken, and no restart mends it. */
 export const MAX_ENDS = 5;

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { ConfigError } from '../../src/settings/settings.ts';
+import { ConfigError } from '../../src/core/settings/settings.ts';
 import { localEnvironment } from './environment.ts';
 import { withFileLock } from './filelock.ts';
 import { PROJECT_ROOT } from './root.ts';

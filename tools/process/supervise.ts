@@ -1,7 +1,7 @@
 /** Keeps the parts of the local system running: each that ends unasked is started again, until it ends too often. */
-import { sleep } from '../../src/lib/clock.ts';
-import type { Logger } from '../../src/lib/log.ts';
-import { settlesWithin } from '../../src/lib/settle-within.ts';
+import { sleep } from '../../src/core/lib/clock.ts';
+import type { Logger } from '../../src/core/lib/log.ts';
+import { settlesWithin } from '../../src/core/lib/settle-within.ts';
 import { type Child, type ChildExit, type ChildSpec, spawnChild } from './processes.ts';
 import { decideRestart, MAX_ENDS } from './restart-policy.ts';
 

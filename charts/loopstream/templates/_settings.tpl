@@ -1,4 +1,4 @@
-{{/* From src/settings/. Made by `npm run generate`; a test fails when it is not current. */}}
+{{/* From src/core/settings/. Made by `npm run generate`; a test fails when it is not current. */}}
 {{- define "loopstream.settings.operator" -}}
 LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString | quote }}
 LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}

@@ -13,9 +13,9 @@ import {
   type Stream,
   type StreamEvent,
   type User,
-} from '../../client/index.ts';
-import { createList } from '../../client/list.ts';
-import { openBody } from '../../client/send.ts';
+} from '../../service/client/index.ts';
+import { createList } from '../../service/client/list.ts';
+import { openBody } from '../../service/client/send.ts';
 import { createTurns } from './turns.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };

@@ -1,5 +1,5 @@
 /** Explains an error to people. */
-import { ConnectionError, ProblemError } from '../../client/index.ts';
+import { ConnectionError, ProblemError } from '../../service/client/index.ts';
 
 /** The sentence to show for any error. */
 export function problemText(error: unknown): string {

@@ -5,9 +5,9 @@
 
 import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
-import { type FeedNews, problems } from '../../client/index.ts';
-import { type Backoff, backoffMs } from '../../lib/backoff.ts';
-import { sleep } from '../../lib/clock.ts';
+import { type Backoff, backoffMs } from '../../core/lib/backoff.ts';
+import { sleep } from '../../core/lib/clock.ts';
+import { type FeedNews, problems } from '../../service/client/index.ts';
 import type { Api } from '../api/api.ts';
 import { useApi } from '../api/context.tsx';
 import { setFollows } from '../api/feed.ts';

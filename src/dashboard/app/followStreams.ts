@@ -4,7 +4,7 @@
  * for all its clients.
  */
 import type { Query, QueryClient } from '@tanstack/react-query';
-import { type Change, problems } from '../../client/index.ts';
+import { type Change, problems } from '../../service/client/index.ts';
 import type { Api, Stream } from '../api/api.ts';
 import { belongsToOverview } from '../features/overview/selectStreams.ts';
 import { playsPlaylist } from '../features/playlists/playsPlaylist.ts';

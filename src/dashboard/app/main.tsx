@@ -5,7 +5,7 @@ import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { LoopstreamError } from '../../client/index.ts';
+import { LoopstreamError } from '../../service/client/index.ts';
 import { SessionProvider } from '../api/context.tsx';
 import { PageSession } from '../api/session.ts';
 import { guardDom } from '../lib/foreignDom.ts';

@@ -1,6 +1,6 @@
 /** Spaces work that is asked for more often than it may be done. */
 import type { Query } from '@tanstack/react-query';
-import { sleep } from '../../lib/clock.ts';
+import { sleep } from '../../core/lib/clock.ts';
 
 /** Between two looks at the same thing: a stream that changes ten times a second is read twice. */
 const SPACING_MS = 500;

@@ -1,6 +1,6 @@
 /** Finds the queries that are stale after a change. Pure: no I/O, no clock. */
 import type { QueryKey } from '@tanstack/react-query';
-import type { Change, FeedNews } from '../../client/index.ts';
+import type { Change, FeedNews } from '../../service/client/index.ts';
 
 /** The queries of features/billing/queries.ts, by the noun that has changed. */
 const MONEY: Partial<Record<Change['noun'], string[]>> = {

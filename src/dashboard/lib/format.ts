@@ -2,7 +2,7 @@
  * Numbers and times as people read them. Whatever is missing is an en dash, so that a column keeps its place.
  * Pure: no I/O, no clock.
  */
-import type { Billing } from '../../client/index.ts';
+import type { Billing } from '../../service/client/index.ts';
 
 export const NONE = '–';
 

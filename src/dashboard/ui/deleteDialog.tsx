@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import { type ReactNode, useRef } from 'react';
-import { ProblemError } from '../../client/index.ts';
+import { ProblemError } from '../../service/client/index.ts';
 import { problemText } from '../api/problem.ts';
 import { Dialog, DialogActions } from './dialog.tsx';
 import classes from './form.module.css';

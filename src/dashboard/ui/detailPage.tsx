@@ -3,7 +3,7 @@ import { Skeleton } from '@mantine/core';
 import { IconChevronLeft } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
-import { ProblemError } from '../../client/index.ts';
+import { ProblemError } from '../../service/client/index.ts';
 import notices from './notices.module.css';
 import { Failure, Notice } from './notices.tsx';
 import classes from './page.module.css';

@@ -1,5 +1,5 @@
 /** Puts the server's complaints about a form at the fields that they are about. Pure: no I/O, no clock. */
-import { ProblemError } from '../../client/index.ts';
+import { ProblemError } from '../../service/client/index.ts';
 import { problemText } from '../api/problem.ts';
 
 export interface FormErrors {

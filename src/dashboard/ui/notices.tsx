@@ -3,7 +3,7 @@ import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconRefresh } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { ProblemError } from '../../client/index.ts';
+import { ProblemError } from '../../service/client/index.ts';
 import { problemText } from '../api/problem.ts';
 import classes from './notices.module.css';
 

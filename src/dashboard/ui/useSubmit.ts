@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useRef } from 'react';
-import { newKey } from '../../client/send.ts';
+import { newKey } from '../../service/client/send.ts';
 import { type FormErrors, findFieldErrors } from './fieldErrors.ts';
 
 interface SubmitOptions<Values, Result> {

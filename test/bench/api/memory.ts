@@ -1,6 +1,6 @@
 /** Measures the memory of the API server under load, while its cached objects change. */
 import { setInterval } from 'node:timers/promises';
-import type { Kube } from '../../../src/kube/types.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
 import { readMemory } from '../operator/process.ts';
 import { median, type Row } from '../report.ts';
 import type { Load } from './compare.ts';

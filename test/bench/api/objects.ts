@@ -1,10 +1,11 @@
 /** Makes the objects of the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
-import { newId } from '../../../src/domain/limits/owned-resources.ts';
-import type { Kube, Resource } from '../../../src/kube/types.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+
+import type { Kube, Resource } from '../../../src/core/kube/types.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { newId } from '../../../src/service/domain/limits/owned-resources.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { inParallel } from '../operator/objects.ts';
 

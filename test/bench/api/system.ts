@@ -2,12 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openAuth } from '../../../src/auth/open.ts';
-import { createKube } from '../../../src/kube/client.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { migrate } from '../../../src/server/migrate.ts';
-import { environment } from '../../../src/settings/environment.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
+import { migrate } from '../../../src/service/server/migrate.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';

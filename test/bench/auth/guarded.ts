@@ -1,12 +1,12 @@
 /** Serves a bare Fastify's answer behind the API's guards of each request; on Postgres. */
 import Fastify from 'fastify';
-import { openAuth } from '../../../src/auth/open.ts';
-import type { AuthService, Credentials } from '../../../src/auth/service.ts';
-import { serveAuth } from '../../../src/server/auth/serve.ts';
-import { handleErrors } from '../../../src/server/http/errors.ts';
-import { guard } from '../../../src/server/http/guard.ts';
-import { createMethods } from '../../../src/server/http/methods.ts';
-import { apiConfig } from '../../../src/server/setup/settings.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
+import type { AuthService, Credentials } from '../../../src/service/auth/service.ts';
+import { serveAuth } from '../../../src/service/server/auth/serve.ts';
+import { handleErrors } from '../../../src/service/server/http/errors.ts';
+import { guard } from '../../../src/service/server/http/guard.ts';
+import { createMethods } from '../../../src/service/server/http/methods.ts';
+import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { serve } from '../api/worker.ts';
 
 const NO_LIMIT = '1000000000';

@@ -1,6 +1,6 @@
 /** Makes accounts of a local system, as the end-to-end tests have them, without a test runner. */
 import { randomBytes } from 'node:crypto';
-import { openAuth } from '../../../src/auth/open.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
 import type { System } from '../../kit/system/system.ts';
 import { readSetting } from '../../kit/system/traces.ts';

@@ -4,7 +4,7 @@
  */
 import { createServer as createHttpServer, type Server as HttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
-import { sleep } from '../../../src/lib/clock.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
 import type { Call } from './account.ts';
 
 const BETWEEN_BYTES_MS = 2_000;

@@ -3,8 +3,8 @@
  * difference is the cost of double entry, keys, the floor, and the triggers.
  */
 import { sql } from 'kysely';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { adjustCredit } from '../../kit/make/grant.ts';
 import { median, type Row } from '../report.ts';
 

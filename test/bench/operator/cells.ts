@@ -4,12 +4,12 @@
  * rows say what their objects take of etcd and kube-apiserver, and whether the operator of the first cell notices them.
  */
 import { availableMemory } from 'node:process';
-import { NAMESPACES, PODS, type Pod, SECRETS, type Secret } from '../../../src/kube/core.ts';
-import { objectPath } from '../../../src/kube/paths.ts';
-import type { Kube, Resource, Stored } from '../../../src/kube/types.ts';
-import { streamSecretName } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS, type Destination } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import { NAMESPACES, PODS, type Pod, SECRETS, type Secret } from '../../../src/core/kube/core.ts';
+import { objectPath } from '../../../src/core/kube/paths.ts';
+import type { Kube, Resource, Stored } from '../../../src/core/kube/types.ts';
+import { streamSecretName } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS, type Destination } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';
 import { sumCpuSeconds } from '../processes.ts';

@@ -5,11 +5,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createKube } from '../../../src/kube/client.ts';
-import { LEASES, NAMESPACES, NODES } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { environment } from '../../../src/settings/environment.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { LEASES, NAMESPACES, NODES } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { ensureGoModule } from '../../../tools/control-plane/go-module.ts';
 import { applyRights, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { type Child, spawnChild } from '../../../tools/process/processes.ts';

@@ -3,10 +3,10 @@
  * and bytes in etcd. The peers are as many bare pods, and a loop that does the least that any operator must: create the object, create the
  * same pod, and put one status. Processor time is counted, so that other work on the machine matters little.
  */
-import { PODS, type Pod } from '../../../src/kube/core.ts';
-import { objectPath } from '../../../src/kube/paths.ts';
-import { sleep } from '../../../src/lib/clock.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import { PODS, type Pod } from '../../../src/core/kube/core.ts';
+import { objectPath } from '../../../src/core/kube/paths.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { sumCpuSeconds } from '../processes.ts';
 import { median, type Row } from '../report.ts';

@@ -2,13 +2,13 @@
  * Measures the helpers of a film of ten hours on fifty nodes of kwok: where they run, in which order, a lost node, places that are given
  * back, and the end. Pods do nothing here: the real scheduler and Job controller do all of it, and this file ends pods as kubelets do.
  */
-import { JOBS, type Job, NODES, PODS, type Pod } from '../../../src/kube/core.ts';
-import type { Kube, Stored } from '../../../src/kube/types.ts';
-import { kubeTime } from '../../../src/lib/clock.ts';
-import type { PrepareResult } from '../../../src/protocol/task.ts';
-import { helpersJobName, renditionJobName } from '../../../src/resources/common/names.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import type { MediaInfo } from '../../../src/resources/upload/spec.ts';
+import { JOBS, type Job, NODES, PODS, type Pod } from '../../../src/core/kube/core.ts';
+import type { Kube, Stored } from '../../../src/core/kube/types.ts';
+import { kubeTime } from '../../../src/core/lib/clock.ts';
+import type { PrepareResult } from '../../../src/core/protocol/task.ts';
+import { helpersJobName, renditionJobName } from '../../../src/core/resources/common/names.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import type { MediaInfo } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { workingPod } from '../../kit/make/progress.ts';
 import { until } from '../../kit/wait.ts';

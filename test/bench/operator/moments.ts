@@ -1,9 +1,9 @@
 /** Measures single events: the time until a pod exists, until a new leader, and the lateness of the last of many schedules. */
 
-import { PODS } from '../../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { sleep } from '../../../src/lib/clock.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { PODS } from '../../../src/core/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';
 import { median, type Row } from '../report.ts';

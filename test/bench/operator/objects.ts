@@ -1,16 +1,16 @@
 /** Makes the objects of the operator's benchmark: streams with their dependencies, and as many bare pods. */
 
 import { randomBytes } from 'node:crypto';
-import { PODS, SECRETS } from '../../../src/kube/core.ts';
-import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
-import type { Kube, KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, API_VERSION, FINALIZER, SECRET_CONTROL_KEY } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { renditionKey, type UploadStatus } from '../../../src/resources/upload/spec.ts';
+import { PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import { createReflector, type Reflector } from '../../../src/core/kube/reflector.ts';
+import type { Kube, KubeObject, Resource, Stored } from '../../../src/core/kube/types.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, API_VERSION, FINALIZER, SECRET_CONTROL_KEY } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { renditionKey, type UploadStatus } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { PEERS } from './cluster.ts';

@@ -1,7 +1,7 @@
 /** Runs the operator as an image does: a process of its own, from the bundle, with the operator's rights. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/settings/environment.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';

@@ -1,17 +1,17 @@
 /**
- * Pushes reports for the pods of kwok, as each streamer does (src/media/streamer/control/reporter.ts): the first pod of a stream while it is
+ * Pushes reports for the pods of kwok, as each streamer does (src/core/pods/streamer/control/reporter.ts): the first pod of a stream while it is
  * held; each pod when it is on air, and every five minutes from then on; with the control token of its stream. One watch reads the
  * Secrets, so that they cost kube-apiserver next to nothing.
  */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
-import { PODS, SECRETS, type Secret } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { kubeTime } from '../../../src/lib/clock.ts';
-import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/media/streamer/control/push-plan.ts';
-import type { Program } from '../../../src/protocol/program.ts';
-import type { StreamerReport } from '../../../src/protocol/report.ts';
-import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
+import { PODS, SECRETS, type Secret } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { kubeTime } from '../../../src/core/lib/clock.ts';
+import { afterPush, NOTHING_PUSHED, type PushState } from '../../../src/core/pods/streamer/control/push-plan.ts';
+import type { Program } from '../../../src/core/protocol/program.ts';
+import type { StreamerReport } from '../../../src/core/protocol/report.ts';
+import { readPodProgram } from '../../../src/core/protocol/to-streamer.ts';
 import {
   CONTROL_SECRET_ANNOTATION,
   CONTROL_TOKEN_KEY,
@@ -19,8 +19,8 @@ import {
   REPORTS_PATH,
   SECRET_CONTROL_KEY,
   STREAM_LABEL,
-} from '../../../src/resources/common/names.ts';
-import { controlToken } from '../../../src/resources/stream/control-token.ts';
+} from '../../../src/core/resources/common/names.ts';
+import { controlToken } from '../../../src/core/resources/stream/control-token.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';
 import { watchAll } from './objects.ts';

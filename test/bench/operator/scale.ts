@@ -1,8 +1,8 @@
 /** Measures many streams at once, from their creation until all are live, beside as many bare pods until all run. */
 
-import { PODS, type Pod } from '../../../src/kube/core.ts';
-import { sleep } from '../../../src/lib/clock.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { PODS, type Pod } from '../../../src/core/kube/core.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { median, type Row } from '../report.ts';
 import { perStream, sum } from './audit.ts';

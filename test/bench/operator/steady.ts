@@ -1,5 +1,5 @@
 /** Measures many live streams, whose pods push their reports: the operator's writes, requests, resources and restart. */
-import { sleep } from '../../../src/lib/clock.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
 import { sumCpuSeconds } from '../processes.ts';
 import type { Row } from '../report.ts';
 import { perStream, sum } from './audit.ts';

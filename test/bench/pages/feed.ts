@@ -5,10 +5,10 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page } from 'playwright-core';
-import { createKube } from '../../../src/kube/client.ts';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { createReflector } from '../../../src/core/kube/reflector.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { kubectl } from '../../kit/kubectl.ts';
 import { visit } from '../../kit/real/page.ts';

@@ -6,8 +6,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Page, Request, Response } from 'playwright-core';
-import type { Kube } from '../../../src/kube/types.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { DESK } from '../../kit/real/page.ts';
 import { ROOT } from '../../kit/system/system.ts';

@@ -16,7 +16,7 @@ const FPS = 30;
 const SOURCE_GOP_FRAMES = 250;
 const PROFILE = '1080p30';
 const CHUNK = /\.(\d{9})\.[0-9a-f]{16}$/;
-/** The settings of src/media/prepare/transcode/plan.ts for 1080p30. */
+/** The settings of src/core/pods/prepare/transcode/plan.ts for 1080p30. */
 const SETTINGS = [
   ...['-c:v', 'libx264', '-preset', 'veryfast', '-profile:v', 'high', '-pix_fmt', 'yuv420p', '-bf', '0'],
   ...['-g', '60', '-keyint_min', '60', '-sc_threshold', '0', '-flags', '+cgop'],

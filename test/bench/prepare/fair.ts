@@ -2,8 +2,8 @@
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../../src/client/index.ts';
-import { renditionJobName } from '../../../src/resources/common/names.ts';
+import { renditionJobName } from '../../../src/core/resources/common/names.ts';
+import type { Client } from '../../../src/service/client/index.ts';
 import { addAccount } from '../../kit/system/add-account.ts';
 import { median, type Row } from '../report.ts';
 import { type Clip, makeClip, makeDistinct, makeExport } from './files.ts';

@@ -8,7 +8,7 @@ import { once } from 'node:events';
 import { readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { importJobName, podName, renditionJobName } from '../../../src/resources/common/names.ts';
+import { importJobName, podName, renditionJobName } from '../../../src/core/resources/common/names.ts';
 import { type RtmpServer, startRtmpServer } from '../../kit/real/rtmp.ts';
 import { type System, startSystem } from '../../kit/system/system.ts';
 import { readLogs } from '../../kit/system/traces.ts';

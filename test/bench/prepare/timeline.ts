@@ -1,12 +1,12 @@
 /** Records when the objects of a local system change, by watches of our own on kube-apiserver: where the time of a start goes. */
 
-import { createKube } from '../../../src/kube/client.ts';
-import { JOBS, PODS, type PodStatus } from '../../../src/kube/core.ts';
-import { createReflector } from '../../../src/kube/reflector.ts';
-import type { KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { JOBS, PODS, type PodStatus } from '../../../src/core/kube/core.ts';
+import { createReflector } from '../../../src/core/kube/reflector.ts';
+import type { KubeObject, Resource, Stored } from '../../../src/core/kube/types.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { System } from '../../kit/system/system.ts';
 

@@ -1,8 +1,8 @@
 /** Passes each destination test at once, in the operator's place, for tests of the API. */
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS, type Destination } from '../../../src/resources/destination/resource.ts';
+import { createReflector } from '../../../src/core/kube/reflector.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { TEST_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS, type Destination } from '../../../src/core/resources/destination/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { TestApi } from '../system/api.ts';
 

@@ -6,7 +6,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose';
 import Provider from 'oidc-provider';
-import type { OidcProvider } from '../../../src/auth/oidc-claims.ts';
+import type { OidcProvider } from '../../../src/service/auth/oidc-claims.ts';
 
 export const CLIENT = { clientId: 'loopstream', clientSecret: 'secret: with + & signs' };
 

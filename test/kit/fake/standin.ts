@@ -1,10 +1,10 @@
 /**
  * Makes each stream's status match its spec at once and lets deleted streams go, in the operator's place, for tests of the API that need no pods.
  */
-import { createReflector } from '../../../src/kube/reflector.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec, Phase } from '../../../src/resources/stream/spec.ts';
+import { createReflector } from '../../../src/core/kube/reflector.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec, Phase } from '../../../src/core/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { FalseCondition, TestApi } from '../system/api.ts';
 

@@ -25,7 +25,7 @@ export interface Tap {
 
 /** A publisher's last commands are smaller than this, and media messages are larger. */
 const LEAST_BYTES = 300;
-/** Matches src/media/streamer/control/airtime.ts: only this much of a longer pause is on air, since the picture stands still. */
+/** Matches src/core/pods/streamer/control/airtime.ts: only this much of a longer pause is on air, since the picture stands still. */
 const LONGEST_MS = 2500;
 
 const now = (): number => performance.timeOrigin + performance.now();

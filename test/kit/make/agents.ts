@@ -4,7 +4,7 @@ import {
   StreamableHTTPClientTransport,
   type StreamableHTTPClientTransportOptions,
 } from '@modelcontextprotocol/client';
-import { PROBLEM_META } from '../../../src/server/mcp/results.ts';
+import { PROBLEM_META } from '../../../src/service/server/mcp/results.ts';
 
 export const REVISIONS = { '2026-07-28': 'auto', '2025-11-25': 'legacy' } as const;
 export type Revision = keyof typeof REVISIONS;

@@ -3,9 +3,9 @@
  * with everything else valid.
  */
 
-import { pointerPart } from '../../../src/server/http/json.ts';
-import type { Json, OpenApi, OperationObject } from '../../../src/server/openapi/document.ts';
-import { isForPerson } from '../../../src/server/operations/scopes.ts';
+import { pointerPart } from '../../../src/service/server/http/json.ts';
+import type { Json, OpenApi, OperationObject } from '../../../src/service/server/openapi/document.ts';
+import { isForPerson } from '../../../src/service/server/operations/scopes.ts';
 
 export interface BadRequest {
   /** `POST /v1/streams: /name is 5`. */

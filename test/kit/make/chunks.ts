@@ -9,8 +9,8 @@ import {
   isKeyframe,
   isVideoFrame,
   parseFlv,
-} from '../../../src/media/rendition/flv.ts';
-import { parseChunkKey } from '../../../src/media/rendition/format.ts';
+} from '../../../src/core/pods/rendition/flv.ts';
+import { parseChunkKey } from '../../../src/core/pods/rendition/format.ts';
 import {
   type Chunk,
   type ChunkEntry,
@@ -19,8 +19,8 @@ import {
   INDEX_VERSION,
   indexKey,
   type RenditionIndex,
-} from '../../../src/media/rendition/index.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
+} from '../../../src/core/pods/rendition/index.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
 
 export interface CutRendition {
   index: RenditionIndex;

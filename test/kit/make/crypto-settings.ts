@@ -1,6 +1,6 @@
 /** Provides settings of crypto deposits for an API that only gives addresses, without a node. */
 import { HDKey } from '@scure/bip32';
-import type { EvmNetwork } from '../../../src/billing/crypto/spec.ts';
+import type { EvmNetwork } from '../../../src/service/billing/crypto/spec.ts';
 import { query } from '../real/postgres.ts';
 
 const SEED = new Uint8Array(32).fill(7);

@@ -1,16 +1,16 @@
 /** Runs deposits on a real EVM node and a real database, with a clock that tests move. */
 import { Registry } from 'prom-client';
-import type { Chain } from '../../../src/billing/crypto/chain.ts';
-import { createScan, openChain } from '../../../src/billing/crypto/job.ts';
-import { scanMetrics } from '../../../src/billing/crypto/metrics.ts';
-import type { Rates } from '../../../src/billing/crypto/rates.ts';
-import type { CryptoDeposit, CryptoDepositCreate } from '../../../src/billing/crypto/record.ts';
-import { createCryptoService } from '../../../src/billing/crypto/service.ts';
-import { cryptoSettings, type Network } from '../../../src/billing/crypto/settings.ts';
-import type { NetworkSetting } from '../../../src/billing/crypto/spec.ts';
-import { sweepPlan } from '../../../src/billing/crypto/sweep-command.ts';
-import type { Clock } from '../../../src/lib/clock.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import type { Clock } from '../../../src/core/lib/clock.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import type { Chain } from '../../../src/service/billing/crypto/chain.ts';
+import { createScan, openChain } from '../../../src/service/billing/crypto/job.ts';
+import { scanMetrics } from '../../../src/service/billing/crypto/metrics.ts';
+import type { Rates } from '../../../src/service/billing/crypto/rates.ts';
+import type { CryptoDeposit, CryptoDepositCreate } from '../../../src/service/billing/crypto/record.ts';
+import { createCryptoService } from '../../../src/service/billing/crypto/service.ts';
+import { cryptoSettings, type Network } from '../../../src/service/billing/crypto/settings.ts';
+import type { NetworkSetting } from '../../../src/service/billing/crypto/spec.ts';
+import { sweepPlan } from '../../../src/service/billing/crypto/sweep-command.ts';
 import { type Anvil, startAnvil } from '../real/anvil.ts';
 import { query } from '../real/postgres.ts';
 import { derivePublicKey } from './crypto-settings.ts';
@@ -62,7 +62,7 @@ export async function startTestDeposits(setting: NetworkSetting): Promise<TestCr
   const ledger = await startTestLedger();
   const clock = testClock();
   const prices: TestRates['prices'] = { ETH: dollars(3000n), USDT: dollars(1n), BTC: dollars(60_000n) };
-  const { AppError } = await import('../../../src/lib/errors.ts');
+  const { AppError } = await import('../../../src/service/lib/errors.ts');
   const rates: TestRates = {
     prices,
     async rate(asset) {

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { isKeyframe, isVideoFrame, parseFlv } from '../../../src/media/rendition/flv.ts';
+import { isKeyframe, isVideoFrame, parseFlv } from '../../../src/core/pods/rendition/flv.ts';
 import type { RtmpServer } from '../real/rtmp.ts';
 import { until } from '../wait.ts';
 import { expectNoSeam, type Running } from './onair.ts';

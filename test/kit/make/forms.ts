@@ -3,7 +3,7 @@
  * test/unit/dashboard/app/main.forms.test.ts compares the list with the sources.
  */
 import type { Locator, Page } from 'playwright-core';
-import type { Client } from '../../../src/client/index.ts';
+import type { Client } from '../../../src/service/client/index.ts';
 import type { SharedSystem } from '../system/share-system.ts';
 
 /** Markup, SQL, a bidirectional override, a zero-width character, a combining letter, and five characters in one glyph: a valid name. */

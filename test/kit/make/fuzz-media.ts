@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PrepareError } from '../../../src/media/prepare/failure/failure.ts';
-import { checkHeader } from '../../../src/media/prepare/inspect/check-limits.ts';
-import { describeMedia, probe, scanPackets } from '../../../src/media/prepare/inspect/probe.ts';
-import { checkComplete, checkType } from '../../../src/media/prepare/inspect/source.ts';
-import { planRendition } from '../../../src/media/prepare/transcode/plan.ts';
-import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
+import { PrepareError } from '../../../src/core/pods/prepare/failure/failure.ts';
+import { checkHeader } from '../../../src/core/pods/prepare/inspect/check-limits.ts';
+import { describeMedia, probe, scanPackets } from '../../../src/core/pods/prepare/inspect/probe.ts';
+import { checkComplete, checkType } from '../../../src/core/pods/prepare/inspect/source.ts';
+import { planRendition } from '../../../src/core/pods/prepare/transcode/plan.ts';
+import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
 import { ROOT } from '../system/system.ts';
 import { ffmpeg } from './prepare.ts';
 

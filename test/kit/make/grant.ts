@@ -1,5 +1,5 @@
 /** Gives credit to accounts, for tests and benchmarks about something else. */
-import { customer, type Ledger } from '../../../src/billing/ledger/ledger.ts';
+import { customer, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
 
 let given = 0;
 

@@ -1,6 +1,6 @@
 /** Starts a database with the ledger, for tests that need no Kubernetes. */
-import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
+import { createLedger, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { shareTestPostgres } from '../real/postgres.ts';
 import { adjustCredit } from './grant.ts';
 

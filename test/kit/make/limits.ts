@@ -1,5 +1,5 @@
 /** Provides limits for tests about something else. */
-import type { Quotas } from '../../../src/domain/limits/quotas.ts';
+import type { Quotas } from '../../../src/service/domain/limits/quotas.ts';
 
 /** Quotas with room for everything. */
 export const ROOM: Pick<Quotas, 'make' | 'grow' | 'allowed' | 'check'> = {

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
-import { type FetchOptions, fetchInto } from '../../../src/media/prepare/link/fetch.ts';
+import { type FetchOptions, fetchInto } from '../../../src/core/pods/prepare/link/fetch.ts';
 import { halfWritten, quiet, room, serve, sinkTo } from './prepare.ts';
 
 /** Fetches a link; rejects as fetchInto() does, and then expects an empty storage. */

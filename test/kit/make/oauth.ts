@@ -11,7 +11,7 @@
  */
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
-import type { ApiConfig } from '../../../src/server/setup/settings.ts';
+import type { ApiConfig } from '../../../src/service/server/setup/settings.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { query } from '../real/postgres.ts';
 import { type Client as KeyClient, startTestApi, type TestApi } from '../system/api.ts';

@@ -1,36 +1,36 @@
 /** Builds objects as the API server returns them, for tests of the operator's decisions: a test gives the fields that matter. */
 
-import type { Job, Pod } from '../../../src/kube/core.ts';
-import { kubeTime } from '../../../src/lib/clock.ts';
-import { assessTracks } from '../../../src/operator/media/items.ts';
-import type { PodSettings } from '../../../src/operator/pods/security.ts';
-import type { Refusal } from '../../../src/operator/runtime/retries.ts';
-import { decide } from '../../../src/operator/stream/decide.ts';
-import type { Observation } from '../../../src/operator/stream/observation.ts';
-import { buildPod } from '../../../src/operator/stream/pod.ts';
-import { buildProgram, type Playhead } from '../../../src/operator/stream/program.ts';
-import { buildStatus } from '../../../src/operator/stream/status.ts';
+import type { Job, Pod } from '../../../src/core/kube/core.ts';
+import { kubeTime } from '../../../src/core/lib/clock.ts';
+import { assessTracks } from '../../../src/core/operator/media/items.ts';
+import type { PodSettings } from '../../../src/core/operator/pods/security.ts';
+import type { Refusal } from '../../../src/core/operator/runtime/retries.ts';
+import { decide } from '../../../src/core/operator/stream/decide.ts';
+import type { Observation } from '../../../src/core/operator/stream/observation.ts';
+import { buildPod } from '../../../src/core/operator/stream/pod.ts';
+import { buildProgram, type Playhead } from '../../../src/core/operator/stream/program.ts';
+import { buildStatus } from '../../../src/core/operator/stream/status.ts';
 import {
   buildHelpersJob,
   buildJob,
   type WantedHelpers,
   type WantedJob,
   wantRendition,
-} from '../../../src/operator/upload/job.ts';
-import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
-import type { Program } from '../../../src/protocol/program.ts';
-import type { PrepareResult } from '../../../src/protocol/task.ts';
-import type { Destination } from '../../../src/resources/destination/resource.ts';
-import type { Playlist } from '../../../src/resources/playlist/resource.ts';
-import type { LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
-import type { Upload } from '../../../src/resources/upload/resource.ts';
+} from '../../../src/core/operator/upload/job.ts';
+import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
+import type { Program } from '../../../src/core/protocol/program.ts';
+import type { PrepareResult } from '../../../src/core/protocol/task.ts';
+import type { Destination } from '../../../src/core/resources/destination/resource.ts';
+import type { Playlist } from '../../../src/core/resources/playlist/resource.ts';
+import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
+import type { Upload } from '../../../src/core/resources/upload/resource.ts';
 import {
   type MediaInfo,
   type RenditionStatus,
   renditionKey,
   type UploadStatus,
-} from '../../../src/resources/upload/spec.ts';
+} from '../../../src/core/resources/upload/spec.ts';
 
 export const NAMESPACE = 'tv';
 export const NOW = new Date('2026-06-01T12:00:00Z');

@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { createLogger } from '../../../src/lib/log.ts';
-import type { Sink } from '../../../src/media/prepare/link/fetch.ts';
-import { openStorage } from '../../../src/media/storage/open.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import type { Sink } from '../../../src/core/pods/prepare/link/fetch.ts';
+import { openStorage } from '../../../src/core/pods/storage/open.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
 import { run } from '../run.ts';
 import { makeMedia } from './made-media.ts';
 

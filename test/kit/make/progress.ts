@@ -1,8 +1,8 @@
 /** Stands in for the progress server of a working pod. */
 import { randomInt } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
-import type { PrepareProgress } from '../../../src/protocol/task.ts';
-import { PREPARE_PORT } from '../../../src/resources/common/names.ts';
+import type { PrepareProgress } from '../../../src/core/protocol/task.ts';
+import { PREPARE_PORT } from '../../../src/core/resources/common/names.ts';
 
 const chooseAddress = () => `127.${randomInt(20, 250)}.${randomInt(1, 250)}.${randomInt(1, 250)}`;
 

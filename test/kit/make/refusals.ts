@@ -1,6 +1,6 @@
 /** Makes what refuses objects in a namespace of a real control plane (policies, webhooks, quotas), and removes it again. */
-import { PODS } from '../../../src/kube/core.ts';
-import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
+import { PODS } from '../../../src/core/kube/core.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
 import { until } from '../wait.ts';
 
 const resource = (group: string, kind: string, plural: string, namespaced = false): Resource => ({

@@ -1,7 +1,7 @@
 /** Reads what a pod reports as the operator does. */
-import { type PodReport, toPodReport } from '../../../src/operator/stream/pod-report.ts';
-import { listLatestRuns } from '../../../src/operator/stream/sessions.ts';
-import { type Run, readReport, readTimeOnAir, type StreamerReport } from '../../../src/protocol/report.ts';
+import { type PodReport, toPodReport } from '../../../src/core/operator/stream/pod-report.ts';
+import { listLatestRuns } from '../../../src/core/operator/stream/sessions.ts';
+import { type Run, readReport, readTimeOnAir, type StreamerReport } from '../../../src/core/protocol/report.ts';
 
 /** Undefined when the value is no report. */
 export function parsePodReport(value: unknown, isPushed = false): PodReport | undefined {

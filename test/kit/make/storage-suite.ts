@@ -4,8 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { appendPieces, arrivedBytes, deletePieces, joinedPieces } from '../../../src/media/storage/pieces.ts';
-import type { ReadRange, Storage } from '../../../src/media/storage/storage.ts';
+import { appendPieces, arrivedBytes, deletePieces, joinedPieces } from '../../../src/core/pods/storage/pieces.ts';
+import type { ReadRange, Storage } from '../../../src/core/pods/storage/storage.ts';
 
 interface Keeper {
   /** Empty at the start of each test. */

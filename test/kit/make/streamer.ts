@@ -9,10 +9,10 @@ import {
   isKeyframe,
   isVideoFrame,
   parseFlv,
-} from '../../../src/media/rendition/flv.ts';
-import { indexKey, type RenditionIndexV1 } from '../../../src/media/rendition/index.ts';
-import type { Program } from '../../../src/protocol/program.ts';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+} from '../../../src/core/pods/rendition/flv.ts';
+import { indexKey, type RenditionIndexV1 } from '../../../src/core/pods/rendition/index.ts';
+import type { Program } from '../../../src/core/protocol/program.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { run } from '../run.ts';
 import { makeMedia } from './made-media.ts';
 

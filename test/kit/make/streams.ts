@@ -1,7 +1,7 @@
 /** Starts an API server with two accounts, and media and a destination of the first, for the tests of streams. */
 import { expect } from 'vitest';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import type { ApiConfig } from '../../../src/server/setup/settings.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { ApiConfig } from '../../../src/service/server/setup/settings.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../system/api.ts';
 

@@ -3,13 +3,24 @@ import { createHash } from 'node:crypto';
 import { buffer, text } from 'node:stream/consumers';
 import { Value } from 'typebox/value';
 import { expect } from 'vitest';
-import { listChunks } from '../../../src/media/prepare/transcode/chunk-writer.ts';
-import { RenditionOutput } from '../../../src/media/prepare/transcode/rendition-output.ts';
-import { encodedBytes, encodeTags, fileHeader, type NewTag } from '../../../src/media/prepare/transcode/rewriter.ts';
-import { TAG_AUDIO, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
-import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../src/media/rendition/frame-times.ts';
-import { type Chunk, ChunkEntry, chunkKey, entryKey, type RenditionIndex } from '../../../src/media/rendition/index.ts';
-import { type Storage, StorageError } from '../../../src/media/storage/storage.ts';
+import { listChunks } from '../../../src/core/pods/prepare/transcode/chunk-writer.ts';
+import { RenditionOutput } from '../../../src/core/pods/prepare/transcode/rendition-output.ts';
+import {
+  encodedBytes,
+  encodeTags,
+  fileHeader,
+  type NewTag,
+} from '../../../src/core/pods/prepare/transcode/rewriter.ts';
+import { TAG_AUDIO, TAG_VIDEO } from '../../../src/core/pods/rendition/flv.ts';
+import { audioFramesFor, audioSlotMs, videoSlotMs } from '../../../src/core/pods/rendition/frame-times.ts';
+import {
+  type Chunk,
+  ChunkEntry,
+  chunkKey,
+  entryKey,
+  type RenditionIndex,
+} from '../../../src/core/pods/rendition/index.ts';
+import { type Storage, StorageError } from '../../../src/core/pods/storage/storage.ts';
 
 export const FPS = 24;
 export const KEY = 'renditions/x/video-720p24.flv';

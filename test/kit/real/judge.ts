@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parse } from 'yaml';
-import type { KubeObject } from '../../../src/kube/types.ts';
+import type { KubeObject } from '../../../src/core/kube/types.ts';
 import { run } from '../../../tools/process/run.ts';
 import { ensureHealth } from './go-programs.ts';
 

@@ -1,10 +1,10 @@
-/** Helps tests of src/kube: a silent logger, objects with versions, a server with scripted answers. */
+/** Helps tests of src/core/kube: a silent logger, objects with versions, a server with scripted answers. */
 
 import { writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { KubeObject, Resource, Stored } from '../../../src/kube/types.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import type { KubeObject, Resource, Stored } from '../../../src/core/kube/types.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
 
 export const silent = createLogger('test', 'silent');
 

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
 import { type BinariesOptions, ensureBinaries } from '../../../tools/control-plane/binaries.ts';
 import {
   type ControlPlane,

@@ -2,9 +2,9 @@
  * Runs a node agent as a process of its own, so that a test can kill it. Its one argument is JSON: the arguments of `runNode`, with a
  * kubeconfig instead of a connection. It prints `ready`.
  */
-import { createKube } from '../../../src/kube/client.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
 import { type NodeOptions, runNode } from '../../../tools/node-agent/run.ts';
 
 export type AgentArguments = Omit<NodeOptions, 'kube' | 'log' | 'clock'> & { kubeconfig: string };

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { inject } from 'vitest';
-import { createLogger } from '../../../src/lib/log.ts';
-import { migrate } from '../../../src/server/migrate.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { migrate } from '../../../src/service/server/migrate.ts';
 import { startPostgres } from '../../../tools/local/postgres.ts';
 import { chosenWay, type Way } from './engine/find.ts';
 

@@ -5,8 +5,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import type { Pod } from '../../../src/kube/core.ts';
-import { environment } from '../../../src/settings/environment.ts';
+import type { Pod } from '../../../src/core/kube/core.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { until } from '../wait.ts';
 

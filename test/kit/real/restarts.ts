@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Agent, request } from 'node:https';
 import { join } from 'node:path';
 import { expect, vi } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
 import { spawnChild } from '../../../tools/process/processes.ts';
 import type { TestKubernetes } from './kubernetes.ts';
 

@@ -5,7 +5,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { S3Client } from '@aws-sdk/client-s3';
-import type { StorageCredentials } from '../../../src/media/storage/storage.ts';
+import type { StorageCredentials } from '../../../src/core/pods/storage/storage.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { until } from '../wait.ts';
 import { ensureGoPrograms } from './go-programs.ts';

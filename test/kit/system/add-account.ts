@@ -1,7 +1,7 @@
 /** Adds an account to a running system, as it would be after the sign-up. */
 import { randomBytes } from 'node:crypto';
-import { openAuth } from '../../../src/auth/open.ts';
-import { type Client, createClient } from '../../../src/client/index.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
+import { type Client, createClient } from '../../../src/service/client/index.ts';
 import { giveCredit } from '../make/ledger.ts';
 import type { Shared } from './system.ts';
 import { readSetting } from './traces.ts';

@@ -1,9 +1,9 @@
 /** Runs an operator beside a test API, and makes objects of the API's accounts as people with kubectl do. */
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/resources/common/names.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { runOperator } from '../../../src/core/operator/main.ts';
+import { operatorConfig } from '../../../src/core/operator/runtime/settings.ts';
+import { ACCOUNT_LABEL, API_VERSION } from '../../../src/core/resources/common/names.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { SETTINGS } from '../make/operator.ts';
 import { silent } from '../real/kube.ts';

@@ -3,21 +3,21 @@
  * Tests write the status in the operator's place.
  */
 
-import { openAuth } from '../../../src/auth/open.ts';
-import type { createAuthService } from '../../../src/auth/service.ts';
-import { createKube } from '../../../src/kube/client.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { FINALIZER } from '../../../src/resources/common/names.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamStatus } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
-import { type RunningApi, runApi } from '../../../src/server/main.ts';
-import { type ApiConfig, apiConfig } from '../../../src/server/setup/settings.ts';
-import { withOverrides } from '../../../src/settings/service/limits.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { FINALIZER } from '../../../src/core/resources/common/names.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamStatus } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import type { UploadStatus } from '../../../src/core/resources/upload/spec.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
+import type { createAuthService } from '../../../src/service/auth/service.ts';
+import { type RunningApi, runApi } from '../../../src/service/server/main.ts';
+import { type ApiConfig, apiConfig } from '../../../src/service/server/setup/settings.ts';
+import { withOverrides } from '../../../src/service/settings/limits.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
 import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
 import { shareTestPostgres } from '../real/postgres.ts';

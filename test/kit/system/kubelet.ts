@@ -3,9 +3,9 @@
  * collection, admission) is the real control plane's.
  */
 
-import { NODES, PODS, type Pod, type PodStatus } from '../../../src/kube/core.ts';
-import type { Kube, KubeObject } from '../../../src/kube/types.ts';
-import { kubeTime } from '../../../src/lib/clock.ts';
+import { NODES, PODS, type Pod, type PodStatus } from '../../../src/core/kube/core.ts';
+import type { Kube, KubeObject } from '../../../src/core/kube/types.ts';
+import { kubeTime } from '../../../src/core/lib/clock.ts';
 
 const NODE = 'test-node';
 

@@ -3,20 +3,20 @@
  * acts on them. The test drives the pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { EVENTS, JOBS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
-import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { type RunningOperator, runOperator } from '../../../src/operator/main.ts';
-import type { OperatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { API_VERSION } from '../../../src/resources/common/names.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { DEFAULT_PREPARED_BYTES } from '../../../src/settings/common.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { EVENTS, JOBS, NAMESPACES, PODS, type Pod, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { type RunningOperator, runOperator } from '../../../src/core/operator/main.ts';
+import type { OperatorConfig } from '../../../src/core/operator/runtime/settings.ts';
+import { API_VERSION } from '../../../src/core/resources/common/names.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { DEFAULT_PREPARED_BYTES } from '../../../src/core/settings/common.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { MEDIA, SETTINGS } from '../make/operator.ts';
 import { silent } from '../real/kube.ts';

@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { Writable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import pino from 'pino';
-import { AppError } from '../../../src/lib/errors.ts';
-import { type Principal, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
-import { buildServer, type ServerDeps } from '../../../src/server/app/app.ts';
-import { type ApiConfig, apiConfig } from '../../../src/server/setup/settings.ts';
+import { AppError } from '../../../src/service/lib/errors.ts';
+import { type Principal, SCOPES, type Scope } from '../../../src/service/lib/scopes.ts';
+import { buildServer, type ServerDeps } from '../../../src/service/server/app/app.ts';
+import { type ApiConfig, apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { ROOM } from '../make/limits.ts';
 
 export interface TestServer {

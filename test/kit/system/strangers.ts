@@ -2,7 +2,7 @@
  * Makes strangers for the attack tests: ordinary accounts of the shared local system (share-system.ts), without privileges. None has ever
  * had credit.
  */
-import type { Client } from '../../../src/client/index.ts';
+import type { Client } from '../../../src/service/client/index.ts';
 import { shareSystem } from './share-system.ts';
 import type { Shared } from './system.ts';
 

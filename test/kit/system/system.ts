@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Client, createClient } from '../../../src/client/index.ts';
+import { type Client, createClient } from '../../../src/service/client/index.ts';
 import type { LocalFacts as AllFacts } from '../../../tools/local/state.ts';
 import { until } from '../wait.ts';
 import { LOCAL_MAIN, ROOT } from './app.ts';

@@ -13,8 +13,8 @@ import {
   STREAMER_PORT,
   VIEW_KEY_KEY,
   VIEW_KEY_SECRET,
-} from '../../../src/resources/common/names.ts';
-import { viewToken } from '../../../src/resources/stream/view-token.ts';
+} from '../../../src/core/resources/common/names.ts';
+import { viewToken } from '../../../src/core/resources/stream/view-token.ts';
 import { kubectl } from '../kubectl.ts';
 import type { Shared } from './system.ts';
 

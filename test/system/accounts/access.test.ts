@@ -1,7 +1,12 @@
 /** Tests the credentials of an account: its owner alone makes, sees and revokes them, on any server. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { ApiKey, ConnectedApp, CreatedApiKey, PersonSession } from '../../../src/domain/accounts/record.ts';
-import type { RunningApi } from '../../../src/server/main.ts';
+import type {
+  ApiKey,
+  ConnectedApp,
+  CreatedApiKey,
+  PersonSession,
+} from '../../../src/service/domain/accounts/record.ts';
+import type { RunningApi } from '../../../src/service/server/main.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
 import {
   authorize,

@@ -3,12 +3,12 @@
  * behind.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SECRETS } from '../../../src/kube/core.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { SECRETS } from '../../../src/core/kube/core.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import {
   authorize,

@@ -3,7 +3,7 @@
  * wrong arguments of every list.
  */
 import { type GraphQLField, type GraphQLSchema, getNamedType, isRequiredArgument } from 'graphql';
-import type { Json, OpenApi } from '../../../src/server/openapi/document.ts';
+import type { Json, OpenApi } from '../../../src/service/server/openapi/document.ts';
 import { listWrongValues, resolveSchema, type Schema, type Wrong, writeJson } from '../../kit/make/bad-input.ts';
 
 export interface BadOperation {

@@ -1,9 +1,9 @@
 /** Tests the feed of changes on real servers: a follower receives each change of the account, and nothing else. */
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createClient, type FeedNews, problems } from '../../../src/client/index.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { MAX_FEEDS } from '../../../src/server/events/changes.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { createClient, type FeedNews, problems } from '../../../src/service/client/index.ts';
+import { MAX_FEEDS } from '../../../src/service/server/events/changes.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';

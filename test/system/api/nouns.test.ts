@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { SECRETS } from '../../../src/kube/core.ts';
-import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { SECRETS } from '../../../src/core/kube/core.ts';
+import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 

@@ -1,9 +1,9 @@
 /** Tests POST /v1/playlists with `streamID`: the stream plays the new playlist, or no playlist remains. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { MAX_PLAYLISTS } from '../../../src/resources/stream/spec.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { MAX_PLAYLISTS } from '../../../src/core/resources/stream/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { createQuery } from '../../kit/make/graphql.ts';

@@ -3,13 +3,13 @@
  * operationId.
  */
 import { expect } from 'vitest';
-import type { Resource } from '../../../src/kube/types.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import type { Phase } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import type { Resource } from '../../../src/core/kube/types.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { Phase } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { beginScanning } from '../../kit/make/crypto-settings.ts';
 import { inMinutes, type Streams } from '../../kit/make/streams.ts';

@@ -1,7 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ERRORS } from '../../../src/lib/errors.ts';
+import { ERRORS } from '../../../src/service/lib/errors.ts';
 import { run } from '../../kit/run.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { tempDir } from '../../kit/temp-dir.ts';

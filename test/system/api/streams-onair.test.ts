@@ -1,11 +1,11 @@
 import { createServer, type Server } from 'node:http';
 import { setTimeout as later } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVENTS, PODS } from '../../../src/kube/core.ts';
-import type { KubeObject } from '../../../src/kube/types.ts';
-import { encodeHeader, encodeTag, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
-import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { EVENTS, PODS } from '../../../src/core/kube/core.ts';
+import type { KubeObject } from '../../../src/core/kube/types.ts';
+import { encodeHeader, encodeTag, TAG_VIDEO } from '../../../src/core/pods/rendition/flv.ts';
+import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { inMinutes, type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import type { Client, TestApi } from '../../kit/system/api.ts';

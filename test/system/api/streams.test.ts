@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { exampleStream } from '../../../src/domain/streams/examples.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { exampleStream } from '../../../src/service/domain/streams/examples.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { inMinutes, type List, type Stream, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import type { Answer, Client, TestApi } from '../../kit/system/api.ts';

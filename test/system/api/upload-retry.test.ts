@@ -1,10 +1,10 @@
 /** Tests retries of a failed link under the same objectID, through every API, within the limits of a new one. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Upload } from '../../../src/domain/uploads/record.ts';
-import { RETRY_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
-import { withOverrides } from '../../../src/settings/service/limits.ts';
+import { RETRY_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import type { UploadStatus } from '../../../src/core/resources/upload/spec.ts';
+import type { Upload } from '../../../src/service/domain/uploads/record.ts';
+import { withOverrides } from '../../../src/service/settings/limits.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';

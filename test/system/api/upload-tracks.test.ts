@@ -1,9 +1,9 @@
 /** Tests the choice of tracks through every API: what reaches the operator, and what is refused. */
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Upload } from '../../../src/domain/uploads/record.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import type { TrackChoice } from '../../../src/resources/upload/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import type { TrackChoice } from '../../../src/core/resources/upload/spec.ts';
+import type { Upload } from '../../../src/service/domain/uploads/record.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { parseUploadId, tusWire } from '../../kit/make/tus-wire.ts';

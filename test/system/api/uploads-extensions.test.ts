@@ -2,11 +2,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStorage } from '../../../src/media/storage/open.ts';
-import { joinedPieces } from '../../../src/media/storage/pieces.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { incomingKeys } from '../../../src/resources/upload/spec.ts';
+import { openStorage } from '../../../src/core/pods/storage/open.ts';
+import { joinedPieces } from '../../../src/core/pods/storage/pieces.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { incomingKeys } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { buildChecksum, parseUploadId, TUS_PATH, type TusWire, tusWire } from '../../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';

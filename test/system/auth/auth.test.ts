@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuth } from '../../../src/auth/better-auth.ts';
-import { type AuthService, createAuthService } from '../../../src/auth/service.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
-import { migrate } from '../../../src/server/migrate.ts';
+import { createAuth } from '../../../src/service/auth/better-auth.ts';
+import { type AuthService, createAuthService } from '../../../src/service/auth/service.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
+import { migrate } from '../../../src/service/server/migrate.ts';
 import { startTestPostgres } from '../../kit/real/postgres.ts';
 
 let postgres: Awaited<ReturnType<typeof startTestPostgres>>;

@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { AUTH_PATHS } from '../../../src/server/auth/paths.ts';
+import { AUTH_PATHS } from '../../../src/service/server/auth/paths.ts';
 import { type LyingOidc, startLyingOidc } from '../../kit/fake/oidc.ts';
 import { startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import {

@@ -15,11 +15,11 @@ import {
   isNonNullType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { PERSON, SCOPES, type Scope } from '../../../src/lib/scopes.ts';
-import { schemaDocument } from '../../../src/server/graphql/schema.ts';
-import { describeApi } from '../../../src/server/openapi/describe.ts';
-import type { Operation } from '../../../src/server/operations/list.ts';
-import { isOperation, OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { PERSON, SCOPES, type Scope } from '../../../src/service/lib/scopes.ts';
+import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
+import { describeApi } from '../../../src/service/server/openapi/describe.ts';
+import type { Operation } from '../../../src/service/server/operations/list.ts';
+import { isOperation, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';

@@ -3,9 +3,9 @@
  * number of hashed passwords, and of statements to the database.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { type Auth, createAuth } from '../../../src/auth/better-auth.ts';
-import { createPool } from '../../../src/db/pool.ts';
-import { AUTH_PATHS } from '../../../src/server/auth/paths.ts';
+import { type Auth, createAuth } from '../../../src/service/auth/better-auth.ts';
+import { createPool } from '../../../src/service/db/pool.ts';
+import { AUTH_PATHS } from '../../../src/service/server/auth/paths.ts';
 import { shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 
 const secret = 'a secret of the test, long enough for the auth library';

@@ -2,9 +2,9 @@
  * Tests manual operations of staff: each is done once, has a reason, and is in an audit; and reconciling finds differences.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { parseCredits, runAdmin } from '../../../src/billing/audit/admin/command.ts';
-import { readStatement } from '../../../src/billing/ledger/store.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
+import { parseCredits, runAdmin } from '../../../src/service/billing/audit/admin/command.ts';
+import { readStatement } from '../../../src/service/billing/ledger/store.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { query } from '../../kit/real/postgres.ts';
 

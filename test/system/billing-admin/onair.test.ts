@@ -3,8 +3,8 @@
  * can start one. After the suspension exactly the streams that should be on air are back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
+import { runAdmin } from '../../../src/service/billing/audit/admin/command.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { connectAgent, withKey } from '../../kit/make/agents.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { MEDIA } from '../../kit/make/operator.ts';

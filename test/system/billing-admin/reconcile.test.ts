@@ -3,12 +3,12 @@
  * changes one row. The report names the difference, its subject and the remedy.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
-import { parsePrices } from '../../../src/billing/ledger/prices.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import type { LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { Session } from '../../../src/resources/stream/sessions.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { Session } from '../../../src/core/resources/stream/sessions.ts';
+import { runAdmin } from '../../../src/service/billing/audit/admin/command.ts';
+import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { query } from '../../kit/real/postgres.ts';
 

@@ -3,11 +3,11 @@
  * suspension brings them back.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
-import { beginDeletion, endDeletion } from '../../../src/domain/accounts/store.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { runAdmin } from '../../../src/service/billing/audit/admin/command.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
+import { beginDeletion, endDeletion } from '../../../src/service/domain/accounts/store.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 

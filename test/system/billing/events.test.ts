@@ -1,7 +1,7 @@
 /** Tests the database's notifications of money: listeners receive each change at its commit, from any writer. */
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { CHANNEL, createLedgerEvents } from '../../../src/billing/ledger/events.ts';
-import { listen } from '../../../src/db/listen.ts';
+import { CHANNEL, createLedgerEvents } from '../../../src/service/billing/ledger/events.ts';
+import { listen } from '../../../src/service/db/listen.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { query } from '../../kit/real/postgres.ts';

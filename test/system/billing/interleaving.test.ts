@@ -6,9 +6,9 @@
 import fc from 'fast-check';
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createLedger, LedgerError, type Posted } from '../../../src/billing/ledger/ledger.ts';
-import { readLedgerFaults } from '../../../src/billing/ledger/store.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
+import { createLedger, LedgerError, type Posted } from '../../../src/service/billing/ledger/ledger.ts';
+import { readLedgerFaults } from '../../../src/service/billing/ledger/store.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { query } from '../../kit/real/postgres.ts';
 

@@ -1,10 +1,10 @@
 /** Tests the jobs of billing on a real Postgres, with the runners of two processes. */
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type BillingJob, dueInMs, jobMetrics, retryMs, startJobs } from '../../../src/billing/ledger/jobs.ts';
-import { createLeases } from '../../../src/db/leases.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { type BillingJob, dueInMs, jobMetrics, retryMs, startJobs } from '../../../src/service/billing/ledger/jobs.ts';
+import { createLeases } from '../../../src/service/db/leases.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { until } from '../../kit/wait.ts';

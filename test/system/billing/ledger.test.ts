@@ -1,7 +1,7 @@
 /** Tests that the ledger only grows, adds up, and refuses below the floor: the database enforces it for every writer. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Charge, LedgerTransaction } from '../../../src/billing/ledger/ledger.ts';
-import { readLedgerFaults, readStatement } from '../../../src/billing/ledger/store.ts';
+import type { Charge, LedgerTransaction } from '../../../src/service/billing/ledger/ledger.ts';
+import { readLedgerFaults, readStatement } from '../../../src/service/billing/ledger/store.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { query } from '../../kit/real/postgres.ts';
 

@@ -1,16 +1,16 @@
 /** Tests that usage and the statement equal the ledger: to the credit, in any zone, on any page. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dayAt } from '../../../src/billing/ledger/days.ts';
-import { parsePrices } from '../../../src/billing/ledger/prices.ts';
-import type { LedgerEntry } from '../../../src/billing/ledger/record.ts';
-import { createBillingService } from '../../../src/billing/ledger/service.ts';
-import type { StatementArgs } from '../../../src/billing/ledger/statement.ts';
-import { createMeter } from '../../../src/billing/metering/meter.ts';
-import type { Connection } from '../../../src/lib/list-page.ts';
-import type { Principal } from '../../../src/lib/scopes.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import type { LoopStream } from '../../../src/resources/stream/resource.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import { dayAt } from '../../../src/service/billing/ledger/days.ts';
+import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import type { LedgerEntry } from '../../../src/service/billing/ledger/record.ts';
+import { createBillingService } from '../../../src/service/billing/ledger/service.ts';
+import type { StatementArgs } from '../../../src/service/billing/ledger/statement.ts';
+import { createMeter } from '../../../src/service/billing/metering/meter.ts';
+import type { Connection } from '../../../src/service/lib/list-page.ts';
+import type { Principal } from '../../../src/service/lib/scopes.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 
 let it: TestLedger;

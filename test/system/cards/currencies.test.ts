@@ -1,14 +1,14 @@
 /** Tests that a payment page charges the sum that the ledger books, in currencies that Stripe counts in other units. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openPayments } from '../../../src/billing/cards/open.ts';
-import { createTopUpService } from '../../../src/billing/cards/service.ts';
-import { cardSettings } from '../../../src/billing/cards/settings.ts';
-import type { Payments } from '../../../src/billing/cards/stripe.ts';
-import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
-import { readCurrencyDigits } from '../../../src/billing/ledger/store.ts';
-import { migrateTables } from '../../../src/db/migrate.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { openPayments } from '../../../src/service/billing/cards/open.ts';
+import { createTopUpService } from '../../../src/service/billing/cards/service.ts';
+import { cardSettings } from '../../../src/service/billing/cards/settings.ts';
+import type { Payments } from '../../../src/service/billing/cards/stripe.ts';
+import { createLedger, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
+import { readCurrencyDigits } from '../../../src/service/billing/ledger/store.ts';
+import { migrateTables } from '../../../src/service/db/migrate.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 

@@ -1,14 +1,14 @@
 /** Tests top-ups by card on a real Postgres, against a stand-in for Stripe's API, through the same APIs as customers. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createTopUpJob } from '../../../src/billing/cards/job.ts';
-import { openPayments } from '../../../src/billing/cards/open.ts';
-import type { TopUp } from '../../../src/billing/cards/record.ts';
-import { createTopUpService } from '../../../src/billing/cards/service.ts';
-import { cardSettings } from '../../../src/billing/cards/settings.ts';
-import type { Payments } from '../../../src/billing/cards/stripe.ts';
-import { createLedger, type Ledger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import { createTopUpJob } from '../../../src/service/billing/cards/job.ts';
+import { openPayments } from '../../../src/service/billing/cards/open.ts';
+import type { TopUp } from '../../../src/service/billing/cards/record.ts';
+import { createTopUpService } from '../../../src/service/billing/cards/service.ts';
+import { cardSettings } from '../../../src/service/billing/cards/settings.ts';
+import type { Payments } from '../../../src/service/billing/cards/stripe.ts';
+import { createLedger, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { type StripeStub, signEvent, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';

@@ -9,8 +9,8 @@ import {
   MANAGED_BY_LABEL,
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
-} from '../../../src/resources/common/names.ts';
-import { environment } from '../../../src/settings/environment.ts';
+} from '../../../src/core/resources/common/names.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { CHART } from '../../../tools/generate/chart/generate.ts';
 import { ALERTS } from '../../../tools/generate/monitoring/rules.ts';
 import { run } from '../../../tools/process/run.ts';

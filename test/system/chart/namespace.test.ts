@@ -1,9 +1,9 @@
 /** Tests where the streams of a release are, as both Helms determine it in a real cluster. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { NAMESPACES } from '../../../src/kube/core.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { environment } from '../../../src/settings/environment.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { NAMESPACES } from '../../../src/core/kube/core.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
 import { type Helm, openHelms, type Values } from '../../kit/real/helm/index.ts';
 import { INLINE, OPERATOR_ONLY } from '../../kit/real/helm/values.ts';

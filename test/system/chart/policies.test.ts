@@ -1,8 +1,8 @@
 /** Tests what the chart’s admission policy lets the operator do with Secrets, on a real kube-apiserver. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { NAMESPACES, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
 import { openHelms } from '../../kit/real/helm/index.ts';
 import { INLINE } from '../../kit/real/helm/values.ts';
 import { startSmallKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';

@@ -3,8 +3,8 @@ import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildASTSchema, Kind, lexicographicSortSchema, parse, printSchema, visit } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Principal } from '../../../src/lib/scopes.ts';
-import { schemaDocument } from '../../../src/server/graphql/schema.ts';
+import type { Principal } from '../../../src/service/lib/scopes.ts';
+import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';
 import { installNpm, must } from './install.ts';
 

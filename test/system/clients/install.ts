@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../src/settings/environment.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
 import { withFileLock } from '../../../tools/process/filelock.ts';
 import { ensurePrograms } from '../../../tools/process/preflight.ts';

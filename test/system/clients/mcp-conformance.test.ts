@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { environment } from '../../../src/settings/environment.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
 import { tempDir } from '../../kit/temp-dir.ts';
 import { installNpm } from './install.ts';

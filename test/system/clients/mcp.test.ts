@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { environment } from '../../../src/settings/environment.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
 import { installNpm, installPython } from './install.ts';
 import { ADA, serveTools, type Tools } from './mcp/serve.ts';

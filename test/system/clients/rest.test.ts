@@ -6,7 +6,7 @@ import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { describeApi } from '../../../src/server/openapi/describe.ts';
+import { describeApi } from '../../../src/service/server/openapi/describe.ts';
 import { standIn } from '../../kit/fake/standin.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { installNpm, installOnce, installPython, must } from './install.ts';

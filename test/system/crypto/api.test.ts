@@ -1,8 +1,8 @@
 /** Tests crypto deposits through the APIs and pages of programs and users. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { openCrypto } from '../../../src/billing/crypto/open.ts';
-import { createCryptoService } from '../../../src/billing/crypto/service.ts';
-import type { CryptoConfig } from '../../../src/billing/crypto/settings.ts';
+import { openCrypto } from '../../../src/service/billing/crypto/open.ts';
+import { createCryptoService } from '../../../src/service/billing/crypto/service.ts';
+import type { CryptoConfig } from '../../../src/service/billing/crypto/settings.ts';
 import { beginScanning, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';

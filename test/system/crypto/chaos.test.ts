@@ -3,9 +3,9 @@
  */
 import type pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { reconcile } from '../../../src/billing/audit/reconcile.ts';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
+import { reconcile } from '../../../src/service/billing/audit/reconcile.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { startTestEvm, type TestEvm } from '../../kit/make/crypto.ts';
 import { scatterData, transferData } from '../../kit/make/evm-token.ts';
 import { whyNoAnvil } from '../../kit/real/anvil.ts';

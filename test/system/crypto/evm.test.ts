@@ -1,6 +1,6 @@
 /** Tests deposits on a real EVM node: each payment is credited once, or has a reason why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
+import type { CryptoDeposit } from '../../../src/service/billing/crypto/record.ts';
 import { startTestEvm, type TestEvm } from '../../kit/make/crypto.ts';
 import { scatterData, transferData } from '../../kit/make/evm-token.ts';
 import { whyNoAnvil } from '../../kit/real/anvil.ts';

@@ -3,11 +3,11 @@
  * credit.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { CryptoDeposit } from '../../../src/billing/crypto/record.ts';
-import { runBilling } from '../../../src/billing/main.ts';
-import { billingConfig } from '../../../src/billing/setup/settings.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { apiConfig } from '../../../src/server/setup/settings.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import type { CryptoDeposit } from '../../../src/service/billing/crypto/record.ts';
+import { runBilling } from '../../../src/service/billing/main.ts';
+import { billingConfig } from '../../../src/service/billing/setup/settings.ts';
+import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { CRYPTO_SETTINGS, ETHEREUM } from '../../kit/make/crypto-settings.ts';
 import { startAnvil, whyNoAnvil } from '../../kit/real/anvil.ts';
 import { silent } from '../../kit/real/kube.ts';

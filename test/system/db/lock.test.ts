@@ -1,7 +1,7 @@
 /** Tests the lock of migrations on a real Postgres whose sessions end. */
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { withMigrationLock } from '../../../src/db/lock.ts';
+import { withMigrationLock } from '../../../src/service/db/lock.ts';
 import { shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 
 let postgres: TestPostgres;

@@ -1,10 +1,10 @@
 /** Tests the test of a destination from the client's side; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import type { TestStatus } from '../../../src/resources/destination/spec.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { TEST_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import type { TestStatus } from '../../../src/core/resources/destination/spec.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { call } from '../../kit/system/api.ts';

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
-import { environment } from '../../../src/settings/environment.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { run } from '../../../tools/process/run.ts';
 import { isReachable } from '../../kit/real/engine/api.ts';
 import { engineLayout } from '../../kit/real/engine/layout.ts';

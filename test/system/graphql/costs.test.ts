@@ -14,8 +14,8 @@ import {
   isObjectType,
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createSchema } from '../../../src/server/graphql/schema.ts';
-import type { Services } from '../../../src/server/setup/services.ts';
+import { createSchema } from '../../../src/service/server/graphql/schema.ts';
+import type { Services } from '../../../src/service/server/setup/services.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 

@@ -1,7 +1,7 @@
 import { serverAudits } from 'graphql-http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SECRETS } from '../../../src/kube/core.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { SECRETS } from '../../../src/core/kube/core.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery, type Result } from '../../kit/make/graphql.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';

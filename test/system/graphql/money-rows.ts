@@ -1,9 +1,9 @@
 /** Fills an account with many rows of every kind about money, for tests of lists. */
 
-import { buildContent } from '../../../src/billing/invoices/document.ts';
-import { insertInvoice } from '../../../src/billing/invoices/store.ts';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
+import { buildContent } from '../../../src/service/billing/invoices/document.ts';
+import { insertInvoice } from '../../../src/service/billing/invoices/store.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { adjustCredit } from '../../kit/make/grant.ts';
 import { query } from '../../kit/real/postgres.ts';
 

@@ -1,7 +1,7 @@
 /** Tests lists with orders of their own: the events of a stream, and the versions of a playlist. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { EVENTS } from '../../../src/kube/core.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { EVENTS } from '../../../src/core/kube/core.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';

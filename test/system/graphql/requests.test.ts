@@ -13,10 +13,10 @@ import {
 } from 'graphql';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { EVENTS } from '../../../src/kube/core.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { schemaDocument } from '../../../src/server/graphql/schema.ts';
-import { apiConfig } from '../../../src/server/setup/settings.ts';
+import { EVENTS } from '../../../src/core/kube/core.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
+import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';

@@ -3,19 +3,19 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Readiness, Stream } from '../../../src/domain/streams/record.ts';
-import type { Stored } from '../../../src/kube/types.ts';
-import { READINESS_ISSUES } from '../../../src/lib/codes/streams.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
+import type { Stored } from '../../../src/core/kube/types.ts';
+import { READINESS_ISSUES } from '../../../src/core/lib/codes/streams.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import {
   ALWAYS_REPORTED,
   type LoopStreamSpec,
   type LoopStreamStatus,
   PHASES,
   READINESS_CONDITIONS,
-} from '../../../src/resources/stream/spec.ts';
+} from '../../../src/core/resources/stream/spec.ts';
+import type { Readiness, Stream } from '../../../src/service/domain/streams/record.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { kubectl } from '../../kit/kubectl.ts';
 import { createQuery } from '../../kit/make/graphql.ts';

@@ -2,12 +2,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Credentials } from '../../../src/auth/service.ts';
-import { AppError } from '../../../src/lib/errors.ts';
-import { createLogger } from '../../../src/lib/log.ts';
-import { type Principal, SCOPES } from '../../../src/lib/scopes.ts';
-import { createHttpMetrics } from '../../../src/server/http/metrics.ts';
-import { createRedisCounter } from '../../../src/server/http/redis.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
+import type { Credentials } from '../../../src/service/auth/service.ts';
+import { AppError } from '../../../src/service/lib/errors.ts';
+import { type Principal, SCOPES } from '../../../src/service/lib/scopes.ts';
+import { createHttpMetrics } from '../../../src/service/server/http/metrics.ts';
+import { createRedisCounter } from '../../../src/service/server/http/redis.ts';
 import { startTestRedis, type TestRedis } from '../../kit/real/redis.ts';
 import { startTestApi } from '../../kit/system/api.ts';
 import { startApiProcess } from '../../kit/system/api-process.ts';

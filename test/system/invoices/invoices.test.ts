@@ -1,13 +1,13 @@
 /** Tests invoices on a real Postgres: every charge is on exactly one of them, numbers have no gaps, and nothing changes later. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { runAdmin } from '../../../src/billing/audit/admin/command.ts';
-import { reconcile } from '../../../src/billing/audit/reconcile.ts';
-import { createIssuer, type Issuer } from '../../../src/billing/invoices/issue.ts';
-import { createInvoiceJob } from '../../../src/billing/invoices/job.ts';
-import { createInvoiceService } from '../../../src/billing/invoices/service.ts';
-import type { Seller } from '../../../src/billing/invoices/settings.ts';
-import { createLedger, customer, type Ledger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool, type Db } from '../../../src/db/pool.ts';
+import { runAdmin } from '../../../src/service/billing/audit/admin/command.ts';
+import { reconcile } from '../../../src/service/billing/audit/reconcile.ts';
+import { createIssuer, type Issuer } from '../../../src/service/billing/invoices/issue.ts';
+import { createInvoiceJob } from '../../../src/service/billing/invoices/job.ts';
+import { createInvoiceService } from '../../../src/service/billing/invoices/service.ts';
+import type { Seller } from '../../../src/service/billing/invoices/settings.ts';
+import { createLedger, customer, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import { adjustCredit } from '../../kit/make/grant.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';

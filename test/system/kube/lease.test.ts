@@ -1,17 +1,17 @@
 /** Tests several candidates for leadership, before a real API server and proxies that cut them off from it. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { LEASES, type LeaseSpec, NAMESPACES, SECRETS } from '../../../src/kube/core.ts';
-import { createElector, type Elector, guardWrites } from '../../../src/kube/lease.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { sleep } from '../../../src/lib/clock.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { LOST_LEASE_STATUS } from '../../../src/operator/runtime/leader-election.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { LEASES, type LeaseSpec, NAMESPACES, SECRETS } from '../../../src/core/kube/core.ts';
+import { createElector, type Elector, guardWrites } from '../../../src/core/kube/lease.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { runOperator } from '../../../src/core/operator/main.ts';
+import { LOST_LEASE_STATUS } from '../../../src/core/operator/runtime/leader-election.ts';
+import { operatorConfig } from '../../../src/core/operator/runtime/settings.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { type Fault, type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { silent, THINGS, thing, writeKubeconfig } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';

@@ -1,13 +1,13 @@
 /** Tests that nobody touches definitions whose objects may be stored as v1alpha1, and that each says the way on. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { CRDS } from '../../../src/kube/core.ts';
-import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { DEFINITION_NAMES } from '../../../src/resources/common/names.ts';
-import { customResourceDefinitions } from '../../../src/resources/crd/crds.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { CRDS } from '../../../src/core/kube/core.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { runOperator } from '../../../src/core/operator/main.ts';
+import { operatorConfig } from '../../../src/core/operator/runtime/settings.ts';
+import { DEFINITION_NAMES } from '../../../src/core/resources/common/names.ts';
+import { customResourceDefinitions } from '../../../src/core/resources/crd/crds.ts';
 import { CHART } from '../../../tools/generate/chart/generate.ts';
 import { installDefinitions } from '../../../tools/local/definitions.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';

@@ -1,15 +1,15 @@
 /** Tests the client, the reflector and the recorder with the real API server, and with one that fails in every known way. */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { EVENTS, NAMESPACES } from '../../../src/kube/core.ts';
-import { createEventRecorder } from '../../../src/kube/events.ts';
-import { createReflector, type Reflector } from '../../../src/kube/reflector.ts';
-import { type Kube, KubeError, type KubeObject } from '../../../src/kube/types.ts';
-import { sleep } from '../../../src/lib/clock.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec, LoopStreamStatus } from '../../../src/resources/stream/spec.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { EVENTS, NAMESPACES } from '../../../src/core/kube/core.ts';
+import { createEventRecorder } from '../../../src/core/kube/events.ts';
+import { createReflector, type Reflector } from '../../../src/core/kube/reflector.ts';
+import { type Kube, KubeError, type KubeObject } from '../../../src/core/kube/types.ts';
+import { sleep } from '../../../src/core/lib/clock.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec, LoopStreamStatus } from '../../../src/core/resources/stream/spec.ts';
 import { type Fault, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { silent, writeKubeconfig } from '../../kit/real/kube.ts';
 import { shareTestKubernetes, type TestKubernetes } from '../../kit/real/kubernetes.ts';

@@ -3,15 +3,15 @@
  * mistake.
  */
 import { afterAll, beforeAll, describe, expect, onTestFailed, test } from 'vitest';
-import { CRDS } from '../../../src/kube/core.ts';
-import { collectionPath } from '../../../src/kube/paths.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { SENTENCES } from '../../../src/lib/sentences.ts';
-import { customResourceDefinitions } from '../../../src/resources/crd/crds.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { CRDS } from '../../../src/core/kube/core.ts';
+import { collectionPath } from '../../../src/core/kube/paths.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { SENTENCES } from '../../../src/core/lib/sentences.ts';
+import { customResourceDefinitions } from '../../../src/core/resources/crd/crds.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';

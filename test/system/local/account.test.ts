@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openAuth } from '../../../src/auth/open.ts';
+import { openAuth } from '../../../src/service/auth/open.ts';
 import { ensureAccount } from '../../../tools/local/account.ts';
 import { openState } from '../../../tools/local/state.ts';
 import { startTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';

@@ -2,8 +2,8 @@
 import { chmod, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { environment } from '../../../src/settings/environment.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { environment } from '../../../src/core/settings/environment.ts';
 import { buildSenderBehind } from '../../../tools/local/build-sender.ts';
 import { openState } from '../../../tools/local/state.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';

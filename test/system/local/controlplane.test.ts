@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
 import { ensureBinaries } from '../../../tools/control-plane/binaries.ts';
 import {
   type ControlPlane,

@@ -1,6 +1,6 @@
 /** Tests Jobs on the node agent: init containers, sidecars, parts of volumes and their ends, on the real control plane. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { JOBS, type Job, PODS } from '../../../src/kube/core.ts';
+import { JOBS, type Job, PODS } from '../../../src/core/kube/core.ts';
 import { listProcesses, NS, podSpec, startTestNode, type TestNode, until } from '../../kit/real/node.ts';
 
 let node: TestNode;

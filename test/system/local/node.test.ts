@@ -2,8 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../../src/kube/core.ts';
-import type { KubeObject } from '../../../src/kube/types.ts';
+import { LEASES, NODES, PODS, type PodStatus, SECRETS } from '../../../src/core/kube/core.ts';
+import type { KubeObject } from '../../../src/core/kube/types.ts';
 import {
   listProcesses,
   main,

@@ -4,7 +4,7 @@ import { stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { createLogger } from '../../../src/lib/log.ts';
+import { createLogger } from '../../../src/core/lib/log.ts';
 import { type RunningPostgres, startPostgres } from '../../../tools/local/postgres.ts';
 import { identify, isAlive } from '../../../tools/process/identity.ts';
 import { query } from '../../kit/real/postgres.ts';
@@ -52,7 +52,7 @@ test('Ctrl-C in the terminal reaches its parent alone, and it ends when its pare
   const root = new URL('../../../', import.meta.url).href;
   const program = `
     import { startPostgres } from '${root}tools/local/postgres.ts';
-    import { createLogger } from '${root}src/lib/log.ts';
+    import { createLogger } from '${root}src/core/lib/log.ts';
     const dataDir = ${JSON.stringify(join(dir, 'postgres'))};
     const { url, pid } = await startPostgres({ dataDir, log: createLogger('test', 'silent') });
     process.on('SIGINT', () => process.stdout.write('interrupted\\n'));

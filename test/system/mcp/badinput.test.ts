@@ -1,8 +1,8 @@
 /** Tests that a tool names the mistake in any wrong input; nothing breaks, and nothing of it is stored as something else. */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { ERRORS, type ErrorCode } from '../../../src/lib/errors.ts';
-import { describedTools } from '../../../src/server/mcp/tools.ts';
+import { ERRORS, type ErrorCode } from '../../../src/service/lib/errors.ts';
+import { describedTools } from '../../../src/service/server/mcp/tools.ts';
 import { type Agent, connectAgent, withKey } from '../../kit/make/agents.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 

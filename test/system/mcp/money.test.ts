@@ -1,11 +1,11 @@
 /** Tests every tool about money with the stock client, over the real server and Postgres, and a stub of the payment provider. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createIssuer } from '../../../src/billing/invoices/issue.ts';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
-import { describedTools } from '../../../src/server/mcp/tools.ts';
-import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
-import { apiConfig } from '../../../src/server/setup/settings.ts';
+import { createIssuer } from '../../../src/service/billing/invoices/issue.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
+import { describedTools } from '../../../src/service/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
+import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { type Agent, connectAgent, withKey } from '../../kit/make/agents.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';

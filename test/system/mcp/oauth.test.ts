@@ -11,9 +11,9 @@ import type {
 } from '@modelcontextprotocol/client';
 import { StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SCOPES, type Scope } from '../../../src/lib/scopes.ts';
-import { describedTools } from '../../../src/server/mcp/tools.ts';
-import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { SCOPES, type Scope } from '../../../src/service/lib/scopes.ts';
+import { describedTools } from '../../../src/service/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision } from '../../kit/make/agents.ts';
 import { consent, type Person, REDIRECT, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';

@@ -1,13 +1,13 @@
 /** Tests every tool with the stock client, over the real server, Postgres and Kubernetes; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import type { UploadStatus } from '../../../src/resources/upload/spec.ts';
-import type { Tool } from '../../../src/server/mcp/tool.ts';
-import { describedTools } from '../../../src/server/mcp/tools.ts';
-import { OPERATION_SCOPES } from '../../../src/server/operations/scopes.ts';
+import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import type { UploadStatus } from '../../../src/core/resources/upload/spec.ts';
+import type { Tool } from '../../../src/service/server/mcp/tool.ts';
+import { describedTools } from '../../../src/service/server/mcp/tools.ts';
+import { OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../../kit/make/agents.ts';
 import { inMinutes, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';

@@ -3,18 +3,18 @@
  * credit stop, go on after a top-up, and are counted before they are deleted. The test drives pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
-import { parsePrices } from '../../../src/billing/ledger/prices.ts';
-import { createBillingService } from '../../../src/billing/ledger/service.ts';
-import { runBilling } from '../../../src/billing/main.ts';
-import { createEstimates } from '../../../src/billing/metering/estimate.ts';
-import { billingConfig } from '../../../src/billing/setup/settings.ts';
-import { toReadiness } from '../../../src/domain/streams/view.ts';
-import { EVENTS, PODS } from '../../../src/kube/core.ts';
-import { kubeTime, systemClock } from '../../../src/lib/clock.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { EVENTS, PODS } from '../../../src/core/kube/core.ts';
+import { kubeTime, systemClock } from '../../../src/core/lib/clock.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { ACCOUNT_LABEL, COUNT_FINALIZER, CREDIT_CONDITION } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import { createBillingService } from '../../../src/service/billing/ledger/service.ts';
+import { runBilling } from '../../../src/service/billing/main.ts';
+import { createEstimates } from '../../../src/service/billing/metering/estimate.ts';
+import { billingConfig } from '../../../src/service/billing/setup/settings.ts';
+import { toReadiness } from '../../../src/service/domain/streams/view.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { silent } from '../../kit/real/kube.ts';

@@ -1,12 +1,12 @@
 /** Tests what is charged for a stream that was restored from a backup with its status, on a real Postgres. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { createLedger } from '../../../src/billing/ledger/ledger.ts';
-import { parsePrices } from '../../../src/billing/ledger/prices.ts';
-import { createMeter } from '../../../src/billing/metering/meter.ts';
-import { createDb, createPool } from '../../../src/db/pool.ts';
-import { ACCOUNT_LABEL } from '../../../src/resources/common/names.ts';
-import type { LoopStream } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamStatus } from '../../../src/resources/stream/spec.ts';
+import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamStatus } from '../../../src/core/resources/stream/spec.ts';
+import { createLedger } from '../../../src/service/billing/ledger/ledger.ts';
+import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import { createMeter } from '../../../src/service/billing/metering/meter.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { stream as makeStream } from '../../kit/make/operator.ts';
 import { query } from '../../kit/real/postgres.ts';

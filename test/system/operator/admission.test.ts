@@ -1,15 +1,15 @@
 /** Tests the order of preparation on a real control plane: limits, turns, one Job for one rendition. */
 import { expect, it } from 'vitest';
-import { JOBS, type Job } from '../../../src/kube/core.ts';
-import { readTask } from '../../../src/operator/upload/job.ts';
-import { hasEnded } from '../../../src/operator/upload/progress.ts';
-import { mayDelete } from '../../../src/operator/upload/sweep.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { SWEEP_JOB } from '../../../src/resources/common/names.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { sourceKey } from '../../../src/resources/upload/spec.ts';
+import { JOBS, type Job } from '../../../src/core/kube/core.ts';
+import { readTask } from '../../../src/core/operator/upload/job.ts';
+import { hasEnded } from '../../../src/core/operator/upload/progress.ts';
+import { mayDelete } from '../../../src/core/operator/upload/sweep.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { SWEEP_JOB } from '../../../src/core/resources/common/names.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { sourceKey } from '../../../src/core/resources/upload/spec.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

@@ -1,10 +1,10 @@
 /** Tests that the deletion of an upload leaves a trace, and that a status of another upload is not believed, on a real control plane. */
 import { expect, test } from 'vitest';
-import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES } from '../../../src/kube/core.ts';
-import { isOwnedBy } from '../../../src/operator/pods/security.ts';
-import { readRecordsTask } from '../../../src/operator/upload/job.ts';
-import { DELETED_UPLOADS, SWEEP_JOB, UPLOAD_FINALIZER } from '../../../src/resources/common/names.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { CONFIG_MAPS, EVENTS, JOBS, NAMESPACES } from '../../../src/core/kube/core.ts';
+import { isOwnedBy } from '../../../src/core/operator/pods/security.ts';
+import { readRecordsTask } from '../../../src/core/operator/upload/job.ts';
+import { DELETED_UPLOADS, SWEEP_JOB, UPLOAD_FINALIZER } from '../../../src/core/resources/common/names.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

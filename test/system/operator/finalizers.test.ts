@@ -1,11 +1,11 @@
 /** Tests finalizers and the deletion of a namespace: with an operator inside it, with one elsewhere, and with none. */
 import { beforeEach, expect, it, onTestFinished } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { NAMESPACES, PODS } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
-import { FINALIZER, POD_FINALIZER } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { NAMESPACES, PODS } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { removeFinalizers } from '../../../src/core/operator/finalizers/remove.ts';
+import { FINALIZER, POD_FINALIZER } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { type Manifest, openHelms } from '../../kit/real/helm/index.ts';
 import { OPERATOR_ONLY } from '../../kit/real/helm/values.ts';
 import {

@@ -1,9 +1,9 @@
 /** Tests what a stream tells on a real control plane whose destination, a real receiver, hangs up again and again. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENTS } from '../../../src/kube/core.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { renditionScope } from '../../../src/resources/upload/spec.ts';
+import { EVENTS } from '../../../src/core/kube/core.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { renditionScope } from '../../../src/core/resources/upload/spec.ts';
 import { type Proxy as Receiver, startProxy } from '../../kit/fake/proxy.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { MEDIA } from '../../kit/make/operator.ts';

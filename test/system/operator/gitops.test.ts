@@ -2,7 +2,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
-import type { KubeObject } from '../../../src/kube/types.ts';
+import type { KubeObject } from '../../../src/core/kube/types.ts';
 import { run } from '../../../tools/process/run.ts';
 import { type Helm, openHelms } from '../../kit/real/helm/index.ts';
 import { ARGO, type Judge, openJudge } from '../../kit/real/judge.ts';

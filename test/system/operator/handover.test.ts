@@ -6,23 +6,23 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { NODES, PODS, SECRETS } from '../../../src/kube/core.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { runOperator } from '../../../src/operator/main.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { NODES, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { runOperator } from '../../../src/core/operator/main.ts';
 import {
   ACCOUNT_LABEL,
   SECRET_CONTROL_KEY,
   SKIP_ANNOTATIONS,
   STREAM_LABEL,
   streamSecretName,
-} from '../../../src/resources/common/names.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { renditionKey } from '../../../src/resources/upload/spec.ts';
-import { DEFAULT_PREPARED_BYTES } from '../../../src/settings/common.ts';
+} from '../../../src/core/resources/common/names.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { renditionKey } from '../../../src/core/resources/upload/spec.ts';
+import { DEFAULT_PREPARED_BYTES } from '../../../src/core/settings/common.ts';
 import { runNode } from '../../../tools/node-agent/run.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';

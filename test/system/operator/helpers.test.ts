@@ -1,10 +1,10 @@
 /** Tests the helpers of a long preparation on a real control plane: the real Job controller makes and ends their pods. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { EVENTS, JOBS, type Job, NODES, PODS, type Pod } from '../../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { ACCOUNT_LABEL, helpersJobName } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { EVENTS, JOBS, type Job, NODES, PODS, type Pod } from '../../../src/core/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { ACCOUNT_LABEL, helpersJobName } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { workingPod } from '../../kit/make/progress.ts';
 import {

@@ -1,8 +1,8 @@
 /** Tests on a real control plane that an upload says why the pod of its Job is refused, and goes on by itself once that is mended. */
 import { afterEach, beforeAll, expect, it, onTestFinished } from 'vitest';
-import { JOBS, NAMESPACES, PODS } from '../../../src/kube/core.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { JOBS, NAMESPACES, PODS } from '../../../src/core/kube/core.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { createRefusals, NEEDS_TEAM, QUOTAS, type Refusals } from '../../kit/make/refusals.ts';
 import {

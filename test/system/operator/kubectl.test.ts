@@ -2,9 +2,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { SENTENCES } from '../../../src/lib/sentences.ts';
-import { API_VERSION } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
+import { SENTENCES } from '../../../src/core/lib/sentences.ts';
+import { API_VERSION } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { run } from '../../../tools/process/run.ts';
 import {
   aroundEachTest,

@@ -6,22 +6,27 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { runBilling } from '../../../src/billing/main.ts';
-import { billingConfig } from '../../../src/billing/setup/settings.ts';
-import { createKube } from '../../../src/kube/client.ts';
-import { NAMESPACES, PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { removeFinalizers } from '../../../src/operator/finalizers/remove.ts';
-import { runOperator } from '../../../src/operator/main.ts';
-import { operatorConfig } from '../../../src/operator/runtime/settings.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, COUNT_FINALIZER, FINALIZER, VIEW_KEY_SECRET } from '../../../src/resources/common/names.ts';
-import { applyCrds } from '../../../src/resources/crd/install.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS, type LoopStream } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { reader } from '../../../src/settings/settings.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { NAMESPACES, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { removeFinalizers } from '../../../src/core/operator/finalizers/remove.ts';
+import { runOperator } from '../../../src/core/operator/main.ts';
+import { operatorConfig } from '../../../src/core/operator/runtime/settings.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import {
+  ACCOUNT_LABEL,
+  COUNT_FINALIZER,
+  FINALIZER,
+  VIEW_KEY_SECRET,
+} from '../../../src/core/resources/common/names.ts';
+import { applyCrds } from '../../../src/core/resources/crd/install.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { reader } from '../../../src/core/settings/settings.ts';
+import { runBilling } from '../../../src/service/billing/main.ts';
+import { billingConfig } from '../../../src/service/billing/setup/settings.ts';
 import { PROJECT_ROOT } from '../../../tools/process/root.ts';
 import { startTestLedger } from '../../kit/make/ledger.ts';
 import { MEDIA, SETTINGS } from '../../kit/make/operator.ts';

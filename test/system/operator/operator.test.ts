@@ -4,11 +4,11 @@ import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { JOBS, type Pod } from '../../../src/kube/core.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { JOBS, type Pod } from '../../../src/core/kube/core.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { room, serve } from '../../kit/make/prepare.ts';
 import {

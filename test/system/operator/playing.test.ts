@@ -1,10 +1,10 @@
 /** Tests that the operator keeps a stream's current items while it prepares their successors, and no longer, on a real control plane. */
 import { expect, it } from 'vitest';
-import { PODS, type Pod } from '../../../src/kube/core.ts';
-import { toPlaying } from '../../../src/protocol/program.ts';
-import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { podNames } from '../../../src/resources/common/names.ts';
+import { PODS, type Pod } from '../../../src/core/kube/core.ts';
+import { toPlaying } from '../../../src/core/protocol/program.ts';
+import { readPodProgram } from '../../../src/core/protocol/to-streamer.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { podNames } from '../../../src/core/resources/common/names.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

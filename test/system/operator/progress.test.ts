@@ -1,9 +1,9 @@
 /** Tests progress from the pod of a Job to the Upload's status, on a real control plane. */
 import type { ServerResponse } from 'node:http';
 import { expect, it } from 'vitest';
-import { readPodProgram } from '../../../src/protocol/to-streamer.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { readPodProgram } from '../../../src/core/protocol/to-streamer.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { workingPod } from '../../kit/make/progress.ts';
 import {

@@ -1,6 +1,6 @@
 /** Tests on a real control plane that work which began in the background gets its share of the processors when a stream waits for it. */
 import { expect, it } from 'vitest';
-import { PODS, type Pod } from '../../../src/kube/core.ts';
+import { PODS, type Pod } from '../../../src/core/kube/core.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

@@ -1,11 +1,11 @@
 /** Tests on a real control plane that what Kubernetes refuses is on air by itself once others have mended what refused it. */
 import { afterEach, beforeAll, expect, it } from 'vitest';
-import { JOBS, PODS, type Pod, SECRETS } from '../../../src/kube/core.ts';
-import type { Resource } from '../../../src/kube/types.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { streamSecretName } from '../../../src/resources/common/names.ts';
-import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { JOBS, PODS, type Pod, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Resource } from '../../../src/core/kube/types.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { streamSecretName } from '../../../src/core/resources/common/names.ts';
+import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import {
   createRefusals,
   LIMIT_RANGES,

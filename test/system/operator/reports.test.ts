@@ -1,11 +1,11 @@
 /** Tests the reports that pods push, with a real streamer and a real control plane. No pod is asked within a test. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { LEASES, SECRETS } from '../../../src/kube/core.ts';
-import { LEASE } from '../../../src/operator/runtime/leader-election.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { CONTROL_TOKEN_KEY, REPORTS_PATH, streamSecretName } from '../../../src/resources/common/names.ts';
-import { renditionScope } from '../../../src/resources/upload/spec.ts';
+import { LEASES, SECRETS } from '../../../src/core/kube/core.ts';
+import { LEASE } from '../../../src/core/operator/runtime/leader-election.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { CONTROL_TOKEN_KEY, REPORTS_PATH, streamSecretName } from '../../../src/core/resources/common/names.ts';
+import { renditionScope } from '../../../src/core/resources/upload/spec.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { makeRendition } from '../../kit/make/streamer.ts';

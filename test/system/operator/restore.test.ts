@@ -3,14 +3,19 @@
  * or `kubectl apply` does it. The channel is on air again by itself.
  */
 import { describe, expect, it } from 'vitest';
-import { JOBS, PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { decodeSecret } from '../../../src/operator/stream/secret.ts';
-import { FINALIZER, PROGRAM_ANNOTATION, PUBLISHER_KEY, streamSecretName } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import { JOBS, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { decodeSecret } from '../../../src/core/operator/stream/secret.ts';
+import {
+  FINALIZER,
+  PROGRAM_ANNOTATION,
+  PUBLISHER_KEY,
+  streamSecretName,
+} from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import {
   aroundEachTest,
   getPod,

@@ -3,8 +3,8 @@
  * does not hold it up, and the only copies of keys and versions are kept. They go with their object nevertheless.
  */
 import { expect, it } from 'vitest';
-import { CONFIG_MAPS, CONTROLLER_REVISIONS, JOBS, PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { KubeObject, ObjectMeta, OwnerReference, Resource } from '../../../src/kube/types.ts';
+import { CONFIG_MAPS, CONTROLLER_REVISIONS, JOBS, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { KubeObject, ObjectMeta, OwnerReference, Resource } from '../../../src/core/kube/types.ts';
 import {
   ACCOUNT_LABEL,
   API_VERSION,
@@ -15,13 +15,13 @@ import {
   SECRET_FINALIZER,
   VERSION_ANNOTATION,
   VERSIONS_FINALIZER,
-} from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { createHistory } from '../../../src/resources/playlist/history.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { readVersion } from '../../../src/resources/playlist/version.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+} from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { createHistory } from '../../../src/core/resources/playlist/history.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { readVersion } from '../../../src/core/resources/playlist/version.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

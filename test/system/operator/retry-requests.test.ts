@@ -1,15 +1,15 @@
 /** Tests that a start and a stop by REST name what Kubernetes refuses and when it is tried again, and that each tries it at once. */
 
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { Resource } from '../../../src/kube/types.ts';
-import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/lib/codes/streams.ts';
-import type { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
-import { renditionKey } from '../../../src/resources/upload/spec.ts';
+import { PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Resource } from '../../../src/core/kube/types.ts';
+import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../src/core/lib/codes/streams.ts';
+import type { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { renditionKey } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import { createRefusals, NEEDS_TEAM, type Refusals } from '../../kit/make/refusals.ts';

@@ -1,9 +1,9 @@
 /** Tests a stream's time on air on a real control plane: containers' last messages, an operator that is away, a meter. */
 import { expect, it } from 'vitest';
-import { PODS } from '../../../src/kube/core.ts';
-import { kubeTime } from '../../../src/lib/clock.ts';
-import { API_VERSION, POD_FINALIZER } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { PODS } from '../../../src/core/kube/core.ts';
+import { kubeTime } from '../../../src/core/lib/clock.ts';
+import { API_VERSION, POD_FINALIZER } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import {
   aroundEachTest,
   getPod,

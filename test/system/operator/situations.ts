@@ -1,12 +1,12 @@
 /** Situations of objects, with the status that kstatus, and every tool that agrees with it, gives each. */
 import { createServer, type Server } from 'node:http';
-import type { KubeObject, Resource } from '../../../src/kube/types.ts';
-import { STREAMER_PORT } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
-import type { LoopStreamSpec } from '../../../src/resources/stream/spec.ts';
-import { UPLOADS } from '../../../src/resources/upload/resource.ts';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { STREAMER_PORT } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import type { KStatus } from '../../kit/real/judge.ts';
 import {

@@ -5,12 +5,12 @@
 import { randomInt } from 'node:crypto';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { Lifecycle } from '../../../src/lib/lifecycle.ts';
-import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
-import { startStreamer } from '../../../src/media/streamer/main.ts';
-import { streamerConfig } from '../../../src/protocol/environment.ts';
+import { PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
+import { startStreamer } from '../../../src/core/pods/streamer/main.ts';
+import { streamerConfig } from '../../../src/core/protocol/environment.ts';
 import {
   CONTROL_TOKEN_KEY,
   DESTINATIONS_KEY,
@@ -20,7 +20,7 @@ import {
   STREAMER_PORT,
   streamSecretName,
   VIEW_TOKEN_KEY,
-} from '../../../src/resources/common/names.ts';
+} from '../../../src/core/resources/common/names.ts';
 import { writeAtomically, writeDestination } from '../../kit/make/streamer.ts';
 import { silent } from '../../kit/real/kube.ts';
 import { until } from '../../kit/wait.ts';

@@ -1,12 +1,12 @@
 /** Tests streams on a real control plane, from creation to deletion. */
 import { describe, expect, it } from 'vitest';
-import { EVENTS, NODES, PODS, SECRETS } from '../../../src/kube/core.ts';
-import type { Resource } from '../../../src/kube/types.ts';
-import { decodeSecret } from '../../../src/operator/stream/secret.ts';
-import { findCondition } from '../../../src/resources/common/conditions.ts';
-import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../../src/resources/common/names.ts';
-import { DESTINATIONS } from '../../../src/resources/destination/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { EVENTS, NODES, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import type { Resource } from '../../../src/core/kube/types.ts';
+import { decodeSecret } from '../../../src/core/operator/stream/secret.ts';
+import { findCondition } from '../../../src/core/resources/common/conditions.ts';
+import { FINALIZER, PROGRAM_ANNOTATION, streamSecretName } from '../../../src/core/resources/common/names.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
 import {
   aroundEachTest,

@@ -1,13 +1,13 @@
 /** Tests that the sources of a stream on air cannot be deleted, also when no client's object refers to them any more. */
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Playlist } from '../../../src/domain/playlists/record.ts';
-import { PODS } from '../../../src/kube/core.ts';
-import type { Program } from '../../../src/protocol/program.ts';
-import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../../src/resources/common/names.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import type { Playing, ProgramItem } from '../../../src/resources/stream/playing.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { PODS } from '../../../src/core/kube/core.ts';
+import type { Program } from '../../../src/core/protocol/program.ts';
+import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../../src/core/resources/common/names.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import type { Playing, ProgramItem } from '../../../src/core/resources/stream/playing.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import type { Playlist } from '../../../src/service/domain/playlists/record.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CONTROLLER_REVISIONS } from '../../../src/core/kube/core.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import type {
   Playlist,
   PlaylistDiff,
   PlaylistVersion,
   PlaylistVersionSummary,
-} from '../../../src/domain/playlists/record.ts';
-import { CONTROLLER_REVISIONS } from '../../../src/kube/core.ts';
-import { PLAYLISTS } from '../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+} from '../../../src/service/domain/playlists/record.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type Answer, type Client, call, startTestApi, type TestApi } from '../../kit/system/api.ts';

@@ -4,11 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importSource } from '../../../src/media/prepare/job/import-source.ts';
-import { entryKey, indexKey, type RenditionIndex } from '../../../src/media/rendition/index.ts';
-import { appendPieces } from '../../../src/media/storage/pieces.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
-import { DEFAULT_LIMITS } from '../../../src/protocol/media-limits.ts';
+import { importSource } from '../../../src/core/pods/prepare/job/import-source.ts';
+import { entryKey, indexKey, type RenditionIndex } from '../../../src/core/pods/rendition/index.ts';
+import { appendPieces } from '../../../src/core/pods/storage/pieces.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
+import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
 import {
   encodeFitting,

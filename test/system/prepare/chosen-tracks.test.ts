@@ -1,8 +1,8 @@
 /** Tests that the tracks play which the owner has chosen, and that a choice which cannot play says so. */
 import { describe, expect, test } from 'vitest';
-import { fitTracks } from '../../../src/media/prepare/inspect/tracks.ts';
-import type { MediaInfo, TrackChoice } from '../../../src/resources/upload/spec.ts';
-import { warn } from '../../../src/resources/upload/warnings.ts';
+import { fitTracks } from '../../../src/core/pods/prepare/inspect/tracks.ts';
+import type { MediaInfo, TrackChoice } from '../../../src/core/resources/upload/spec.ts';
+import { warn } from '../../../src/core/resources/upload/warnings.ts';
 import { importWhole } from '../../kit/make/imports.ts';
 import { ffmpeg, room } from '../../kit/make/prepare.ts';
 import { rendition } from '../../kit/make/rendition.ts';

@@ -6,7 +6,7 @@ import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, test } from 'vitest';
-import { PrepareError } from '../../../src/media/prepare/failure/failure.ts';
+import { PrepareError } from '../../../src/core/pods/prepare/failure/failure.ts';
 import { importMedia } from '../../kit/make/imports.ts';
 import { room } from '../../kit/make/prepare.ts';
 import { rendition } from '../../kit/make/rendition.ts';

@@ -2,9 +2,9 @@
 import { copyFile, mkdir, open, writeFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
-import { entryKey, indexKey, parseIndex, type RenditionIndex } from '../../../src/media/rendition/index.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
+import { makeRendition } from '../../../src/core/pods/prepare/job/make-rendition.ts';
+import { entryKey, indexKey, parseIndex, type RenditionIndex } from '../../../src/core/pods/rendition/index.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
 import { encodeFitting, ffmpeg, ffprobe, media, room } from '../../kit/make/prepare.ts';
 import { createContext, rendition, taskFor, tools } from '../../kit/make/rendition.ts';
 

@@ -1,8 +1,8 @@
 /** Tests that a film which was cut off in the middle plays as far as it goes, with one warning that says so. */
 import { copyFile, mkdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { breaksOff } from '../../../src/media/prepare/inspect/ending.ts';
-import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
+import { breaksOff } from '../../../src/core/pods/prepare/inspect/ending.ts';
+import { makeRendition } from '../../../src/core/pods/prepare/job/make-rendition.ts';
 import { importWhole } from '../../kit/make/imports.ts';
 import { ffmpeg, room } from '../../kit/make/prepare.ts';
 import { createContext, taskFor } from '../../kit/make/rendition.ts';

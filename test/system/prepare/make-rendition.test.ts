@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { makeRange } from '../../../src/media/prepare/job/make-range.ts';
-import { makeRendition } from '../../../src/media/prepare/job/make-rendition.ts';
+import { makeRange } from '../../../src/core/pods/prepare/job/make-range.ts';
+import { makeRendition } from '../../../src/core/pods/prepare/job/make-rendition.ts';
 import {
   type Chunk,
   chunkKey,
@@ -12,9 +12,9 @@ import {
   indexKey,
   parseIndex,
   type RenditionIndex,
-} from '../../../src/media/rendition/index.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
-import { FRAMERATES, formatProfile } from '../../../src/resources/stream/profile.ts';
+} from '../../../src/core/pods/rendition/index.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
+import { FRAMERATES, formatProfile } from '../../../src/core/resources/stream/profile.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
 import { encodeFitting, FITTING_PICTURE, ffmpeg, halfWritten, media, room } from '../../kit/make/prepare.ts';
 import {

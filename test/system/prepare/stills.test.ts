@@ -2,7 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { PREVIEW_PROFILE } from '../../../src/resources/upload/spec.ts';
+import { PREVIEW_PROFILE } from '../../../src/core/resources/upload/spec.ts';
 import { importWhole } from '../../kit/make/imports.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
 import { room } from '../../kit/make/prepare.ts';

@@ -1,7 +1,7 @@
 /** Tests that a receiver gets the same `connect` and `publish` as from OBS and ffmpeg. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { directTo, readAddress } from '../../../src/media/streamer/output/address.ts';
-import { FfmpegTransport } from '../../../src/media/streamer/output/transport.ts';
+import { directTo, readAddress } from '../../../src/core/pods/streamer/output/address.ts';
+import { FfmpegTransport } from '../../../src/core/pods/streamer/output/transport.ts';
 import { type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
 import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';

@@ -1,9 +1,9 @@
 import { copyFile, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../../src/media/rendition/flv.ts';
-import { indexKey } from '../../../src/media/rendition/format.ts';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import { encodeHeader, encodeTag, isVideoFrame, parseFlv } from '../../../src/core/pods/rendition/flv.ts';
+import { indexKey } from '../../../src/core/pods/rendition/format.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';
 import { buildIndex, buildProgram, makeRendition, readPackets, writeAtomically } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
-import { orderRound } from '../../../src/media/streamer/timeline/playhead.ts';
-import type { Program } from '../../../src/protocol/program.ts';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
+import { orderRound } from '../../../src/core/pods/streamer/timeline/playhead.ts';
+import type { Program } from '../../../src/core/protocol/program.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   CONTROL_TOKEN,

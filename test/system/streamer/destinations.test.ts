@@ -9,8 +9,8 @@ import {
   isVideoFrame,
   parseFlv,
   TAG_SCRIPT,
-} from '../../../src/media/rendition/flv.ts';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+} from '../../../src/core/pods/rendition/flv.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import {
   connected,

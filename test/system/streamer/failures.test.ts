@@ -5,7 +5,7 @@ import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import {

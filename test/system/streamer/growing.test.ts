@@ -2,9 +2,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { DirectoryStorage } from '../../../src/media/storage/directory.ts';
-import type { Storage } from '../../../src/media/storage/storage.ts';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import { DirectoryStorage } from '../../../src/core/pods/storage/directory.ts';
+import type { Storage } from '../../../src/core/pods/storage/storage.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { type CutRendition, cutRendition, publishChunk, publishIndex } from '../../kit/make/chunks.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { expectNoSeam, live, openStudio, type Running, type Studio } from '../../kit/make/onair.ts';

@@ -3,7 +3,7 @@
  */
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { probe } from '../../../src/media/probe/probe.ts';
+import { probe } from '../../../src/core/pods/probe/probe.ts';
 import { type LoginStyle, type RtmpRecorder, startRtmpRecorder } from '../../kit/fake/rtmp-recorder.ts';
 import { connected, destination, everyCommandLine, failed } from '../../kit/make/destinations.ts';
 import { live, openStudio, type Studio } from '../../kit/make/onair.ts';

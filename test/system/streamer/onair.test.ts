@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { AUDIO_STEP_MS, expectNoSeam, live, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import type { RtmpServer } from '../../kit/real/rtmp.ts';

@@ -5,9 +5,15 @@
 import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { encodeHeader, encodeMetaData, encodeTag, TAG_SCRIPT, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
-import { directTo, readAddress } from '../../../src/media/streamer/output/address.ts';
-import { FfmpegTransport } from '../../../src/media/streamer/output/transport.ts';
+import {
+  encodeHeader,
+  encodeMetaData,
+  encodeTag,
+  TAG_SCRIPT,
+  TAG_VIDEO,
+} from '../../../src/core/pods/rendition/flv.ts';
+import { directTo, readAddress } from '../../../src/core/pods/streamer/output/address.ts';
+import { FfmpegTransport } from '../../../src/core/pods/streamer/output/transport.ts';
 import { ensureSender, whyNoSender } from '../../../tools/process/sender.ts';
 import { connected, expectUntouched } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';

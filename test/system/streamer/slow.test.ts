@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { startProxy } from '../../kit/fake/proxy.ts';
 import { connected, destination, expectUntouched, processWith } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';

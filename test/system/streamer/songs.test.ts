@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ProgramItem } from '../../../src/resources/stream/playing.ts';
+import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { expectNoSeam, live, openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, makeRendition, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';

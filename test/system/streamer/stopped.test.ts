@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ShownStats } from '../../../src/media/streamer/control/stats.ts';
+import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { expectNoSeam, openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, readPackets } from '../../kit/make/streamer.ts';

@@ -1,7 +1,7 @@
 /** Captures the bytes of an RTMP publisher through a proxy in front of a receiver, and parses them as messages. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { isAacSequenceHeader, isAvcSequenceHeader, type TagType } from '../../../src/media/rendition/flv.ts';
+import { isAacSequenceHeader, isAvcSequenceHeader, type TagType } from '../../../src/core/pods/rendition/flv.ts';
 
 export interface Wire {
   /** The receiver's URL through the proxy. */

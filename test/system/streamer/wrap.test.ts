@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { TAG_AUDIO, TAG_VIDEO } from '../../../src/media/rendition/flv.ts';
+import { TAG_AUDIO, TAG_VIDEO } from '../../../src/core/pods/rendition/flv.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { AUDIO_STEP_MS, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';

@@ -1,10 +1,10 @@
 /** Tests traces on the whole product: a collector receives one trace from a request to a stream on air, and nothing while they are off. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKube } from '../../../src/kube/client.ts';
-import { PODS } from '../../../src/kube/core.ts';
-import type { Kube } from '../../../src/kube/types.ts';
-import { podName, TRACEPARENT_ANNOTATION } from '../../../src/resources/common/names.ts';
-import { LOOPSTREAMS } from '../../../src/resources/stream/resource.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
+import { PODS } from '../../../src/core/kube/core.ts';
+import type { Kube } from '../../../src/core/kube/types.ts';
+import { podName, TRACEPARENT_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startStreamsApi } from '../../kit/make/streams.ts';
 import { type System, startSystem } from '../../kit/system/system.ts';

@@ -1,5 +1,5 @@
 /** Declares the values for the limits of an account, and of all accounts together. Pure: no I/O, no clock. */
-import { LIMIT_NAMES } from '../../../src/settings/service/limits.ts';
+import { LIMIT_NAMES } from '../../../src/service/settings/limits.ts';
 import { flag, group, type Value } from './schema.ts';
 
 const ofClass = (description: string): Value => ({

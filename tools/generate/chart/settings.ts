@@ -2,8 +2,9 @@
  * Makes values of the chart out of the table of settings, and the template that turns them into the environment of a role.
  * Pure: no I/O, no clock.
  */
-import { type Role, SETTINGS, type SettingName } from '../../../src/settings/service/table.ts';
-import type { Setting } from '../../../src/settings/table-types.ts';
+
+import type { Setting } from '../../../src/core/settings/table-types.ts';
+import { type Role, SETTINGS, type SettingName } from '../../../src/service/settings/table.ts';
 import { choice, flag, text, type Value, whole } from './schema.ts';
 
 const ALL = Object.entries(SETTINGS) as [SettingName, Setting][];
@@ -50,7 +51,7 @@ const CHART_ROLES = ['operator', 'api', 'billing'] as const satisfies readonly R
 
 /** Templates `loopstream.settings.<role>`, each a YAML mapping of variables to texts. */
 export const settingsTemplate = (made: string): string =>
-  `{{/* From src/settings/. ${made} */}}\n${CHART_ROLES.map((role) => {
+  `{{/* From src/core/settings/. ${made} */}}\n${CHART_ROLES.map((role) => {
     const lines = ALL.filter(([, setting]) => setting.chart !== undefined && setting.roles.includes(role));
     return `{{- define "loopstream.settings.${role}" -}}\n${lines.map(([name, setting]) => line(name, setting)).join('')}{{- end }}\n`;
   }).join('\n')}`;

@@ -1,5 +1,5 @@
 /** Every value of the chart: values.yaml, values.schema.json and the table of its README are made of this. Pure: no I/O, no clock. */
-import { SETTINGS } from '../../../src/settings/service/table.ts';
+import { SETTINGS } from '../../../src/service/settings/table.ts';
 import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';

@@ -1,6 +1,6 @@
 /** Declares the parts of an alert: its rule, and the page that is opened when it fires. Pure: no I/O, no clock. */
-import { FIRST_GRANT_DIR, STREAM_DIR } from '../../../src/operator/stream/pod.ts';
-import { VIEW_TOKEN_KEY } from '../../../src/resources/common/names.ts';
+import { FIRST_GRANT_DIR, STREAM_DIR } from '../../../src/core/operator/stream/pod.ts';
+import { VIEW_TOKEN_KEY } from '../../../src/core/resources/common/names.ts';
 
 export interface Alert {
   /** Begins with LoopStream, since others' alerts are in the same Alertmanager. */

@@ -1,5 +1,5 @@
 /** Declares alerts about streams: failures that viewers notice, or soon would. Pure: no I/O, no clock. */
-import { FRAMERATES } from '../../../src/resources/stream/profile.ts';
+import { FRAMERATES } from '../../../src/core/resources/stream/profile.ts';
 import {
   type Alert,
   DESCRIBE,

@@ -1,6 +1,6 @@
 /** Runs docker, kind and Helm for the cluster of `make run ARGS="--kind"`, and checks that they can run before anything starts. */
 import { hostname } from 'node:os';
-import { ConfigError } from '../../../src/settings/settings.ts';
+import { ConfigError } from '../../../src/core/settings/settings.ts';
 import type { LocalEnvironment } from '../../process/environment.ts';
 import { type CommandOptions, run } from '../../process/run.ts';
 import { type EngineInfo, whyOutOfReach } from './engine.ts';

@@ -1,5 +1,5 @@
 /** Builds the two images with the Docker engine, or takes those that the engine has. */
-import { ConfigError } from '../../../src/settings/settings.ts';
+import { ConfigError } from '../../../src/core/settings/settings.ts';
 import type { Commands } from './commands.ts';
 
 /** The repositories of the images, and the target of the Dockerfile for each. */

@@ -1,5 +1,5 @@
 /** Installs the chart in the cluster of kind, as anybody would install it, with settings that fit a single machine. */
-import type { Kube, KubeObject, Resource } from '../../../src/kube/types.ts';
+import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
 import type { LocalEnvironment } from '../../process/environment.ts';
 import { PROJECT_ROOT } from '../../process/root.ts';
 import { NAMESPACE } from '../rights.ts';

@@ -2,7 +2,7 @@
  * Starts the system on a cluster of kind: the chart in the cluster, and beside it, on this machine, PostgreSQL, the mailbox and the RTMP
  * receiver, which pods reach at the address of the engine's network.
  */
-import { createKube } from '../../../src/kube/client.ts';
+import { createKube } from '../../../src/core/kube/client.ts';
 import { untilOk } from '../../process/ready.ts';
 import { PROJECT_ROOT } from '../../process/root.ts';
 import { ensureAccount } from '../account.ts';

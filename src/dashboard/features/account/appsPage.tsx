@@ -2,7 +2,7 @@ import { Button } from '@mantine/core';
 import { IconPlugConnected, IconShieldQuestion } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ConnectedApp } from '../../../client/index.ts';
+import type { ConnectedApp } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { formatAgo, formatDay } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';

@@ -2,7 +2,7 @@
  * Signing in and what belongs to it, as the authorization server takes it from pages: JSON below /api/auth, with the cookie
  * that the browser keeps. No secret stays in this program.
  */
-import { ConnectionError } from '../../../client/index.ts';
+import { ConnectionError } from '../../../service/client/index.ts';
 import type { Person } from '../../api/session.ts';
 
 /** A refusal by the server. `code` is its own; `detail` is for people, where there is one; `email` is the address it is about. */

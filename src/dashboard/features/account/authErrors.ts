@@ -1,5 +1,5 @@
 /** Explains the refusals of the authorization server, and what people can do. Pure: no I/O, no clock. */
-import { ProblemError } from '../../../client/index.ts';
+import { ProblemError } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { type FormErrors, findFieldErrors } from '../../ui/fieldErrors.ts';
 import { AuthApiError } from './authApi.ts';

@@ -1,8 +1,8 @@
 /** The fields that the pages of signing in have in common. Password managers know them by their `autocomplete`. */
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
-import { findWeakness } from '../../../auth/password.ts';
-import { brokenRule, DISPLAY_NAME } from '../../../lib/sentences.ts';
+import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
+import { findWeakness } from '../../../service/auth/password.ts';
 import { asSentence } from '../../ui/fieldErrors.ts';
 import forms from '../../ui/form.module.css';
 import { findAuthFieldErrors } from './authErrors.ts';

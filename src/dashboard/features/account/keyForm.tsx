@@ -1,5 +1,5 @@
 import { Button, PasswordInput } from '@mantine/core';
-import { problems } from '../../../client/index.ts';
+import { problems } from '../../../service/client/index.ts';
 import { trialApi, useSession } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useFields } from './fields.tsx';

@@ -2,7 +2,7 @@ import { Button, CopyButton, TextInput } from '@mantine/core';
 import { IconCheck, IconCopy, IconKey, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { ApiKey, CreatedApiKey } from '../../../client/index.ts';
+import type { ApiKey, CreatedApiKey } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatAgo, formatDay } from '../../lib/format.ts';

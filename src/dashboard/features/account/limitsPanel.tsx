@@ -1,4 +1,4 @@
-import type { AccountLimits } from '../../../client/index.ts';
+import type { AccountLimits } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatAmount } from '../../lib/format.ts';
 import classes from './account.module.css';

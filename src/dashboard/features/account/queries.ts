@@ -1,6 +1,6 @@
 /** Reads the data of the account's pages. */
 import { useQuery } from '@tanstack/react-query';
-import { createClient, type SignInOptions } from '../../../client/index.ts';
+import { createClient, type SignInOptions } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { authApi } from './authApi.ts';
 

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { PersonSession } from '../../../client/index.ts';
+import type { PersonSession } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';

@@ -1,6 +1,6 @@
 /** Paying in crypto: the form asks for the asset and the amount; then there is an address. */
 import { NativeSelect, Skeleton, TextInput } from '@mantine/core';
-import type { Billing, CryptoAsset, CryptoDeposit } from '../../../client/index.ts';
+import type { Billing, CryptoAsset, CryptoDeposit } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';

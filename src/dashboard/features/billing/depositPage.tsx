@@ -4,7 +4,7 @@ import { IconCheck, IconChevronLeft, IconCoins, IconCopy } from '@tabler/icons-r
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { encode } from 'uqr';
-import { type CryptoDeposit, problems } from '../../../client/index.ts';
+import { type CryptoDeposit, problems } from '../../../service/client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatDecimal, formatIn, formatTime } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';

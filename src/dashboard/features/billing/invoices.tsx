@@ -2,7 +2,7 @@
 import { Button, Skeleton, TextInput } from '@mantine/core';
 import { IconFileTypePdf } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import type { BillingAddress, InvoiceSummary } from '../../../client/index.ts';
+import type { BillingAddress, InvoiceSummary } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';

@@ -2,7 +2,7 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { useNavigate } from '@tanstack/react-router';
-import { type Billing, problems } from '../../../client/index.ts';
+import { type Billing, problems } from '../../../service/client/index.ts';
 import { formatCredits } from '../../lib/format.ts';
 import { Failure, Notice } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';

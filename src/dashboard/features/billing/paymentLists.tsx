@@ -1,7 +1,7 @@
 /** Lists payments and bookings, the latest first. */
 import { IconCoins, IconCreditCard } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';
+import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../service/client/index.ts';
 import { formatCredits, formatDecimal, formatMinor, formatTime } from '../../lib/format.ts';
 import { Tag } from '../../ui/tag.tsx';
 import classes from './billing.module.css';

@@ -1,6 +1,6 @@
 /** Reads and changes the data of the pages of money. */
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import { type CryptoDeposit, type List, ProblemError } from '../../../client/index.ts';
+import { type CryptoDeposit, type List, ProblemError } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { findTimeZone, UTC } from '../../lib/timeZones.ts';

@@ -1,5 +1,5 @@
 /** Money in words: amounts exactly as they are booked, states, and how long the credit lasts. Pure: no I/O, no clock. */
-import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../client/index.ts';
+import type { Billing, CryptoDeposit, LedgerEntry, TopUp } from '../../../service/client/index.ts';
 import { formatDecimal, formatMinor, formatTimeSpan } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
 

@@ -1,7 +1,7 @@
 /** Paying by card: the amount is chosen here, the card is given to the payment provider on a page of its own. */
 import { TextInput } from '@mantine/core';
 import { IconExternalLink } from '@tabler/icons-react';
-import type { Billing, TopUp } from '../../../client/index.ts';
+import type { Billing, TopUp } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatMinor, parseMinor } from '../../lib/format.ts';

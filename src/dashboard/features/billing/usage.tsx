@@ -2,7 +2,7 @@
 import { Button, NativeSelect, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconDownload } from '@tabler/icons-react';
 import { lazy, Suspense, useState } from 'react';
-import type { Billing, Usage } from '../../../client/index.ts';
+import type { Billing, Usage } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { saveFile } from '../../lib/download.ts';

@@ -3,7 +3,7 @@ import { Button, Loader, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconAlertCircle, IconBroadcast, IconCircle, IconCircleCheckFilled } from '@tabler/icons-react';
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { problems } from '../../../client/index.ts';
+import { problems } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';

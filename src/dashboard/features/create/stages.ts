@@ -1,5 +1,5 @@
 /** How far a stream that was just made is on its way to air. Pure: no I/O, no clock. */
-import type { ReadinessIssue, Upload } from '../../../client/index.ts';
+import type { ReadinessIssue, Upload } from '../../../service/client/index.ts';
 import type { Readiness, Stream } from '../../api/api.ts';
 
 export interface Stage {

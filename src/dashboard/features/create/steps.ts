@@ -1,5 +1,5 @@
 /** The way to a stream, step by step. Pure: no I/O, no clock. */
-import type { StreamCreate } from '../../../client/index.ts';
+import type { StreamCreate } from '../../../service/client/index.ts';
 import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
 import type { NewStream } from './draft.ts';
 

@@ -2,7 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlayerPlayFilled } from '@tabler/icons-react';
-import { ProblemError, problems } from '../../../client/index.ts';
+import { ProblemError, problems } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';

@@ -1,8 +1,9 @@
 /** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
-import type { Destination } from '../../../client/index.ts';
-import { tidyKey, tidyText, tidyUrl } from '../../../lib/pasted.ts';
-import { splitLogin } from '../../../resources/destination/login.ts';
-import { findKeyNeed, type KeyNeed, readDestination } from '../../../resources/destination/read.ts';
+
+import { tidyKey, tidyText, tidyUrl } from '../../../core/lib/pasted.ts';
+import { splitLogin } from '../../../core/resources/destination/login.ts';
+import { findKeyNeed, type KeyNeed, readDestination } from '../../../core/resources/destination/read.ts';
+import type { Destination } from '../../../service/client/index.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconPlus, IconSend } from '@tabler/icons-react';
 import { useRef } from 'react';
-import { type Destination, problems } from '../../../client/index.ts';
+import { type Destination, problems } from '../../../service/client/index.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';

@@ -5,7 +5,7 @@
  * RTMPS at port 443, which passes more firewalls than RTMP's 1935.
  * Pure: no I/O, no clock.
  */
-import { tidyUrl } from '../../../lib/pasted.ts';
+import { tidyUrl } from '../../../core/lib/pasted.ts';
 
 export type PresetId = 'youtube' | 'twitch' | 'facebook' | 'kick' | 'custom';
 

@@ -1,6 +1,6 @@
 /** Reads and changes the data of the page of destinations. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Destination } from '../../../client/index.ts';
+import type { Destination } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 

@@ -1,7 +1,7 @@
 /** Shows how far a test came, step by step, and its meaning. */
 import { VisuallyHidden } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
-import { type DestinationTest, ProblemError } from '../../../client/index.ts';
+import { type DestinationTest, ProblemError } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatMs } from '../../lib/format.ts';
 import forms from '../../ui/form.module.css';

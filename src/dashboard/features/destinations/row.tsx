@@ -1,7 +1,7 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import type { Destination } from '../../../client/index.ts';
+import type { Destination } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';

@@ -1,6 +1,7 @@
 /** The steps of a destination's test as a person follows them. Pure: no I/O, no clock. */
-import type { DestinationTest } from '../../../client/index.ts';
-import type { TestStage } from '../../../resources/destination/spec.ts';
+
+import type { TestStage } from '../../../core/resources/destination/spec.ts';
+import type { DestinationTest } from '../../../service/client/index.ts';
 
 export interface DestinationTestStep {
   stage: TestStage;

@@ -1,7 +1,7 @@
 /** Shows beside the streams on air which things need a person, with the remedy, and which streams start next. */
 import { IconCircleCheck } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatIn, formatTime } from '../../lib/format.ts';

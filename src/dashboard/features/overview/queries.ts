@@ -1,6 +1,6 @@
 /** Reads the data of the overview. */
 import { useQuery } from '@tanstack/react-query';
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';

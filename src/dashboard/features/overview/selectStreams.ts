@@ -1,5 +1,5 @@
 /** Selects the streams for the overview. Pure: no I/O, no clock. */
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import type { LoadedStreams } from '../streams/loadedStreams.ts';
 import { isRunning, needsAttention } from '../streams/phase.ts';

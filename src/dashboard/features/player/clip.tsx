@@ -4,7 +4,7 @@
  */
 import { Loader } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import classes from './player.module.css';

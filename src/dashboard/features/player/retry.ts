@@ -1,7 +1,7 @@
 /**
  * When to try the preview again after it broke off. Pure: no I/O, no clock.
  */
-import { type Backoff, exponentialMs } from '../../../lib/backoff.ts';
+import { type Backoff, exponentialMs } from '../../../core/lib/backoff.ts';
 
 const PAUSE: Backoff = { baseMs: 1000, maxMs: 10_000 };
 /** A preview that played this long was a good one: the next break begins again with the shortest wait. */

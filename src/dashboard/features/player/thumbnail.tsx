@@ -1,7 +1,7 @@
 /** Shows a picture of a stream, renewed now and then. */
 import { IconBroadcast } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
-import { sleep } from '../../../lib/clock.ts';
+import { sleep } from '../../../core/lib/clock.ts';
 import { useApi } from '../../api/context.tsx';
 import { drawSnapshot } from './snapshot.ts';
 import classes from './thumbnail.module.css';

@@ -1,6 +1,6 @@
 import { TextInput } from '@mantine/core';
 import { IconArrowsShuffle, IconListNumbers, IconMusic, IconVideo } from '@tabler/icons-react';
-import type { Playlist, PlaylistCreate } from '../../../client/index.ts';
+import type { Playlist, PlaylistCreate } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';

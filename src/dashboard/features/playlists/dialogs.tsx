@@ -1,6 +1,6 @@
 /** Asks before something happens to a playlist that others notice, or that cannot be taken back. */
 import { useNavigate } from '@tanstack/react-router';
-import type { Playlist } from '../../../client/index.ts';
+import type { Playlist } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';

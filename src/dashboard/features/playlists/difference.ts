@@ -1,5 +1,5 @@
 /** Computes the difference between two versions of a playlist, clip by clip. Pure: no I/O, no clock. */
-import type { PlaylistDiff } from '../../../client/index.ts';
+import type { PlaylistDiff } from '../../../service/client/index.ts';
 
 type PlaylistChange = PlaylistDiff['changes'][number];
 

@@ -2,7 +2,7 @@
  * A playlist as somebody edits it: the version it began with, and what it has become since. Each place in the list has a key
  * of its own, for the same clip may be in it more than once. Pure: no I/O, no clock.
  */
-import type { Playlist, PlaylistUpdate } from '../../../client/index.ts';
+import type { Playlist, PlaylistUpdate } from '../../../service/client/index.ts';
 
 type Mode = Playlist['mode'];
 

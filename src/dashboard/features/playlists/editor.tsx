@@ -2,7 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Playlist } from '../../../client/index.ts';
+import type { Playlist } from '../../../service/client/index.ts';
 import { Choices } from '../../ui/choices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty } from '../../ui/page.tsx';

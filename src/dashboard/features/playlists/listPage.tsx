@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconMusic, IconPlaylist, IconPlus, IconVideo } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
-import type { PlaylistSummary } from '../../../client/index.ts';
+import type { PlaylistSummary } from '../../../service/client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatAgo } from '../../lib/format.ts';
 import cover from '../../ui/cover.module.css';

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Playlist } from '../../../client/index.ts';
+import type { Playlist } from '../../../service/client/index.ts';
 import { useDrafts } from '../../lib/drafts/context.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
 import page from '../../ui/page.module.css';

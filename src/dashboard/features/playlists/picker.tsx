@@ -2,7 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { IconSearch } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Playlist, Upload } from '../../../client/index.ts';
+import type { Playlist, Upload } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatLength } from '../../lib/format.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';

@@ -1,6 +1,6 @@
 /** Shows which version of a playlist streams play, how far it is prepared, and which streams they are. */
 import { Link } from '@tanstack/react-router';
-import type { Playlist } from '../../../client/index.ts';
+import type { Playlist } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';

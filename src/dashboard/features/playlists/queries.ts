@@ -1,6 +1,6 @@
 /** Reads and changes the data of the pages of playlists. */
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Playlist, PlaylistUpdate, Stream } from '../../../client/index.ts';
+import type { Playlist, PlaylistUpdate, Stream } from '../../../service/client/index.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';

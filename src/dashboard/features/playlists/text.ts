@@ -1,5 +1,5 @@
 /** Describes playlists in words. Pure: no I/O, no clock. */
-import type { Playlist, PlaylistSummary, Upload } from '../../../client/index.ts';
+import type { Playlist, PlaylistSummary, Upload } from '../../../service/client/index.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { DifferenceLine } from './difference.ts';
 

@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import { useState } from 'react';
-import { type Playlist, problems } from '../../../client/index.ts';
+import { type Playlist, problems } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { findFieldErrors } from '../../ui/fieldErrors.ts';
 import { usePlaylistMutations } from './queries.ts';

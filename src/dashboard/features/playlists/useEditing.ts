@@ -1,5 +1,5 @@
 import { useEffect } from 'react';
-import type { Playlist } from '../../../client/index.ts';
+import type { Playlist } from '../../../service/client/index.ts';
 import { useDraft } from '../../lib/drafts/useDraft.ts';
 import { type Base, buildUpdate, createDraft, isSavedAs, type PlaylistDraft, rebased, toBase } from './draft.ts';
 

@@ -2,7 +2,7 @@
 import { Button, Skeleton } from '@mantine/core';
 import { IconBroadcast } from '@tabler/icons-react';
 import { useState } from 'react';
-import type { Playlist, PlaylistVersionSummary } from '../../../client/index.ts';
+import type { Playlist, PlaylistVersionSummary } from '../../../service/client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';

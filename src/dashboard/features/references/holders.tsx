@@ -1,7 +1,7 @@
 /** Lists the things that still need another, by name, with a link to each. */
 import { useQueries } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import type { ProblemError } from '../../../client/index.ts';
+import type { ProblemError } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import classes from '../../ui/form.module.css';
 

@@ -1,5 +1,5 @@
 /** Makes a checklist of a stream's readiness. Pure: no I/O, no clock. */
-import type { ReadinessIssue } from '../../../client/index.ts';
+import type { ReadinessIssue } from '../../../service/client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 
 /** The stream goes on air in spite of these. */

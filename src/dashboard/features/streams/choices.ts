@@ -1,6 +1,6 @@
 /** Reads what a stream can be made of: the account's uploads, playlists and destinations. */
 import { useQuery } from '@tanstack/react-query';
-import type { Destination, List, PlaylistSummary, Upload } from '../../../client/index.ts';
+import type { Destination, List, PlaylistSummary, Upload } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 

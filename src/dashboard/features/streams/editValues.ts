@@ -1,5 +1,5 @@
 /** Converts a stream to a form's values, and a form's values to changes. Pure: no I/O, no clock. */
-import type { PlaylistSummary, StreamUpdate, Upload } from '../../../client/index.ts';
+import type { PlaylistSummary, StreamUpdate, Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { CheckboxItem } from '../../ui/checkboxItem.ts';

@@ -1,4 +1,4 @@
-/** Lists the labels, choices and defaults of a stream’s fields. Made from src/domain/streams/fields.ts by `make generate`. */
+/** Lists the labels, choices and defaults of a stream’s fields. Made from src/service/domain/streams/fields.ts by `make generate`. */
 export const LABELS = {
   name: 'Name',
   quality: 'Quality',

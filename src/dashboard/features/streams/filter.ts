@@ -1,5 +1,5 @@
 /** Reads the filter of the list of streams from its address. Pure: no I/O, no clock. */
-import type { Phase } from '../../../resources/stream/spec.ts';
+import type { Phase } from '../../../core/resources/stream/spec.ts';
 import { PHASE_LOOKS } from './phase.ts';
 
 export interface StreamSearch {

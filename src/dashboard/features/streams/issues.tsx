@@ -1,7 +1,7 @@
 /** Shows why a stream is not ready, with the remedy beside each reason. */
 import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
-import type { ReadinessIssue } from '../../../client/index.ts';
+import type { ReadinessIssue } from '../../../service/client/index.ts';
 import type { Readiness } from '../../api/api.ts';
 import { Named } from '../references/named.tsx';
 import { buildChecks, type ChecklistItem, formatWarnings } from './checklist.ts';

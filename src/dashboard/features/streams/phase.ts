@@ -3,7 +3,7 @@
  * icon and word.
  * Pure: no I/O, no clock.
  */
-import type { Phase } from '../../../resources/stream/spec.ts';
+import type { Phase } from '../../../core/resources/stream/spec.ts';
 
 export type PhaseIcon =
   | 'moon'

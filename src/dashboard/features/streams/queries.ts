@@ -10,7 +10,7 @@ import {
   useQueryClient,
 } from '@tanstack/react-query';
 import { createElement, useEffect, useState } from 'react';
-import { ProblemError, type StreamQuery } from '../../../client/index.ts';
+import { ProblemError, type StreamQuery } from '../../../service/client/index.ts';
 import type { Page, Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';

@@ -2,8 +2,9 @@
  * A schedule as a form has it, and as the API has it. Days and a time stand for the cron expressions that people want most;
  * what is none of these stays the expression that it is. Pure: no I/O, no clock.
  */
-import type { StreamSchedule } from '../../../client/index.ts';
-import type { Schedule } from '../../../resources/stream/spec.ts';
+
+import type { Schedule } from '../../../core/resources/stream/spec.ts';
+import type { StreamSchedule } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 
 export type Repeat = 'once' | 'weekly' | 'cron';

@@ -2,8 +2,8 @@
 import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
 import { useMemo, useState } from 'react';
-import type { StreamSchedule } from '../../../client/index.ts';
-import type { OffAir } from '../../../resources/stream/schedule.ts';
+import type { OffAir } from '../../../core/resources/stream/schedule.ts';
+import type { StreamSchedule } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
@@ -131,8 +131,8 @@ function Recurring({ form }: { form: ScheduleFormState }) {
 /** Whether a schedule takes a stream on air off air now. The rules are loaded when they are needed first. */
 async function findOffAir(body: StreamSchedule): Promise<OffAir | undefined> {
   const [airtime, { isTimeZone }] = await Promise.all([
-    import('../../../resources/stream/schedule.ts'),
-    import('../../../resources/stream/recurrence.ts'),
+    import('../../../core/resources/stream/schedule.ts'),
+    import('../../../core/resources/stream/recurrence.ts'),
   ]);
   // The server may know a zone that this browser does not: then nobody here knows whether a window is open.
   if (body.recurrence?.timeZone && !isTimeZone(body.recurrence.timeZone)) return {};

@@ -1,7 +1,7 @@
 /** Follows the filter of the list of streams: in the field, in the search, and in the address. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import type { Phase } from '../../../resources/stream/spec.ts';
+import type { Phase } from '../../../core/resources/stream/spec.ts';
 import { parseSearch, type StreamSearch } from './filter.ts';
 
 /** Between two searches while somebody types. Most people type slower than that, so each key is searched for at once. */

@@ -1,8 +1,8 @@
 /** An upload from a link: the server fetches it, so that the page may be closed. */
 import { TextInput } from '@mantine/core';
 import { IconMusic, IconVideo } from '@tabler/icons-react';
-import type { Upload, UploadFromLink } from '../../../client/index.ts';
-import { tidyUrl } from '../../../lib/pasted.ts';
+import { tidyUrl } from '../../../core/lib/pasted.ts';
+import type { Upload, UploadFromLink } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';

@@ -13,7 +13,7 @@ import {
 } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';

@@ -2,7 +2,7 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconUpload, IconX, type TablerIcon } from '@tabler/icons-react';
 import { useState } from 'react';
-import { problems } from '../../../client/index.ts';
+import { problems } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { formatBytes, formatTimeLeft } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';

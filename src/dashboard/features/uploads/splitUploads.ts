@@ -1,5 +1,5 @@
 /** Splits uploads into those that this browser has yet to send and all others. Pure: no I/O, no clock. */
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import type { Sending } from './sender.ts';
 import type { Unfinished } from './unfinished.ts';
 

@@ -1,6 +1,6 @@
 /** Describes an upload: where it stands, its media, and what to do when it failed. Pure: no I/O, no clock. */
 
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
 

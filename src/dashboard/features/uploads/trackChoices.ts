@@ -1,5 +1,5 @@
 /** Lists the choices of a track that an upload's file leaves to its owner. Pure: no I/O, no clock. */
-import type { Upload, UploadUpdate } from '../../../client/index.ts';
+import type { Upload, UploadUpdate } from '../../../service/client/index.ts';
 import { formatSound, nameCodec } from './text.ts';
 
 type Track = Upload['declaredTracks'][number];

@@ -1,7 +1,7 @@
 /** Lets the owner choose the tracks of an upload that play, where its file has more than one of a kind. */
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { Upload } from '../../../client/index.ts';
+import type { Upload } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useUploadsChanged } from './queries.ts';
 import { type ChoiceKind, listTrackChoices } from './trackChoices.ts';

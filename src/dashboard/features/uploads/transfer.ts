@@ -1,6 +1,6 @@
 /** One file on its way by the protocol tus (https://tus.io/protocols/resumable-upload), as the stock client speaks it. */
 import type { DetailedError, Upload } from 'tus-js-client';
-import { newKey } from '../../../client/send.ts';
+import { newKey } from '../../../service/client/send.ts';
 import type { Api } from '../../api/api.ts';
 import { guessFileType } from './text.ts';
 import { computeFingerprint, parseObjectID, type UnfinishedUploads } from './unfinished.ts';

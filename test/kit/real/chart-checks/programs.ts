@@ -1,7 +1,7 @@
 /** Runs the programs that check manifests: kubeconform, kube-score and checkov. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { ensureGoModule } from '../../../../tools/control-plane/go-module.ts';
 import { type CommandResult, run } from '../../../../tools/process/run.ts';
 import { ensurePythonProgram } from '../python/program.ts';

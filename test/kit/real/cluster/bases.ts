@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, copyFileSync, mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { DEBIAN_RECIPE, makeDebian } from '../debian.ts';
 import { type Buildah, buildImage } from './buildah.ts';
 import { runOrThrow } from './command.ts';

@@ -1,7 +1,7 @@
 /** Runs buildah with a storage of its own. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { runOrThrow } from './command.ts';
 
 const TIMEOUT_MS = 45 * 60_000;

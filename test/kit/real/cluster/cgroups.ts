@@ -4,7 +4,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { sleep } from '../../../../src/lib/clock.ts';
+import { sleep } from '../../../../src/core/lib/clock.ts';
 import { signal } from '../../../../tools/process/identity.ts';
 
 const ROOT = '/sys/fs/cgroup';

@@ -4,9 +4,9 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createKube } from '../../../../src/kube/client.ts';
-import { createLogger } from '../../../../src/lib/log.ts';
-import { environment } from '../../../../src/settings/environment.ts';
+import { createKube } from '../../../../src/core/kube/client.ts';
+import { createLogger } from '../../../../src/core/lib/log.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { type ControlPlane, startControlPlane } from '../../../../tools/control-plane/controlplane.ts';
 import { localEnvironment } from '../../../../tools/process/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';

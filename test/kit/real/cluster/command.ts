@@ -1,6 +1,6 @@
 /** Runs commands of the machine (ip, mount, buildah …) that must succeed. */
 import { accessSync, constants } from 'node:fs';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { type CommandOptions, run as runCommand } from '../../../../tools/process/run.ts';
 import { run } from '../../run.ts';
 

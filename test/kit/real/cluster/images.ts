@@ -17,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, relative } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';
 import { ROOT } from '../../system/system.ts';

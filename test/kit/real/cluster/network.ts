@@ -2,7 +2,7 @@
  * Builds the cluster's network: a bridge, and for each node a network namespace with a cable to it. The host routes to Services and pods,
  * so that a test is a client like any other. All iptables rules are in the nodes' namespaces and go away with them.
  */
-import { ConfigError } from '../../../../src/settings/settings.ts';
+import { ConfigError } from '../../../../src/core/settings/settings.ts';
 import { runOrThrow, tryRun } from './command.ts';
 import { type ClusterLayout, METADATA_ADDRESS, RANGE_PREFIX, SERVICE_CIDR } from './layout.ts';
 

@@ -3,7 +3,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import type { ControlPlane } from '../../../../tools/control-plane/controlplane.ts';
 import type { NodeBinaries } from '../../../../tools/control-plane/programs.ts';
 import { type Child, spawnChild } from '../../../../tools/process/processes.ts';

@@ -5,7 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { signal } from '../../../../tools/process/identity.ts';
 import { type Child, lastLogLines, spawnChild, sweepLeftovers } from '../../../../tools/process/processes.ts';

@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
-import type { environment } from '../../../../src/settings/environment.ts';
+import type { environment } from '../../../../src/core/settings/environment.ts';
 import { withModules } from '../../../../tools/control-plane/gobuild.ts';
 import { localEnvironment } from '../../../../tools/process/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';

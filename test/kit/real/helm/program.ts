@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { localEnvironment } from '../../../../tools/process/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';

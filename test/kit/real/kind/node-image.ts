@@ -18,7 +18,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { environment } from '../../../../src/settings/environment.ts';
+import { environment } from '../../../../src/core/settings/environment.ts';
 import { withModules } from '../../../../tools/control-plane/gobuild.ts';
 import { KUBERNETES_VERSION } from '../../../../tools/control-plane/programs.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';

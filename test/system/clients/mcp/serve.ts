@@ -1,7 +1,7 @@
 /** Serves the tools of agents over HTTP alone: `get_me` returns a person, and the other services find nothing. */
 
-import { AppError } from '../../../../src/lib/errors.ts';
-import { SCOPES } from '../../../../src/lib/scopes.ts';
+import { AppError } from '../../../../src/service/lib/errors.ts';
+import { SCOPES } from '../../../../src/service/lib/scopes.ts';
 import { reserveFreePort } from '../../../../tools/process/ports.ts';
 import { buildTestServer } from '../../../kit/system/server.ts';
 

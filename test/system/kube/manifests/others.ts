@@ -1,5 +1,5 @@
 /** Lists invalid uploads, playlists and destinations. */
-import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../../src/lib/sentences.ts';
+import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../../src/core/lib/sentences.ts';
 import { type Bad, DESTINATION, PLAYLIST, sentence, UPLOAD } from './shapes.ts';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);

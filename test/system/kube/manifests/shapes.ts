@@ -2,12 +2,12 @@
  * Defines invalid manifests with one mistake each. A manifest has the API server's expected error and, where REST can make the mistake too,
  * the same mistake as a request.
  */
-import { formatApiVersion } from '../../../../src/kube/paths.ts';
-import type { Resource } from '../../../../src/kube/types.ts';
-import { DESTINATIONS } from '../../../../src/resources/destination/resource.ts';
-import { PLAYLISTS } from '../../../../src/resources/playlist/resource.ts';
-import { LOOPSTREAMS } from '../../../../src/resources/stream/resource.ts';
-import { UPLOADS } from '../../../../src/resources/upload/resource.ts';
+import { formatApiVersion } from '../../../../src/core/kube/paths.ts';
+import type { Resource } from '../../../../src/core/kube/types.ts';
+import { DESTINATIONS } from '../../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../../src/core/resources/upload/resource.ts';
 
 export interface Bad {
   kind: Resource<never>;

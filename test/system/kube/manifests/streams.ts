@@ -1,5 +1,12 @@
 /** Lists invalid streams. */
-import { CRON, DISPLAY_NAME, LABEL_VALUE, REFERENCE, SENTENCES, TIME_ZONE } from '../../../../src/lib/sentences.ts';
+import {
+  CRON,
+  DISPLAY_NAME,
+  LABEL_VALUE,
+  REFERENCE,
+  SENTENCES,
+  TIME_ZONE,
+} from '../../../../src/core/lib/sentences.ts';
 import { type Bad, STREAM, sentence } from './shapes.ts';
 
 const ASKED = { name: 'S', quality: 'q_720p', framerate: 'f_30', destinationID: 'd', videoUploadObjectID: 'u' };

@@ -1,8 +1,8 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { LoopstreamError, ProblemError } from '../../../../src/client/index.ts';
 import { createApi } from '../../../../src/dashboard/api/api.ts';
+import { LoopstreamError, ProblemError } from '../../../../src/service/client/index.ts';
 import { until } from '../../../kit/wait.ts';
 
 const closing: (() => void)[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { ConnectionError, LoopstreamError } from '../../../../src/client/index.ts';
-import { createProblem } from '../../../../src/client/problem.ts';
 import { problemText } from '../../../../src/dashboard/api/problem.ts';
+import { ConnectionError, LoopstreamError } from '../../../../src/service/client/index.ts';
+import { createProblem } from '../../../../src/service/client/problem.ts';
 
 test('a problem has its own words', () => {
   const body = { code: 'stream_not_ready', detail: 'The media is still being prepared.' };

@@ -1,11 +1,11 @@
 /** Tests that a change of a stream reaches the lists on the page, without reading their pages anew. */
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { afterEach, expect, test } from 'vitest';
-import { problems } from '../../../../src/client/index.ts';
 import type { Page, Stream } from '../../../../src/dashboard/api/api.ts';
 import { createStreamFollower } from '../../../../src/dashboard/app/followStreams.ts';
 import { createSpacer, findSpacing } from '../../../../src/dashboard/app/spacer.ts';
 import type { LoadedStreams } from '../../../../src/dashboard/features/streams/loadedStreams.ts';
+import { problems } from '../../../../src/service/client/index.ts';
 import { until } from '../../../kit/wait.ts';
 
 const stream = (id: string, name = id): Stream => ({ id, name, status: 'idle' }) as Stream;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { PHASES } from '../../../../src/core/resources/stream/spec.ts';
 import { offAirSince, restingLine } from '../../../../src/dashboard/features/streams/offAir.ts';
 import { formatTime as clockTime, formatReason as wordsOf } from '../../../../src/dashboard/lib/format.ts';
-import type { StreamEvent } from '../../../../src/domain/streams/record.ts';
-import { PHASES } from '../../../../src/resources/stream/spec.ts';
+import type { StreamEvent } from '../../../../src/service/domain/streams/record.ts';
 
 const event = (reason: string, time: string): StreamEvent => ({
   id: reason,

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { schemaDocument } from '../../../../src/server/graphql/schema.ts';
-import { describeApi } from '../../../../src/server/openapi/describe.ts';
-import type { Json, OpenApi } from '../../../../src/server/openapi/document.ts';
+import { schemaDocument } from '../../../../src/service/server/graphql/schema.ts';
+import { describeApi } from '../../../../src/service/server/openapi/describe.ts';
+import type { Json, OpenApi } from '../../../../src/service/server/openapi/document.ts';
 import { breakingChanges } from '../../../../tools/generate/breaking.ts';
 import { schemaBreaks } from '../../../../tools/generate/graphql.ts';
 

@@ -2,22 +2,22 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { Playlist, PlaylistCreate } from '../../../../src/domain/playlists/record.ts';
+import { Playlist, PlaylistCreate } from '../../../../src/service/domain/playlists/record.ts';
 import {
   createOperationBuilder,
   deleted,
   type OperationDeclaration,
   page,
   record,
-} from '../../../../src/lib/operation.ts';
-import { PERSON } from '../../../../src/lib/scopes.ts';
+} from '../../../../src/service/lib/operation.ts';
+import { PERSON } from '../../../../src/service/lib/scopes.ts';
 import { clientFiles, nameMethod } from '../../../../tools/generate/client.ts';
 
 const operation = createOperationBuilder({ tag: 'shows' });
 const words = { scope: 'read', summary: 'Do it', description: 'It is done.' } as const;
 
-const OPERATIONS = 'src/client/operations.ts';
-const TYPES = 'src/client/types.ts';
+const OPERATIONS = 'src/service/client/operations.ts';
+const TYPES = 'src/service/client/types.ts';
 
 test.each([OPERATIONS, TYPES])('%s matches the declarations of operations (fix with `make generate`)', async (path) => {
   const committed = readFileSync(join(import.meta.dirname, '../../../..', path), 'utf8');

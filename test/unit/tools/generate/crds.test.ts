@@ -2,8 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Type } from 'typebox';
 import { describe, expect, test } from 'vitest';
-import { customResourceDefinitions } from '../../../../src/resources/crd/crds.ts';
-import { decorate, type Structural, toStructural } from '../../../../src/resources/crd/schema.ts';
+import { customResourceDefinitions } from '../../../../src/core/resources/crd/crds.ts';
+import { decorate, type Structural, toStructural } from '../../../../src/core/resources/crd/schema.ts';
 import { crdFiles } from '../../../../tools/generate/crds.ts';
 
 const CRDS = resolve(import.meta.dirname, '../../../../crds');

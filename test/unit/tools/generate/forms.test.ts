@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Type } from 'typebox';
 import { expect, test } from 'vitest';
-import { shown } from '../../../../src/lib/fields.ts';
+import { shown } from '../../../../src/service/lib/fields.ts';
 import { FORMS_PATH, formsModule } from '../../../../tools/generate/forms.ts';
 
 test('the words of the page match the table of fields (fix with `make generate`)', () => {

@@ -1,8 +1,8 @@
 /** Tests that the servers accept the local chain's settings, with a public key alone, whose origin the source names. */
 import { mnemonicToAccount } from 'viem/accounts';
 import { expect, test } from 'vitest';
-import { cryptoSettings } from '../../../../src/billing/crypto/settings.ts';
-import { apiConfig } from '../../../../src/server/setup/settings.ts';
+import { cryptoSettings } from '../../../../src/service/billing/crypto/settings.ts';
+import { apiConfig } from '../../../../src/service/server/setup/settings.ts';
 import { chainSettings } from '../../../../tools/local/chain.ts';
 import type { Context } from '../../../../tools/local/context.ts';
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { ConfigError } from '../../../../src/settings/settings.ts';
+import { ConfigError } from '../../../../src/core/settings/settings.ts';
 import { parseLocalOptions, splitTarget } from '../../../../tools/local/options.ts';
 import { summary } from '../../../../tools/local/summary.ts';
 import { claimPort } from '../../../../tools/process/ports.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../src/kube/core.ts';
+import type { Pod } from '../../../../src/core/kube/core.ts';
 import {
   ContainerConfigError,
   expand,

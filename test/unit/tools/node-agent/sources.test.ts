@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Kube } from '../../../../src/kube/types.ts';
+import type { Kube } from '../../../../src/core/kube/types.ts';
 import { Sources } from '../../../../tools/node-agent/sources.ts';
 
 const NAMES = [{ kind: 'Secret' as const, name: 'key' }];

@@ -1,5 +1,5 @@
 import { describe, expect, it, test } from 'vitest';
-import type { Pod } from '../../../../src/kube/core.ts';
+import type { Pod } from '../../../../src/core/kube/core.ts';
 import {
   type ContainerRecord,
   containerStatus,

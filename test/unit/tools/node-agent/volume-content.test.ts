@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Pod } from '../../../../src/kube/core.ts';
+import type { Pod } from '../../../../src/core/kube/core.ts';
 import type { Volume } from '../../../../tools/node-agent/types.ts';
 import { MountError, volumeFiles } from '../../../../tools/node-agent/volume-content.ts';
 

@@ -1,7 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createLogger } from '../../../../src/lib/log.ts';
+import { createLogger } from '../../../../src/core/lib/log.ts';
 import { identify, isAlive } from '../../../../tools/process/identity.ts';
 import {
   createRunOnce,

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { ConnectionError } from '../../../../../src/client/index.ts';
 import {
   askAgain,
   describeUrl,
@@ -20,6 +19,7 @@ import {
 } from '../../../../../src/dashboard/features/account/authErrors.ts';
 import { nameBrowser } from '../../../../../src/dashboard/features/account/browsers.ts';
 import { listMeanings } from '../../../../../src/dashboard/features/account/scopes.ts';
+import { ConnectionError } from '../../../../../src/service/client/index.ts';
 
 const ORIGIN = 'https://loops.example.com';
 

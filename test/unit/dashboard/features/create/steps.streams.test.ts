@@ -1,6 +1,5 @@
 /** Tests the decisions of the stream pages, apart from their looks. */
 import { describe, expect, test } from 'vitest';
-import type { Upload } from '../../../../../src/client/index.ts';
 import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
 import { draftFrom, EMPTY_DRAFT } from '../../../../../src/dashboard/features/create/draft.ts';
 import { computeStages } from '../../../../../src/dashboard/features/create/stages.ts';
@@ -16,8 +15,9 @@ import { buildChecks } from '../../../../../src/dashboard/features/streams/check
 import { kubectlSnippet, restSnippet } from '../../../../../src/dashboard/features/streams/commands.ts';
 import { findChanges, toEditValues } from '../../../../../src/dashboard/features/streams/editValues.ts';
 import { parseSearch } from '../../../../../src/dashboard/features/streams/filter.ts';
-import { exampleStream } from '../../../../../src/domain/streams/examples.ts';
-import type { ReadinessIssue, Stream } from '../../../../../src/domain/streams/record.ts';
+import type { Upload } from '../../../../../src/service/client/index.ts';
+import { exampleStream } from '../../../../../src/service/domain/streams/examples.ts';
+import type { ReadinessIssue, Stream } from '../../../../../src/service/domain/streams/record.ts';
 
 const stream = (more: Partial<Stream> = {}): Stream => ({
   ...exampleStream,

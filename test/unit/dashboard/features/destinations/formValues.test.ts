@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findAddressKeyNeed } from '../../../../../src/dashboard/features/destinations/formValues.ts';
-import { readChanges } from '../../../../../src/domain/destinations/secret-changes.ts';
+import { readChanges } from '../../../../../src/service/domain/destinations/secret-changes.ts';
 
 /** Whether the API takes a new destination whose key is empty, or not given. */
 const isTaken = (rtmpUrl: string, key: { rtmpKey?: string }): boolean => {

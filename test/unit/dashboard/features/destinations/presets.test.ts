@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { problems } from '../../../../../src/client/index.ts';
+import { findIngestUrlProblem } from '../../../../../src/core/resources/destination/ingest.ts';
+import type { TEST_STAGES } from '../../../../../src/core/resources/destination/spec.ts';
 import { findAddressKeyNeed } from '../../../../../src/dashboard/features/destinations/formValues.ts';
 import { findPreset, PRESETS } from '../../../../../src/dashboard/features/destinations/presets.ts';
 import { buildSteps } from '../../../../../src/dashboard/features/destinations/stages.ts';
 import { findFieldErrors } from '../../../../../src/dashboard/ui/fieldErrors.ts';
-import { findIngestUrlProblem } from '../../../../../src/resources/destination/ingest.ts';
-import type { TEST_STAGES } from '../../../../../src/resources/destination/spec.ts';
+import { problems } from '../../../../../src/service/client/index.ts';
 
 describe('the known platforms', () => {
   test('the server takes each of their addresses with a key alone, and each is known again by it', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { computeDifference } from '../../../../../src/dashboard/features/playlists/difference.ts';
-import { changesBetween } from '../../../../../src/domain/playlists/changes.ts';
+import { changesBetween } from '../../../../../src/service/domain/playlists/changes.ts';
 
 const items = (text: string) => [...text].map((uploadObjectID) => ({ uploadObjectID }));
 /** Compares versions as the server sends them, and as the page shows them. */

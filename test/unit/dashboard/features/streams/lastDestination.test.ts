@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { findLastDestinations } from '../../../../../src/dashboard/features/streams/lastDestination.ts';
-import { exampleLiveStats } from '../../../../../src/domain/streams/examples.ts';
+import { exampleLiveStats } from '../../../../../src/service/domain/streams/examples.ts';
 
 const [one] = exampleLiveStats.destinations;
 if (!one) throw new Error('the example has no destination');

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { PHASES } from '../../../../../src/core/resources/stream/spec.ts';
 import {
   actionsIn,
   getPhaseLook,
@@ -8,7 +9,6 @@ import {
   PHASE_LOOKS,
   shownPhase,
 } from '../../../../../src/dashboard/features/streams/phase.ts';
-import { PHASES } from '../../../../../src/resources/stream/spec.ts';
 
 describe('states of a stream', () => {
   test('every state has a look, and none differs from another by colour alone', () => {

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import type { Upload } from '../../../../../src/client/index.ts';
+import { UPLOAD_STATES } from '../../../../../src/core/resources/upload/spec.ts';
 import { computeSpeed, secondsLeft, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
 import { getStateLook, guessFileType, listFacts } from '../../../../../src/dashboard/features/uploads/text.ts';
 import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
 import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
-import { UPLOAD_STATES } from '../../../../../src/resources/upload/spec.ts';
+import type { Upload } from '../../../../../src/service/client/index.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
   objectID: 'up-1',

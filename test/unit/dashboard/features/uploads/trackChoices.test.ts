@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Upload } from '../../../../../src/client/index.ts';
 import { listTrackChoices } from '../../../../../src/dashboard/features/uploads/trackChoices.ts';
+import type { Upload } from '../../../../../src/service/client/index.ts';
 
 type Track = Upload['declaredTracks'][number];
 const track = (index: number, kind: Track['kind'], more: Partial<Track> = {}): Track => ({

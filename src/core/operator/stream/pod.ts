@@ -1,0 +1,283 @@
+/** Builds the pod of a stream from the stream, its program and the operator's settings. Pure: no I/O, no clock. */
+
+import { createHash } from 'node:crypto';
+import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { memoize } from '../../lib/memoize.ts';
+import { OWN_RATE_VERSION } from '../../pods/rendition/format.ts';
+import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
+import type { Program } from '../../protocol/program.ts';
+import {
+  CONTROL_SECRET_ANNOTATION,
+  DESTINATIONS_DIR,
+  DISRUPTION_LABEL,
+  INDEX_VERSION_ANNOTATION,
+  POD_FINALIZER,
+  POD_UID_FILE,
+  PROGRAM_ANNOTATION,
+  PROGRAM_FILE,
+  podName,
+  SECRET_CONTROL_KEY,
+  STREAM_LABEL,
+  STREAMER_METRICS_PORT,
+  STREAMER_PORT,
+  streamSecretName,
+  TEMPLATE_HASH_ANNOTATION,
+} from '../../resources/common/names.ts';
+import { FIELDS } from '../../resources/destination/read.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Disruption } from '../../resources/stream/spec.ts';
+import type { Template } from '../../resources/stream/template.ts';
+import { packSettings } from '../../settings/settings.ts';
+import {
+  CONTAINER_SECURITY,
+  cacheEnv,
+  cacheMounts,
+  cacheVolumes,
+  commonEnv,
+  commonMounts,
+  commonVolumes,
+  confineEnv,
+  destinationEnv,
+  isDirectory,
+  labelsFor,
+  ownedBy,
+  PLAYED,
+  POD_SECURITY,
+  type PodSettings,
+  placement,
+  RESULT_FILE,
+  settingsIn,
+  storageParts,
+  TMP_PATH,
+  TMP_VOLUME,
+  withDisk,
+} from '../pods/security.ts';
+import { STREAMER_COMMAND } from './command-line.ts';
+import type { FirstStart } from './first-pod.ts';
+import { streamResources } from './resources.ts';
+
+export const STREAMER_CONTAINER = 'streamer';
+/** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
+const LINGER_SECONDS = 20;
+/** Then it says goodbye. */
+const GOODBYE_SECONDS = 10;
+/** Where its program and the stream's Secret are. */
+export const STREAM_DIR = '/stream';
+/** Where a first pod keeps what was granted to it (media/streamer/control/grant.ts). */
+export const FIRST_GRANT_DIR = `${TMP_PATH}/grant`;
+
+const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
+
+/**
+ * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
+ * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
+ */
+export const hashTemplate = ({ metadata, spec }: LoopStream, settings: PodSettings): string =>
+  `${hash([spec.template])}.${hashSettings(settingsIn(settings, metadata.namespace))}`;
+/** Memoized: each reconcile asks for it, and a rollout once a second for each pod. */
+export const hashSettings = memoize((settings: PodSettings): string =>
+  hash([
+    settings.image,
+    ...storageParts(settings),
+    // Nothing for what is the default: streams on air are not given new pods for its sake.
+    ...(settings.allowPrivateDestinations ? ['privateDestinations'] : []),
+  ]),
+);
+
+/** The Secrets of the destinations of a first pod, and nothing else of them than the streamer reads. */
+const destinationSources = ({ secretNames, controlSecret }: FirstStart) => {
+  // Kubernetes refuses a path that is there twice, and two destinations may have one Secret.
+  const [keyed] = [...secretNames].find(([, name]) => name === controlSecret) ?? [];
+  const listItems = (destination: string) => [
+    ...FIELDS.map((key) => ({ key, path: `${DESTINATIONS_DIR}/${destination}/${key}` })),
+    ...(destination === keyed ? [{ key: SECRET_CONTROL_KEY, path: SECRET_CONTROL_KEY }] : []),
+  ];
+  return [...secretNames].map(([destination, name]) => ({
+    secret: { name, optional: true, items: listItems(destination) },
+  }));
+};
+
+/**
+ * The program and all of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
+ * Secret with whatever the stream has of destinations. A first pod has the Secret of each destination until there is that one.
+ */
+const streamVolume = (stream: LoopStream, first: FirstStart | undefined) => ({
+  name: 'stream',
+  projected: {
+    defaultMode: 0o440,
+    sources: [
+      { secret: { name: streamSecretName(stream.metadata.uid), ...(first && { optional: true }) } },
+      ...(first ? destinationSources(first) : []),
+      {
+        downwardAPI: {
+          // As a variable, the UID would take more room in each pod.
+          items: [
+            { path: PROGRAM_FILE, fieldRef: { fieldPath: `metadata.annotations['${PROGRAM_ANNOTATION}']` } },
+            { path: POD_UID_FILE, fieldRef: { fieldPath: 'metadata.uid' } },
+          ],
+        },
+      },
+    ],
+  },
+});
+
+/**
+ * Ready means that a destination accepts media, which is believed at once. The start is probed each second, and kubelet probes readiness
+ * as soon as it is over: when a destination accepts media, or waiting longer is of no use (media/streamer/control/http.ts). Later
+ * changes are pushed, so they need no frequent probe. Without reports, readiness is probed each second. Whether the process is
+ * alive is another question, with time for a machine under load.
+ */
+const buildProbes = ({ reportsUrl }: PodSettings) => ({
+  startupProbe: {
+    httpGet: { path: '/startupz', port: STREAMER_PORT },
+    periodSeconds: 1,
+    timeoutSeconds: 2,
+    failureThreshold: 60,
+  },
+  readinessProbe: {
+    httpGet: { path: '/readyz', port: STREAMER_PORT },
+    periodSeconds: reportsUrl === undefined ? 1 : 5,
+    timeoutSeconds: 2,
+    failureThreshold: 1,
+  },
+  livenessProbe: {
+    httpGet: { path: '/healthz', port: STREAMER_PORT },
+    periodSeconds: 10,
+    timeoutSeconds: 5,
+    failureThreshold: 3,
+  },
+});
+
+const container = (
+  settings: PodSettings,
+  template: Template,
+  { profile, destinations }: Program,
+  volumes: readonly object[],
+  isFirst: boolean,
+) => ({
+  name: STREAMER_CONTAINER,
+  image: settings.image,
+  command: STREAMER_COMMAND,
+  args: ['streamer'],
+  env: packSettings(
+    [
+      ...commonEnv(settings),
+      ...cacheEnv(settings),
+      ...destinationEnv(settings),
+      confineEnv(settings),
+      OWN_ADDRESS,
+      setting('PORT', String(STREAMER_PORT)),
+      setting('METRICS_PORT', String(STREAMER_METRICS_PORT)),
+      setting('STREAM_DIR', STREAM_DIR),
+      ...(settings.reportsUrl === undefined ? [] : [setting('REPORTS_URL', settings.reportsUrl)]),
+      ...(isFirst ? [setting('GRANT_DIR', FIRST_GRANT_DIR)] : []),
+      setting('LINGER_SECONDS', String(LINGER_SECONDS)),
+      setting('RESULT_FILE', RESULT_FILE),
+      setting('SESSIONS_FILE', `${TMP_PATH}/sessions.json`),
+    ],
+    'streamer',
+  ),
+  // Only the port that a PodMonitor finds by its name.
+  ports: [{ name: 'metrics', containerPort: STREAMER_METRICS_PORT, protocol: 'TCP' }],
+  terminationMessagePath: RESULT_FILE,
+  ...buildProbes(settings),
+  resources: withDisk(
+    template.resources ??
+      streamResources({ profile, outputs: destinations.length, storage: isDirectory(settings) ? 'volume' : 's3' }),
+    volumes,
+  ),
+  ...CONTAINER_SECURITY,
+  volumeMounts: [
+    ...commonMounts(settings, PLAYED),
+    ...cacheMounts(settings),
+    { name: 'stream', mountPath: STREAM_DIR, readOnly: true },
+  ],
+});
+
+/** As many configurations of Prometheus expect. No part of the hash: streams on air are not given new pods for their sake. */
+const SCRAPE_ANNOTATIONS = {
+  'prometheus.io/scrape': 'true',
+  'prometheus.io/port': String(STREAMER_METRICS_PORT),
+  'prometheus.io/path': '/metrics',
+};
+
+const DEFAULT_DISRUPTION: Disruption = 'OnDrain';
+
+/** A stream that was stored before there was a choice has the default of today. */
+export const readDisruption = ({ spec }: Pick<LoopStream, 'spec'>): Disruption =>
+  spec.disruptionPolicy ?? DEFAULT_DISRUPTION;
+
+const SAFE_TO_EVICT = 'cluster-autoscaler.kubernetes.io/safe-to-evict';
+const DO_NOT_DISRUPT = 'karpenter.sh/do-not-disrupt';
+
+/**
+ * The words of node autoscalers for whether the pod of a stream may be evicted; null where there is none. Cluster Autoscaler removes no node
+ * with a pod of a custom controller, or with an emptyDir, unless the pod allows it. The user's own words win.
+ */
+export function readEvictionAnnotations(stream: Pick<LoopStream, 'spec'>): Record<string, string | null> {
+  const isFixed = readDisruption(stream) === 'Never';
+  const own = stream.spec.template?.annotations;
+  return {
+    [SAFE_TO_EVICT]: own?.[SAFE_TO_EVICT] ?? String(!isFixed),
+    [DO_NOT_DISRUPT]: own?.[DO_NOT_DISRUPT] ?? (isFixed ? 'true' : null),
+  };
+}
+
+const removeNulls = (annotations: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(annotations).flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
+
+/** How the label of a pod says that it may be moved. The default needs no label, which each pod would keep. */
+export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
+  metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
+
+/** `name` is one of the two that the stream's pods have; a pod with `first` always has the first of them. */
+export function buildPod(
+  stream: LoopStream,
+  program: Program,
+  operatorSettings: PodSettings,
+  name: string = podName(stream.metadata.name),
+  first?: FirstStart,
+): KubeObject<PodSpec, PodStatus> {
+  const { template = {} } = stream.spec;
+  const settings = settingsIn(operatorSettings, stream.metadata.namespace);
+  const disruption = readDisruption(stream);
+  const volumes = [
+    ...commonVolumes(settings, TMP_VOLUME, true),
+    ...cacheVolumes(settings),
+    streamVolume(stream, first),
+  ];
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      name,
+      ...(stream.metadata.namespace !== undefined && { namespace: stream.metadata.namespace }),
+      labels: {
+        ...template.labels,
+        ...labelsFor(stream, 'streamer'),
+        [STREAM_LABEL]: stream.metadata.name,
+        ...(disruption !== DEFAULT_DISRUPTION && { [DISRUPTION_LABEL]: disruption }),
+      },
+      annotations: {
+        ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),
+        ...removeNulls(readEvictionAnnotations(stream)),
+        ...template.annotations,
+        ...(first && { [CONTROL_SECRET_ANNOTATION]: first.controlSecret }),
+        [INDEX_VERSION_ANNOTATION]: String(OWN_RATE_VERSION),
+        [PROGRAM_ANNOTATION]: JSON.stringify(program),
+        [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),
+      },
+      finalizers: [POD_FINALIZER],
+      ownerReferences: ownedBy('LoopStream', stream),
+    },
+    spec: {
+      ...POD_SECURITY,
+      restartPolicy: 'Always',
+      terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
+      ...placement(template),
+      containers: [container(settings, template, program, volumes, first !== undefined)],
+      volumes,
+    },
+  };
+}

@@ -1,0 +1,282 @@
+/** Authenticates callers: users, their API keys, and the check of a request's credentials. */
+import { hash as digest } from 'node:crypto';
+import { type Clock, systemClock } from '../../core/lib/clock.ts';
+import type { Db } from '../db/pool.ts';
+import { AppError } from '../lib/errors.ts';
+import { type Principal, SCOPES } from '../lib/scopes.ts';
+import { listResources, sessionCookieName } from './addresses.ts';
+import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
+import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { createPrograms } from './client-requests.ts';
+import { createCredentialCache } from './credential-cache.ts';
+import { forgetOldGuesses } from './guesses/store.ts';
+import { createSessions } from './sessions.ts';
+import { createSigningKeys } from './signing-keys.ts';
+import {
+  type ApiKeyRow,
+  disableKey,
+  dropSigningKeys,
+  findKey,
+  findSigningKeys,
+  findUser,
+  findUserByEmail,
+  forgetOldAccess,
+  isConsented,
+  markKeysUsed,
+  retireSigningKeys,
+  type UserRow,
+  wasRefreshTokenUsed,
+} from './store.ts';
+import { createTokens, type KnownToken } from './tokens.ts';
+import { createUsage } from './usage.ts';
+
+/** A revoked key is refused at once here, and within this time by other replicas. */
+const TRUST_MS = 1000;
+const MAX_KEY_LENGTH = 200;
+
+export interface Credentials {
+  apiKey: string | undefined;
+  /** The header: `Bearer` with an access token, or with an API key, which counts as one in `apiKey`. */
+  authorization: string | undefined;
+  /** Verifies the token in `authorization`; without it no token is taken that is not known yet. */
+  verify?: Verify | undefined;
+  /** The header; it counts only where neither of the others was sent. */
+  cookie?: string | undefined;
+}
+
+export interface NewUser {
+  email: string;
+  firstName: string;
+  lastName?: string;
+}
+
+export interface AuthServiceDeps {
+  library: () => Promise<Auth>;
+  db: Db;
+  /** Without it there are neither tokens nor sessions. */
+  site?: Pick<AuthSite, 'publicUrl' | 'scopePrefix'> | undefined;
+  clock?: Clock;
+}
+
+export type AuthService = ReturnType<typeof createAuthService>;
+
+const refused = (detail: string) => new AppError('unauthenticated', detail);
+
+/** Many clients can send a Bearer credential and no other header: an API key is taken there too. */
+function keyIn(authorization: string): string | undefined {
+  const bearer = parseBearer(authorization);
+  return bearer?.startsWith(API_KEY_PREFIX) ? bearer : undefined;
+}
+
+function createKeys({ db, clock }: { db: Db; clock: Clock }) {
+  const scopes = new Set(SCOPES);
+  const usage = createUsage((ids, at) => markKeysUsed(db, ids, at), clock);
+  const recent = createCredentialCache<{ keyId: string; principal: Principal }>(clock);
+  const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
+  /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
+  const hashKey = (apiKey: string) => digest('sha256', apiKey, 'base64url');
+
+  function keep(apiKey: string, { id: keyId, userId }: ApiKeyRow, expiresAt: number): Principal {
+    const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
+    recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
+    return principal;
+  }
+
+  async function findPrincipal(apiKey: string): Promise<Principal> {
+    const row = await findKey(db, hashKey(apiKey));
+    const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
+    if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
+    // A key that is in use comes here each second.
+    usage.see(row.id, row.lastUsedAt);
+    return keep(apiKey, row, expiresAt);
+  }
+
+  return {
+    usage,
+    known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
+    forget: (id: string) => recent.forget(({ keyId }) => keyId === id),
+    forgetAll: () => recent.forget(() => true),
+
+    async check(apiKey: string): Promise<Principal> {
+      if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
+      const known = recent.get(apiKey);
+      return known ? known.principal : recent.share(apiKey, () => findPrincipal(apiKey));
+    },
+  };
+}
+
+/** Tokens and sessions, where there is a site that they are of. */
+function openSite({ library, db, site, clock = systemClock }: AuthServiceDeps) {
+  if (!site) return undefined;
+  const { publicUrl, scopePrefix } = site;
+  const signingKeys = createSigningKeys({ read: () => findSigningKeys(db), clock });
+  const tokens = createTokens({
+    scopePrefix,
+    isConsented: (userId, clientId, jti) => isConsented(db, userId, clientId, jti),
+    clock,
+  });
+  const { api, agents } = listResources(publicUrl);
+  /** A token for the whole API is good for the agents' tools too, and not the other way round. */
+  const accepted = { api: [api], agents: [agents, api] };
+  const tokenRules: TokenRules = { issuer: publicUrl, audience: [api, agents], findKey: signingKeys.find };
+  return {
+    signingKeys,
+    tokens,
+    tokenRules,
+    accepted,
+    sessions: createSessions({ library, cookie: sessionCookieName(publicUrl), clock }),
+  };
+}
+
+export function createAuthService(deps: AuthServiceDeps) {
+  const { library, db, clock = systemClock } = deps;
+  const openContext = async () => (await library()).$context;
+  const keys = createKeys({ db, clock });
+  const site = openSite(deps);
+
+  const isFor = ({ audience }: KnownToken, resource: keyof NonNullable<typeof site>['accepted']): boolean =>
+    site?.accepted[resource].some((accepted) => audience.includes(accepted)) ?? false;
+
+  /** The principal of a checked token; the token must be made for the requested resource (RFC 8707, section 2). */
+  function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
+    if (!isFor(token, resource)) throw refused('The access token was issued for another resource.');
+    return token.principal;
+  }
+
+  return {
+    usage: keys.usage,
+
+    /** Requests of programs to the authorization server. */
+    programs: createPrograms({ db, onEnded: () => site?.tokens.forget() }),
+
+    /** The accepted access tokens; none where it is undefined. */
+    tokenRules: site?.tokenRules,
+
+    /** The one whom `authenticate` would resolve to, if the database need not be asked. */
+    known({ apiKey, authorization, cookie }: Credentials): Principal | undefined {
+      if (apiKey) return keys.known(apiKey);
+      if (authorization) {
+        const token = site?.tokens.known(authorization);
+        if (token) return isFor(token, 'api') ? token.principal : undefined;
+        const key = keyIn(authorization);
+        return key === undefined ? undefined : keys.known(key);
+      }
+      return cookie === undefined ? undefined : site?.sessions.known(cookie);
+    },
+
+    /**
+     * Rejects with `unauthenticated` (401). An API key and a session have the full access of their user; a token has
+     * its scopes. `resource`: the requested resource, which the token must have been made for.
+     */
+    async authenticate(
+      { apiKey, authorization, verify, cookie }: Credentials,
+      { resource = 'api' }: { resource?: 'api' | 'agents' } = {},
+    ): Promise<Principal> {
+      if (apiKey) return keys.check(apiKey);
+      if (authorization) {
+        const key = keyIn(authorization);
+        if (key !== undefined) return keys.check(key);
+        if (!site || !verify) throw refused('This service accepts no access tokens. Send an API key in X-API-Key.');
+        return allow(site.tokens.known(authorization) ?? (await site.tokens.check(authorization, verify)), resource);
+      }
+      const person =
+        cookie === undefined ? undefined : (site?.sessions.known(cookie) ?? (await site?.sessions.check(cookie)));
+      if (person) return person;
+      throw refused(
+        'The request has no credentials. Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
+      );
+    },
+
+    /** Something about sessions or consents has changed: all are looked up anew. */
+    forgetCredentials(): void {
+      site?.sessions.forget();
+      site?.tokens.forget();
+    },
+
+    /** Keys, sessions and consents have been taken back: all are looked up anew. */
+    forgetAll(): void {
+      keys.forgetAll();
+      site?.sessions.forget();
+      site?.tokens.forget();
+    },
+
+    /** Whether a refresh token was exchanged, or given back, before: the auth library keeps SHA-256 of them. */
+    wasUsed: (refreshToken: string): Promise<boolean> =>
+      wasRefreshTokenUsed(db, digest('sha256', refreshToken, 'base64url')),
+
+    /** Answers the id of the user with this e-mail address, making the user first when there is none. */
+    async ensureUser({ email, firstName, lastName }: NewUser): Promise<string> {
+      const known = await findUserByEmail(db, email);
+      if (known) return known.id;
+      const { internalAdapter } = await openContext();
+      const name = [firstName, lastName].filter(Boolean).join(' ');
+      try {
+        const user = { email, name, emailVerified: false, firstName, ...(lastName ? { lastName } : {}) };
+        return (await internalAdapter.createUser(user, { method: 'email' } as never)).id;
+      } catch (error) {
+        // Two at once: the address is unique, and the other one has made it.
+        const other = await findUserByEmail(db, email);
+        if (other) return other.id;
+        throw error;
+      }
+    },
+
+    /** Sets the user's password and confirms the address: only its owner gets a password from us. */
+    async setPassword(userId: string, password: string): Promise<void> {
+      const { internalAdapter, password: passwords } = await openContext();
+      const hash = await passwords.hash(password);
+      const accounts = await internalAdapter.findAccounts(userId);
+      if (accounts.some(({ providerId }) => providerId === 'credential'))
+        await internalAdapter.updatePassword(userId, hash);
+      else await internalAdapter.linkAccount({ userId, providerId: 'credential', accountId: userId, password: hash });
+      await internalAdapter.updateUser(userId, { emailVerified: true });
+    },
+
+    /** Whether this is the user's password. */
+    async hasPassword(userId: string, password: string): Promise<boolean> {
+      const { internalAdapter, password: passwords } = await openContext();
+      const accounts = await internalAdapter.findAccounts(userId);
+      const hash = accounts.find(({ providerId }) => providerId === 'credential')?.password;
+      return hash ? passwords.verify({ hash, password }) : false;
+    },
+
+    /** Makes a key. It is shown this once; only its hash is kept. `expiresInSeconds` is a day at least. */
+    async createApiKey(userId: string, name: string, expiresInSeconds?: number): Promise<{ id: string; key: string }> {
+      const made = await (await library()).api.createApiKey({
+        body: { userId, name, ...(expiresInSeconds ? { expiresIn: expiresInSeconds } : {}) },
+      });
+      return { id: made.id, key: made.key };
+    },
+
+    /** The key stops working at once. False when there is no such key. */
+    async revokeApiKey(id: string): Promise<boolean> {
+      const done = await disableKey(db, id);
+      keys.forget(id);
+      return done;
+    },
+
+    /**
+     * From now on tokens are signed with a new key. Those of the old one stay good until they are over, unless `revoke` says
+     * that it is in the wrong hands: then they end at once here, and within a minute elsewhere.
+     */
+    async rotateSigningKey({ revoke = false } = {}): Promise<void> {
+      await (revoke ? dropSigningKeys(db) : retireSigningKeys(db));
+      if (!revoke) return;
+      site?.signingKeys.forget();
+      site?.tokens.forget();
+    },
+
+    /** Clears away what is over; to be called now and then. */
+    async forgetOld(unusedClientDays: number): Promise<void> {
+      await forgetOldAccess(db, { unusedClientDays, overlapSeconds: OVERLAP_SECONDS });
+      await forgetOldGuesses(db);
+    },
+
+    /** The record of a user; `unauthenticated` when it is gone. */
+    async user(userId: string): Promise<UserRow> {
+      const user = await findUser(db, userId);
+      if (!user) throw refused('The user of this API key no longer exists.');
+      return user;
+    },
+  };
+}

@@ -1,0 +1,213 @@
+/**
+ * Computes charges from a stream's sessions (resources/stream/sessions.ts): the time of a session beyond its count so far, in
+ * tenths of a second, never more than was on air. A repeated or concurrent run over the same sessions charges once: the
+ * caller stores counts and charges in one transaction.
+ *
+ * A price holds at its time. The sessions do not say when each second since the last count was. These seconds are
+ * spread evenly between then and the session's end (or now, while it is open), and divided at changes of price or
+ * profile. They are also divided where a day begins anywhere on earth. So each charge is of one day, whatever the time
+ * zone of a query or an invoice. Pure: no I/O, no clock.
+ */
+
+import type { Profile } from '../../../core/resources/stream/profile.ts';
+import { lastNumber, type Session } from '../../../core/resources/stream/sessions.ts';
+import { midnightsBetween } from '../ledger/days.ts';
+import type { PriceList } from '../ledger/prices.ts';
+
+/** The count of a session, as the database stores it, by the session's number. */
+export interface CountedSession {
+  number: number;
+  /** Time on air, in tenths of a second. */
+  tenths: number;
+  /** The sum of tenths × credits per hour: a 36,000th of it, rounded down, is charged. */
+  cost: bigint;
+  credits: bigint;
+  /** Those that stand in a charge; those that have not cost a whole credit yet wait for the next one. */
+  chargedTenths: number;
+  /** How many charges it has had: the number of the next one's key. */
+  charges: number;
+  /** Up to when it was counted. */
+  until: Date | undefined;
+}
+
+/** Since when a pod of the stream has played in a profile, the earliest first. */
+export interface Played {
+  podUID: string;
+  since: Date;
+  profile: Profile;
+}
+
+/** For ever the same, and never twice: a part of a session that is charged at one price. */
+export interface SessionCharge {
+  /** 1, 2, … within the session. */
+  n: number;
+  /** More than 0. */
+  credits: bigint;
+  tenths: number;
+  profile: Profile;
+  from: Date;
+  /** When what it stands for ended. */
+  to: Date;
+}
+
+export interface Posting {
+  /** The count after these charges. */
+  counted: CountedSession;
+  charges: SessionCharge[];
+}
+
+export interface CountInput {
+  entry: Session;
+  /** The counted ones of all sessions that the entry stands for, whether in part or fully. */
+  known: readonly CountedSession[];
+  played: readonly Played[];
+  /** The profile to assume where nobody has seen it. */
+  fallback: Profile;
+  prices: PriceList;
+  now: Date;
+}
+
+const TENTHS_PER_HOUR = 36_000n;
+
+/** Converts seconds of a session: they have one decimal digit, which is not exact in a float. */
+export const toTenths = (seconds: number): number => Math.floor(seconds * 10 + 1e-6);
+/** Formats them as a decimal number. */
+export const formatSeconds = (tenths: number): string => String(tenths / 10);
+/** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
+const LONGEST_MS = 31 * 86_400_000;
+
+export const createUncounted = (number: number): CountedSession => ({
+  number,
+  tenths: 0,
+  cost: 0n,
+  credits: 0n,
+  chargedTenths: 0,
+  charges: 0,
+  until: undefined,
+});
+
+interface TimePiece {
+  profile: Profile;
+  creditsPerHour: bigint;
+  from: number;
+  to: number;
+  tenths: number;
+}
+
+/** At a time in milliseconds. */
+export const findPrice = (prices: PriceList, profile: Profile, at: number): bigint =>
+  prices.get(profile)?.findLast(({ from }) => from <= at)?.creditsPerHour ?? 0n;
+
+/**
+ * Returns the profiles seen of the session's pod, or of the whole stream where a session stands for several or nobody
+ * saw the pod.
+ */
+function selectPlayed({ entry, played }: CountInput): readonly Played[] {
+  const own = entry.through === undefined ? played.filter(({ podUID }) => podUID === entry.podUID) : [];
+  return own.length > 0 ? own : played;
+}
+
+/** The interval cut where the profile, the price or a day changes, with the seconds divided in proportion, none lost. */
+function splitTime(given: CountInput, tenths: number, from: number, to: number): TimePiece[] {
+  const { fallback, prices } = given;
+  const seen = selectPlayed(given);
+  // Before it was seen for the first time it played what it was seen with then.
+  const profileAt = (at: number) =>
+    (seen.findLast(({ since }) => since.getTime() <= at) ?? seen[0])?.profile ?? fallback;
+  const profiles = new Set([...seen.map(({ profile }) => profile), fallback]);
+  const changes = [
+    ...seen.map(({ since }) => since.getTime()),
+    ...[...profiles].flatMap((profile) => (prices.get(profile) ?? []).map((price) => price.from)),
+  ];
+  const midnights = new Set(to - from > LONGEST_MS ? [] : midnightsBetween(from, to));
+  const cuts = new Set([...midnights, ...changes.filter((at) => at > from && at < to)].sort((a, b) => a - b));
+  const pieces: TimePiece[] = [];
+  let done = 0;
+  let begin = from;
+  for (const end of [...cuts, to]) {
+    const upTo = end === to ? tenths : Math.floor((tenths * (end - from)) / (to - from));
+    const profile = profileAt(begin);
+    const piece = {
+      profile,
+      creditsPerHour: findPrice(prices, profile, begin),
+      from: begin,
+      to: end,
+      tenths: upTo - done,
+    };
+    const last = pieces.at(-1);
+    const isSame = last?.profile === profile && last.creditsPerHour === piece.creditsPerHour;
+    if (last && isSame && !midnights.has(begin)) {
+      last.to = end;
+      last.tenths += piece.tenths;
+    } else pieces.push(piece);
+    done = upTo;
+    begin = end;
+  }
+  return pieces.filter((piece) => piece.tenths > 0);
+}
+
+/** Since when what is not counted yet may have been on air, and up to when. A clock that has jumped moves neither beyond it. */
+function findInterval({ entry, known, now }: CountInput, before: number, total: number): [from: number, to: number] {
+  const started = Date.parse(entry.startedAt);
+  // It cannot have had what is counted in less time.
+  const earliest = started + before * 100;
+  const least = started + total * 100;
+  const to = entry.endedAt === undefined ? Math.max(now.getTime(), least) : Date.parse(entry.endedAt);
+  const until = Math.max(...known.map((one) => one.until?.getTime() ?? Number.NEGATIVE_INFINITY));
+  const from = until >= earliest && until <= to ? until : earliest;
+  return [Math.min(from, to), to];
+}
+
+/** Computes the count and the charges of one session entry; undefined when there are none. */
+export function countEntry(given: CountInput): Posting | undefined {
+  const { entry, known } = given;
+  const number = lastNumber(entry);
+  const total = toTenths(entry.onAirSeconds);
+  const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
+  const tenths = total - before;
+  if (tenths <= 0) return undefined;
+  const [from, to] = findInterval(given, before, total);
+  const counted = { ...(known.find((one) => one.number === number) ?? createUncounted(number)) };
+  const charges: SessionCharge[] = [];
+  for (const piece of splitTime(given, tenths, from, to)) {
+    counted.tenths += piece.tenths;
+    counted.cost += BigInt(piece.tenths) * piece.creditsPerHour;
+    const credits = counted.cost / TENTHS_PER_HOUR - counted.credits;
+    if (credits === 0n) continue;
+    counted.credits += credits;
+    counted.charges += 1;
+    charges.push({
+      n: counted.charges,
+      credits,
+      tenths: counted.tenths - counted.chargedTenths,
+      profile: piece.profile,
+      from: new Date(piece.from),
+      to: new Date(piece.to),
+    });
+    counted.chargedTenths = counted.tenths;
+  }
+  counted.until = new Date(to);
+  return { counted, charges };
+}
+
+/**
+ * Up to which session all are closed, where the book is counted: what may be acknowledged. undefined when there is nothing to
+ * say that has not been said.
+ */
+export function findAcknowledgeable(
+  sessions: readonly Session[],
+  acknowledged: number | undefined,
+): number | undefined {
+  let last = 0;
+  for (const session of sessions) {
+    if (session.endedAt === undefined) break;
+    last = lastNumber(session);
+  }
+  return last > (acknowledged ?? 0) ? last : undefined;
+}
+
+/** The same for the same sessions: fully counted ones need not be read again. */
+export const signSessions = (sessions: readonly Session[]): string =>
+  sessions
+    .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
+    .join(' ');

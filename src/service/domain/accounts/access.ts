@@ -1,0 +1,207 @@
+/** Lists and revokes the credentials of an account: API keys, sessions, connected apps. */
+
+import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { isFresh } from '../../auth/freshness.ts';
+import type { AuthService } from '../../auth/service.ts';
+import type { Db } from '../../db/pool.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Connection, PageArgs } from '../../lib/list-page.ts';
+import type { Notice } from '../../lib/mail/notices.ts';
+import { connect, inOrder } from '../../lib/paging/connection.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type {
+  ApiKey,
+  ApiKeyCreate,
+  ConnectedApp,
+  CreatedApiKey,
+  OutsideSignIn,
+  PasskeyRecord,
+  PersonSession,
+} from './record.ts';
+import {
+  type AppRow,
+  cutOff,
+  endOtherSessions,
+  endSession,
+  findKey,
+  findSession,
+  type KeyRow,
+  listApps,
+  listKeys,
+  listOutside,
+  listPasskeys,
+  listSessions,
+  type SessionRow,
+} from './store.ts';
+
+const DAY_SECONDS = 86_400;
+
+type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetCredentials'>;
+export type AccessService = ReturnType<typeof createAccessService>;
+
+const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
+
+const showKey = ({ id, name, start, createdAt, expiresAt, lastRequest }: KeyRow): ApiKey => ({
+  id,
+  name: name ?? '',
+  hint: start ?? '',
+  createdAt: createdAt.toISOString(),
+  expiresAt: iso(expiresAt),
+  lastUsedAt: iso(lastRequest),
+});
+
+const showSession = (
+  { id, userAgent, ipAddress, createdAt, expiresAt }: SessionRow,
+  current?: string,
+): PersonSession => ({
+  id,
+  isCurrent: id === current,
+  userAgent: userAgent || null,
+  address: ipAddress || null,
+  createdAt: createdAt.toISOString(),
+  expiresAt: expiresAt.toISOString(),
+});
+
+const parseScopes = (stored: unknown): string[] => {
+  const list: unknown = typeof stored === 'string' ? JSON.parse(stored) : stored;
+  return Array.isArray(list) ? list.map(String) : [];
+};
+
+/** Returns an address that is safe to open. The app's author wrote it, so nothing but https passes. */
+const checkPage = (uri: string | null): string | null =>
+  uri !== null && URL.canParse(uri) && new URL(uri).protocol === 'https:' ? uri : null;
+
+/** Merges the consents of each client: it is connected since the first, with the scopes of all. */
+function showApps(rows: readonly AppRow[]): { id: string; createdAt: Date; app: ConnectedApp }[] {
+  const byClient = new Map<string, AppRow[]>();
+  for (const row of rows) byClient.set(row.clientId, [...(byClient.get(row.clientId) ?? []), row]);
+  return [...byClient.values()].flatMap((consents) => {
+    const [first] = consents.sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime());
+    if (!first) return [];
+    const app: ConnectedApp = {
+      id: first.clientId,
+      name: first.name,
+      uri: checkPage(first.uri),
+      isVerified: first.verifiedAt !== null,
+      scopes: [...new Set(consents.flatMap(({ scopes }) => parseScopes(scopes)))],
+      connectedAt: first.createdAt.toISOString(),
+      lastUsedAt: iso(first.lastUsedAt),
+    };
+    return [{ id: first.id, createdAt: first.createdAt, app }];
+  });
+}
+
+const newestFirst = <T extends { id: string; createdAt: Date }, R>(
+  name: string,
+  rows: readonly T[],
+  args: PageArgs,
+  show: (row: T) => R,
+): Connection<R> => {
+  const place = ({ id, createdAt }: T) => ({ key: kubeTime(createdAt), id });
+  return connect(name, inOrder(rows, place), args, place, show);
+};
+
+/** Postgres rejects text with U+0000, which no id contains. */
+const mayBeId = (id: string): boolean => !id.includes('\0');
+
+export interface AccessDeps {
+  db: Db;
+  auth: Service;
+  quotas: Pick<Quotas, 'makeCounted'>;
+  /** Notifies the owner of a new or removed credential. */
+  sendNotice?: (userId: string, notice: Notice) => Promise<void>;
+  clock?: Clock;
+}
+
+export function createAccessService({ db, auth, quotas, sendNotice, clock = systemClock }: AccessDeps) {
+  /** A key outlives the session, and a cookie that was stolen once must not become access without an end. Throws `not_confirmed`. */
+  async function requireFresh(userId: string, sessionId: string): Promise<void> {
+    const session = await findSession(db, userId, sessionId);
+    if (!session || isFresh(session.createdAt, clock.now())) return;
+    throw new AppError(
+      'not_confirmed',
+      'A new API key needs a sign-in within the last hour. Sign out, sign in again, and come back.',
+    );
+  }
+
+  return {
+    async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
+      return newestFirst('key', await listKeys(db, accountId), args, showKey);
+    },
+
+    /** The key is in this response only. */
+    async createKey(
+      { accountId, userId, sessionId }: Principal,
+      { name, expiresInDays }: ApiKeyCreate,
+    ): Promise<CreatedApiKey> {
+      if (sessionId !== undefined) await requireFresh(userId, sessionId);
+      const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
+      const count = async () => (await listKeys(db, accountId)).length;
+      const make = () => auth.createApiKey(userId, name, seconds);
+      const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
+      // A key must not outlive a session that ends, with all keys, at this moment.
+      if (sessionId !== undefined && !(await findSession(db, userId, sessionId))) {
+        await auth.revokeApiKey(id);
+        throw new AppError('unauthenticated', 'The session has ended. Sign in again.');
+      }
+      const row = await findKey(db, accountId, id);
+      if (!row) throw new AppError('conflict', 'Another request revoked the key at the same moment.');
+      await sendNotice?.(userId, { kind: 'apiKey', what: name, at: row.createdAt });
+      return { ...showKey(row), key };
+    },
+
+    /** The key stops working at once on this server, and within a second on others. */
+    async revokeKey({ accountId }: Principal, id: string): Promise<void> {
+      if (!mayBeId(id) || !(await findKey(db, accountId, id)))
+        throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
+      await auth.revokeApiKey(id);
+    },
+
+    async sessions({ userId, sessionId }: Principal, args: PageArgs): Promise<Connection<PersonSession>> {
+      return newestFirst('ses', await listSessions(db, userId), args, (row) => showSession(row, sessionId));
+    },
+
+    async endSession({ userId }: Principal, id: string): Promise<void> {
+      const ended = mayBeId(id) && (await endSession(db, userId, id));
+      auth.forgetCredentials();
+      if (!ended) throw new AppError('session_not_found', `The user has no session ${id.slice(0, 100)}.`);
+    },
+
+    /** Keeps the session that makes the request. */
+    async endOtherSessions({ userId, sessionId = '' }: Principal): Promise<void> {
+      await endOtherSessions(db, userId, sessionId);
+      auth.forgetCredentials();
+    },
+
+    async apps({ userId }: Principal, args: PageArgs): Promise<Connection<ConnectedApp>> {
+      return newestFirst('app', showApps(await listApps(db, userId)), args, ({ app }) => app);
+    },
+
+    /** Lists the sign-in methods besides a password. */
+    async waysIn({ userId }: Principal): Promise<{ passkeys: PasskeyRecord[]; outsideSignIns: OutsideSignIn[] }> {
+      const [passkeys, outside] = await Promise.all([listPasskeys(db, userId), listOutside(db, userId)]);
+      return {
+        passkeys: passkeys.map(({ id, name, backedUp, createdAt }) => ({
+          id,
+          name,
+          isSynced: backedUp,
+          createdAt: iso(createdAt),
+        })),
+        outsideSignIns: outside.map(({ providerId, accountId, createdAt }) => ({
+          provider: providerId,
+          subject: accountId,
+          createdAt: createdAt.toISOString(),
+        })),
+      };
+    },
+
+    /** The app gets no more tokens; existing ones fail at their next check. */
+    async disconnectApp({ userId }: Principal, id: string): Promise<void> {
+      const wasThere = mayBeId(id) && (await cutOff(db, userId, id));
+      auth.forgetCredentials();
+      if (!wasThere)
+        throw new AppError('connected_app_not_found', `The user has no connected app ${id.slice(0, 100)}.`);
+    },
+  };
+}

@@ -1,0 +1,202 @@
+/** Defines an account as clients see it: its user and its credentials. Pure: no I/O, no clock. */
+import { type Static, Type } from 'typebox';
+import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
+import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
+
+export const User = Type.Object(
+  {
+    id: Type.String(),
+    email: Type.String(),
+    firstName: Type.String(),
+    lastName: Type.Union([Type.String(), Type.Null()]),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'User' },
+);
+export type User = Static<typeof User>;
+
+const AccountLimit = Type.Object(
+  {
+    name: Type.Enum(LIMIT_NAMES, { description: 'Stable name, the same as `limit` in a problem.' }),
+    description: Type.String({ description: 'Description of the limit.' }),
+    unit: Type.Enum(LIMIT_UNITS, { description: `One of: ${LIMIT_UNITS.join(', ')}.` }),
+    used: Type.Union([Type.Number(), Type.Null()], {
+      description: 'Amount in use. Null for a limit on a single object, such as the size of one upload.',
+    }),
+    allowed: Type.Number({ description: 'Amount that the account may use.' }),
+    full: Type.Number({ description: 'Amount that the class `full` may use.' }),
+  },
+  { title: 'AccountLimit' },
+);
+
+export const AccountLimits = Type.Object(
+  {
+    class: Type.Enum(ACCOUNT_CLASSES, {
+      title: 'AccountClass',
+      description: 'trial: no credit was ever bought or granted. full: the account has had credit.',
+    }),
+    howToLift: Type.Union([Type.String(), Type.Null()], {
+      description: 'Way to get the limits of the class `full`. Null if the account already has them.',
+    }),
+    limits: Type.Array(AccountLimit),
+  },
+  { title: 'AccountLimits' },
+);
+export type AccountLimits = Static<typeof AccountLimits>;
+
+const time = Type.String({ format: 'date-time' });
+const timeOrNull = Type.Union([time, Type.Null()]);
+
+/** Limits of the auth library. */
+export const MAX_KEY_NAME = 64;
+export const MAX_KEY_DAYS = 365;
+
+export const ApiKey = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    hint: Type.String({ description: 'First characters of the key.' }),
+    createdAt: time,
+    expiresAt: timeOrNull,
+    lastUsedAt: Type.Union([time, Type.Null()], {
+      description: 'Time of the last use, accurate to a minute. Null if the key was never used.',
+    }),
+  },
+  { title: 'ApiKey' },
+);
+export type ApiKey = Static<typeof ApiKey>;
+
+export const CreatedApiKey = Type.Object(
+  {
+    ...ApiKey.properties,
+    key: Type.String({ description: 'The key itself. It is shown only once and not stored.' }),
+  },
+  { title: 'CreatedApiKey' },
+);
+export type CreatedApiKey = Static<typeof CreatedApiKey>;
+
+export const ApiKeyCreate = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: MAX_KEY_NAME,
+      pattern: DISPLAY_NAME_PATTERN,
+      description: 'Purpose of the key.',
+    }),
+    expiresInDays: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_KEY_DAYS,
+        description: 'Days until the key expires. If not set, the key is valid until it is revoked.',
+      }),
+    ),
+  },
+  { title: 'ApiKeyCreate', additionalProperties: false },
+);
+export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+export const PersonSession = Type.Object(
+  {
+    id: Type.String(),
+    isCurrent: Type.Boolean({ description: 'True for the session that sends this request.' }),
+    userAgent: Type.Union([Type.String(), Type.Null()], { description: 'User agent of the browser.' }),
+    address: Type.Union([Type.String(), Type.Null()], {
+      description: 'IP address from which the session was started.',
+    }),
+    createdAt: time,
+    expiresAt: time,
+  },
+  { title: 'Session' },
+);
+export type PersonSession = Static<typeof PersonSession>;
+
+export const ConnectedApp = Type.Object(
+  {
+    id: Type.String({ description: 'OAuth client id.' }),
+    name: Type.Union([Type.String(), Type.Null()], { description: 'Name of the app, chosen by its developer.' }),
+    uri: Type.Union([Type.String(), Type.Null()], { description: 'Web page of the app’s developer.' }),
+    isVerified: Type.Boolean({ description: 'True if staff have verified the developer of the app.' }),
+    scopes: Type.Array(Type.String(), { description: 'Scopes that the user granted.' }),
+    connectedAt: time,
+    lastUsedAt: Type.Union([time, Type.Null()], { description: 'Time at which the app last received a token.' }),
+  },
+  { title: 'ConnectedApp' },
+);
+export type ConnectedApp = Static<typeof ConnectedApp>;
+
+export const PasskeyRecord = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.Union([Type.String(), Type.Null()]),
+    isSynced: Type.Boolean({ description: 'True if the device syncs the passkey to other devices.' }),
+    createdAt: timeOrNull,
+  },
+  { title: 'Passkey', description: 'A passkey, without its credentials.' },
+);
+export type PasskeyRecord = Static<typeof PasskeyRecord>;
+
+export const OutsideSignIn = Type.Object(
+  {
+    provider: Type.String(),
+    subject: Type.String({ description: 'Id of the user at the provider.' }),
+    createdAt: time,
+  },
+  { title: 'OutsideSignIn' },
+);
+export type OutsideSignIn = Static<typeof OutsideSignIn>;
+
+export const SignInOptions = Type.Object(
+  {
+    signUp: Type.Boolean({ description: 'True if anyone may create an account.' }),
+    passwordReset: Type.Boolean({ description: 'True if the service mails links to reset a password.' }),
+    providers: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }, { title: 'SignInProvider' }), {
+      description: 'Other providers to sign in with.',
+    }),
+  },
+  { title: 'SignInOptions' },
+);
+export type SignInOptions = Static<typeof SignInOptions>;
+
+export const AccountDelete = Type.Object(
+  {
+    password: Type.Optional(
+      Type.String({ minLength: 1, maxLength: 256, description: 'Password of the account, if it has one.' }),
+    ),
+    email: Type.String({
+      minLength: 1,
+      maxLength: 254,
+      description: 'Email address of the account, to confirm the deletion.',
+    }),
+  },
+  { title: 'AccountDelete', additionalProperties: false },
+);
+export type AccountDelete = Static<typeof AccountDelete>;
+
+const Documents = (description: string) => Type.Array(Type.Unsafe<object>({ type: 'object' }), { description });
+export const Export = Type.Object(
+  {
+    exportedAt: time,
+    user: User,
+    streams: Documents('Each as `GET /v1/streams/{id}` returns it.'),
+    destinations: Documents('Each as `GET /v1/destinations/{id}` returns it.'),
+    uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
+    playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
+    apiKeys: Type.Array(ApiKey),
+    sessions: Type.Array(PersonSession),
+    connectedApps: Type.Array(ConnectedApp),
+    passkeys: Type.Array(PasskeyRecord),
+    outsideSignIns: Type.Array(OutsideSignIn, {
+      description: 'Accounts at other providers that can sign in to this account.',
+    }),
+    billingAddress: Type.Unsafe<object>({
+      type: 'object',
+      description: 'The address as `GET /v1/billing/address` returns it.',
+    }),
+    ledger: Documents('Ledger entries, oldest first, each as `GET /v1/billing/ledger` returns it.'),
+    topUps: Documents('Each as `GET /v1/billing/top-ups/{id}` returns it.'),
+    deposits: Documents('Each as `GET /v1/crypto/deposits/{id}` returns it.'),
+    invoices: Documents('Each as `GET /v1/billing/invoices/{id}` returns it.'),
+  },
+  { title: 'AccountExport' },
+);
+export type AccountExport = Static<typeof Export>;

@@ -1,0 +1,167 @@
+/** Declares the operations on destinations. Pure: no I/O, no clock. */
+import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
+import { EXAMPLE } from '../../lib/examples.ts';
+import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
+import type { DestinationService } from './service.ts';
+
+const operation = createOperationBuilder<{ destinations: DestinationService }>({
+  tag: 'destinations',
+  object: {
+    idName: 'Destination id',
+    listTool: 'list_destinations',
+    exampleId: EXAMPLE.destination,
+    notFound: 'destination_not_found',
+  },
+});
+
+export const exampleDestination: Destination = {
+  id: EXAMPLE.destination,
+  name: 'Main channel',
+  rtmpUrl: 'rtmp://live.example.com/app',
+  rtmpKeyHint: '7x2q',
+  hasLogin: false,
+  createdAt: EXAMPLE.createdAt,
+};
+
+const describeDestination = ({ name, id, rtmpUrl }: Destination): string =>
+  `Destination "${name}" (${id}) is ${rtmpUrl}. Its stream key is stored and not shown.`;
+
+export const destinationOperations = [
+  operation({
+    id: 'createDestination',
+    scope: 'write',
+    http: 'POST /destinations',
+    summary: 'Create a destination',
+    description: 'Stores the URL and the stream key to publish to. The key is never returned again.',
+    input: DestinationCreate,
+    output: created(Destination, ({ id }) => `/destinations/${id}`),
+    errors: ['destination_forbidden'],
+    examples: {
+      input: { name: 'Main channel', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'abcd-efgh-ijkl-7x2q' },
+      output: exampleDestination,
+    },
+    mcp: {
+      title: 'Create a destination',
+      description:
+        'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
+        'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
+        'test_destination.',
+      summarize: describeDestination,
+    },
+    graphql: { description: 'Creates a destination. Its key is never returned.' },
+    run: ({ destinations }, { accountId, input }) => destinations.create(accountId, input),
+  }),
+
+  operation({
+    id: 'listDestinations',
+    scope: 'read',
+    http: 'GET /destinations',
+    summary: 'List destinations, newest first',
+    description: `Returns the account’s destinations, without their keys. ${PAGED}`,
+    output: page(Destination, 'DestinationList'),
+    examples: { output: exampleDestination },
+    mcp: {
+      title: 'List destinations',
+      description:
+        'Lists the account’s destinations, newest first. Of a stream key, only the last four characters are shown.',
+    },
+    graphql: { description: 'Lists destinations, newest first unless orderBy says otherwise.' },
+    run: ({ destinations }, { accountId, page, where }) => destinations.list(accountId, page, where),
+  }),
+
+  operation({
+    id: 'getDestination',
+    scope: 'read',
+    http: 'GET /destinations/{id}',
+    summary: 'Get a destination',
+    description: `Returns a destination, without its key. ${OWNED}`,
+    output: record(Destination),
+    examples: { output: exampleDestination },
+    mcp: {
+      title: 'Get a destination',
+      description:
+        'Returns a destination. Of its stream key, only the last four characters are shown. test_destination tests it.',
+      summarize: describeDestination,
+    },
+    graphql: { description: 'Returns a destination.' },
+    run: ({ destinations }, { accountId, id }) => destinations.get(accountId, id),
+  }),
+
+  operation({
+    id: 'updateDestination',
+    scope: 'write',
+    http: 'PATCH /destinations/{id}',
+    summary: 'Change a destination',
+    description: 'A stream on air is published again with the new values.',
+    input: DestinationUpdate,
+    output: record(Destination),
+    errors: ['destination_forbidden', 'conflict'],
+    examples: { input: { name: 'Second channel' }, output: exampleDestination },
+    mcp: {
+      title: 'Change a destination',
+      description:
+        'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
+        'published again, which viewers may see as a short break.',
+      summarize: describeDestination,
+      isRepeatable: true,
+      takesAway: true,
+    },
+    graphql: { description: 'Changes a destination. A stream on air is published again with the new values.' },
+    run: ({ destinations }, { accountId, id, input }) => destinations.update(accountId, id, input),
+  }),
+
+  operation({
+    id: 'deleteDestination',
+    scope: 'destructive',
+    http: 'DELETE /destinations/{id}',
+    summary: 'Delete a destination',
+    description: 'Fails with 409 `destination_in_use` while a stream uses it.',
+    output: deleted,
+    errors: ['destination_in_use', 'conflict'],
+    mcp: {
+      title: 'Delete a destination',
+      description: 'Deletes a destination and its stream key. Fails while a stream uses it.',
+    },
+    graphql: { description: 'Deletes a destination. Fails with `destination_in_use` while a stream uses it.' },
+    run: ({ destinations }, { accountId, id }) => destinations.delete(accountId, id),
+  }),
+
+  operation({
+    id: 'testDestination',
+    scope: 'write',
+    http: 'POST /destinations/{id}/test',
+    summary: 'Test a destination',
+    description:
+      'Publishes two seconds of black video and silence from the place that streams publish from. Returns the last ' +
+      'step that the test reached. Requests during a running test share it. Fails with 409 `destination_on_air` ' +
+      'while a stream is sent there, because a second publisher would interrupt it.',
+    output: record(DestinationTest),
+    errors: ['destination_on_air', 'conflict'],
+    examples: {
+      output: {
+        ok: false,
+        stage: 'connect',
+        code: 'connection_refused',
+        message: DESTINATION_ERRORS.connection_refused.meaning,
+        tookMs: 12,
+      },
+    },
+    mcp: {
+      title: 'Test a destination',
+      description:
+        'Publishes two seconds of black video and silence, and reports the last step reached. It may take half a ' +
+        'minute. Fails while a stream is sent there.',
+      summarize: ({ ok, stage, message }) =>
+        ok ? `It works. ${message}` : `The test ended at the step ${stage}. ${message}`,
+      reachesOut: true,
+    },
+    graphql: {
+      description:
+        'Tests a destination by publishing for two seconds. Fails with `destination_on_air` while a stream is sent there.',
+      payload: 'test',
+    },
+    client: { extraSeconds: 30 },
+    run: ({ destinations }, { accountId, id }) => destinations.test(accountId, id),
+  }),
+] as const;

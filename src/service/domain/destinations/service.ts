@@ -1,0 +1,182 @@
+/**
+ * Creates, changes and deletes destinations. URL, key and login live in a Secret, which this service may write but never reads; the
+ * resource's status contains their public part.
+ */
+
+import { randomBytes } from 'node:crypto';
+import { SECRETS, type Secret } from '../../../core/kube/core.ts';
+import { type Kube, KubeError } from '../../../core/kube/types.ts';
+import type { Clock } from '../../../core/lib/clock.ts';
+import { tidyUrl } from '../../../core/lib/pasted.ts';
+import {
+  ACCOUNT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  SECRET_CONTROL_KEY,
+  SECRET_FINALIZER,
+  SECRET_VERSION_ANNOTATION,
+} from '../../../core/resources/common/names.ts';
+import { hasHidden } from '../../../core/resources/destination/ingest.ts';
+import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
+import type { DestinationStatus } from '../../../core/resources/destination/spec.ts';
+import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import { AppError } from '../../lib/errors.ts';
+import type { Connection, PageArgs } from '../../lib/list-page.ts';
+import { newId, type OwnedResources } from '../limits/owned-resources.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
+import { readChanges, type SecretChanges } from './secret-changes.ts';
+import { createTests } from './testing.ts';
+
+export type DestinationService = ReturnType<typeof createDestinationService>;
+
+export interface DestinationServiceDeps {
+  kube: Kube;
+  destinations: OwnedResources<Resource>;
+  /** Needs the index `destination`. */
+  streams: OwnedResources<LoopStream>;
+  quotas: Pick<Quotas, 'make' | 'check'>;
+  /** Allows destinations at private addresses. */
+  allowPrivate: boolean;
+  clock?: Clock;
+}
+
+const show = ({ metadata, spec, status }: Resource): Destination => ({
+  id: metadata.name,
+  name: spec.displayName ?? metadata.name,
+  rtmpUrl: status?.rtmpUrl ?? '',
+  rtmpKeyHint: status?.rtmpKeyHint ?? '',
+  hasLogin: status?.hasLogin ?? false,
+  createdAt: metadata.creationTimestamp,
+});
+
+const CONTROL_KEY_BYTES = 32;
+
+/** A new value for every change of a Secret makes the operator requeue the destination. */
+const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
+
+export function createDestinationService({
+  kube,
+  destinations,
+  streams,
+  quotas,
+  allowPrivate,
+  clock,
+}: DestinationServiceDeps) {
+  /** The Secret names no owner (SECRET_FINALIZER). */
+  const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
+    const { namespace = '' } = owner.metadata;
+    const secret: Omit<Secret, 'spec'> = {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: {
+        name: owner.spec.secretName,
+        namespace,
+        labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY },
+      },
+      type: 'Opaque',
+      // Kubernetes turns `stringData` into `data`, in a merge patch too.
+      stringData: { ...changes, [SECRET_CONTROL_KEY]: randomBytes(CONTROL_KEY_BYTES).toString('base64url') },
+    };
+    try {
+      await kube.create(SECRETS, namespace, secret as Secret);
+    } catch (error) {
+      // An earlier try of the same request created it.
+      if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+      await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: changes });
+    }
+  };
+
+  const writeStatus = (destination: Resource, status: DestinationStatus) =>
+    destinations.patch(destination, { status }, { subresource: 'status' });
+
+  /**
+   * A key must not outlive its destination, so the Secret is deleted first. The operator deletes those of destinations that others
+   * delete. This service leaves a Secret that it did not create.
+   */
+  const remove = async (destination: Resource) => {
+    const { name, namespace = '' } = destination.metadata;
+    if (destination.spec.secretName === name) await kube.delete(SECRETS, namespace, name);
+    await destinations.delete(destination);
+    await destinations.release(destination, SECRET_FINALIZER);
+  };
+
+  const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
+
+  return {
+    /** Deletes the Destination again if its Secret cannot be written. */
+    async create(accountId: string, input: DestinationCreate): Promise<Destination> {
+      const { changes, status } = readChanges(input, allowPrivate);
+      const destination = await quotas.make(accountId, 'destinations', input, () =>
+        destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id }), {
+          finalizers: [SECRET_FINALIZER],
+        }),
+      );
+      try {
+        await createSecret(accountId, destination, changes);
+        return show(await writeStatus(destination, status));
+      } catch (error) {
+        await remove(destination).catch(() => undefined);
+        throw error;
+      }
+    },
+
+    /** `where` filters by the shape that clients see. */
+    list: (accountId: string, args: PageArgs, where?: (it: Destination) => boolean): Connection<Destination> =>
+      destinations.page(accountId, args, show, where && ((destination) => where(show(destination)))),
+
+    get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
+
+    async update(accountId: string, id: string, given: DestinationUpdate): Promise<Destination> {
+      const destination = destinations.get(accountId, id);
+      const { rtmpUrl, ...others } = given;
+      // A URL sent back as it was shown is no change: hidden values stay.
+      const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
+      const input: DestinationUpdate = isAsShown ? others : given;
+      const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
+      await destinations.admit(accountId);
+      const changesSecret = Object.keys(changes).length > 0;
+      if (changesSecret) {
+        const { secretName } = destination.spec;
+        const { namespace = '' } = destination.metadata;
+        try {
+          await kube.mergePatch(SECRETS, namespace, secretName, { stringData: changes });
+        } catch (error) {
+          // The chart's admission policy lets this service write only Secrets with its own names.
+          if (error instanceof KubeError && error.status === 403)
+            throw new AppError(
+              'conflict',
+              'The API does not manage the Secret of this destination. Change it with kubectl, or create another destination.',
+              { cause: error },
+            );
+          // Another client deleted the Secret. URL and key together can recreate it, one of them cannot.
+          if (!(error instanceof KubeError) || error.status !== 404) throw error;
+          if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
+            throw new AppError(
+              'conflict',
+              'The Secret of this destination does not exist. Send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
+            );
+          await createSecret(accountId, destination, changes);
+        }
+      }
+      const patch = {
+        ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
+        ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
+      };
+      const patched = await destinations.patch(destination, patch, { completes: true });
+      return show(changesSecret ? await writeStatus(patched, status) : patched);
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      const destination = destinations.get(accountId, id);
+      const streamIDs = users(accountId, id).map(({ metadata }) => metadata.name);
+      if (streamIDs.length > 0) {
+        const detail = `Streams send to this destination: ${streamIDs.join(', ')}.`;
+        throw new AppError('destination_in_use', detail, { extras: { streamIDs } });
+      }
+      await remove(destination);
+    },
+
+    test: createTests({ destinations, streams, quotas, ...(clock && { clock }) }),
+  };
+}

@@ -1,0 +1,349 @@
+/**
+ * Reads an account's resources of one kind from a reflector's cache, and writes them to Kubernetes. It is the only place that
+ * restricts an account to objects with its label in its namespace, and that makes a write visible to the next read.
+ */
+import { monotonicFactory } from 'ulid';
+import { EVENTS, type KubeEvent } from '../../../core/kube/core.ts';
+import { objectKey } from '../../../core/kube/paths.ts';
+import type { Reflector } from '../../../core/kube/reflector.ts';
+import {
+  hasReason,
+  type Kube,
+  KubeError,
+  type KubeObject,
+  type ObjectMeta,
+  type Resource,
+  type Stored,
+} from '../../../core/kube/types.ts';
+import { currentIntent } from '../../../core/lib/context.ts';
+import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
+import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
+import { annotateTrace } from '../../../core/resources/common/trace.ts';
+import { AppError, type ErrorCode } from '../../lib/errors.ts';
+import { type Connection, NEWEST_FIRST, type Order, type PageArgs } from '../../lib/list-page.ts';
+import { connect, inOrder, nameKey } from '../../lib/paging/connection.ts';
+import { createFollowers } from '../../lib/paging/followers.ts';
+import { createGroups } from '../../lib/paging/groups.ts';
+import type { Cells } from '../cells/cells.ts';
+import type { LoadLimit } from './loads.ts';
+import type { WriteLimit } from './writes.ts';
+
+/** Time for the watch to deliver an object that another server created. */
+const SEEN_MS = 5_000;
+
+export interface OwnedResourcesOptions<T extends KubeObject> {
+  kube: Kube;
+  resource: Resource<T>;
+  /** Of all namespaces of accounts. Needs the indexes of `referring`. */
+  reflector: Reflector<T>;
+  cells: Pick<Cells, 'getNamespace' | 'getReadable' | 'isReadable'>;
+  writes: WriteLimit;
+  loads: LoadLimit;
+  prefix: string;
+  /** Word for messages, e.g. `stream`. */
+  noun: string;
+  notFound: ErrorCode;
+  /** Returns the display name; by default `spec.displayName`. */
+  readName?: (object: Stored<T>) => string | undefined;
+  /** An object that is being deleted is gone for its account, although a finalizer keeps it for a moment. */
+  hidesDeleted?: boolean;
+  /** Ends all waiting: a server that stops gets no more events. */
+  stopping?: AbortSignal;
+}
+
+export interface PatchOptions {
+  subresource?: 'status';
+  /** It belongs to a request that was admitted, so it is counted and never refused. A status always does. */
+  completes?: boolean;
+  /** It takes something off air, which stays possible longer. */
+  takesAway?: boolean;
+}
+
+/** Names an object to read again; its new state is in the cache. */
+export interface OwnedChange {
+  id: string;
+  change: 'created' | 'updated' | 'deleted';
+}
+
+/** `T` is the stored kind, e.g. LoopStream. */
+export interface OwnedResources<T extends Stored<KubeObject>> {
+  /** Ids are `<prefix>-<ulid>`. */
+  readonly prefix: string;
+  find(accountId: string, id: string): T | undefined;
+  /** Throws `<noun>_not_found`, also for an object of another account. All reads throw `upstream_unavailable` while the account's namespace cannot be read. */
+  get(accountId: string, id: string): T;
+  /** Lists all objects. Callers read them at once and do not change them. */
+  list(accountId: string): readonly T[];
+  /** Lists the objects that an index finds under `value`. */
+  referring(accountId: string, index: string, value: string): T[];
+  /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
+  page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
+  /** Rejects with `too_many_writes`, for a request that writes something else before its object. */
+  admit(accountId: string): Promise<void>;
+  /**
+   * Creates an object under a new id; a retried request finds the object that it already created. Rejects with
+   * `too_many_writes`, as `patch` does.
+   */
+  create(
+    accountId: string,
+    spec: (id: string) => T['spec'],
+    metadata?: Pick<ObjectMeta, 'annotations' | 'finalizers'>,
+  ): Promise<T>;
+  /** Returns the object that an earlier try of this request created, if `create` is the next call. */
+  earlier(accountId: string): T | undefined;
+  /** Applies a JSON merge patch to the object or its status. */
+  patch(object: T, patch: unknown, options?: PatchOptions): Promise<T>;
+  /**
+   * Deletes an object, however much was written: the next read does not find it, or finds it marked as deleted while a finalizer
+   * keeps it.
+   */
+  delete(object: T): Promise<void>;
+  /** Lists the events of an object that Kubernetes keeps, in no order. */
+  listEvents(object: T): Promise<Stored<KubeEvent>[]>;
+  /** Removes a finalizer of a deleted object, whose work is done. Where another write comes first, the operator removes it. */
+  release(object: T, finalizer: string): Promise<void>;
+  /**
+   * Resolves with true as soon as `holds` is true for the object (undefined: it is gone). Resolves with false after `ms`, or when
+   * `signal` aborts.
+   */
+  until(
+    accountId: string,
+    id: string,
+    holds: (object: T | undefined) => boolean,
+    ms: number,
+    signal?: AbortSignal,
+  ): Promise<boolean>;
+  /** Resolves with true as soon as this server's cache contains a write of another server, or with false after `ms`. */
+  caughtUp(accountId: string, written: { name: string; resourceVersion: string }, ms: number): Promise<boolean>;
+  /**
+   * Returns whether the cache of the account's namespace contains the id, in any account. It returns true before the first list, since
+   * an empty cache proves nothing.
+   */
+  isKnown(accountId: string, id: string): boolean;
+  /** Reads an object from Kubernetes that another server may have created a moment ago, unless too many led to nothing. */
+  load(accountId: string, id: string): Promise<void>;
+  /** Reports each change of an account's objects from now on. Returns a function that ends it. */
+  follow(accountId: string, onChange: (change: OwnedChange) => void): () => void;
+}
+
+/** Names in Kubernetes (RFC 1123); another text would be a part of a selector. */
+const OBJECT_NAME = /^[a-z0-9][a-z0-9.-]{0,252}$/;
+
+const readAccount = (object: { metadata: ObjectMeta }): string | undefined => object.metadata.labels?.[ACCOUNT_LABEL];
+
+/** Identifies an account's objects: a label in another namespace than the account's own gives nobody an object. */
+const readOwner = (object: { metadata: ObjectMeta }): string | undefined => {
+  const accountId = readAccount(object);
+  return accountId === undefined ? undefined : objectKey(object.metadata.namespace, accountId);
+};
+
+/** All kinds have the display name in the same place. */
+const readDisplayName = ({ spec }: { spec?: unknown }): string | undefined =>
+  (spec as { displayName?: string }).displayName;
+
+const ulid = monotonicFactory();
+
+/** Returns a new public id: `str-01k…`. Later ids sort after earlier ones. */
+export const newId = (prefix: string): string => `${prefix}-${ulid().toLowerCase()}`;
+
+export function createOwnedResources<T extends KubeObject>(
+  options: OwnedResourcesOptions<T>,
+): OwnedResources<Stored<T>> {
+  const { kube, resource, reflector, cells, writes, loads, prefix, noun, notFound, stopping } = options;
+
+  const { readName = readDisplayName, hidesDeleted = false } = options;
+  const seen = (object: Stored<T> | undefined) =>
+    hidesDeleted && object?.metadata.deletionTimestamp !== undefined ? undefined : object;
+  const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
+    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(readName(object) ?? object.metadata.name),
+    id: object.metadata.name,
+  });
+  const byOwner = createGroups<Stored<T>>(readOwner, (object) => place(object));
+  reflector.onChange((_key, current, previous) => byOwner.change(seen(current), seen(previous)), { replay: true });
+
+  const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
+
+  const followers = createFollowers<OwnedChange>();
+  reflector.onChange((_key, stored, storedBefore) => {
+    const [current, previous] = [seen(stored), seen(storedBefore)];
+    const [now, before] = [current && readOwner(current), previous && readOwner(previous)];
+    const id = (current ?? previous)?.metadata.name ?? '';
+    if (now !== undefined) followers.notify(now, { id, change: now === before ? 'updated' : 'created' });
+    if (before !== undefined && before !== now) followers.notify(before, { id, change: 'deleted' });
+  });
+
+  /** An empty cache would deny objects that exist, so this throws while the account's namespace is not in the cache. */
+  const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
+
+  const find = (accountId: string, id: string) => {
+    const object = seen(reflector.get(cells.getReadable(accountId), id));
+    return object && readAccount(object) === accountId ? object : undefined;
+  };
+
+  type Holds = (changed: { key: string; current: Stored<T> | undefined }) => boolean;
+
+  /** Resolves with true at the first change after which `holds` is true, or with false after `ms` or when a signal aborts. */
+  const soon = (holds: Holds, ms: number, signal?: AbortSignal) => {
+    const ends = [stopping, signal].filter((end) => end !== undefined);
+    if (ends.some(({ aborted }) => aborted)) return Promise.resolve(false);
+    return new Promise<boolean>((resolve) => {
+      const end = (held: boolean) => {
+        clearTimeout(timer);
+        off();
+        for (const one of ends) one.removeEventListener('abort', giveUp);
+        resolve(held);
+      };
+      const giveUp = () => end(false);
+      const timer = setTimeout(giveUp, ms);
+      for (const one of ends) one.addEventListener('abort', giveUp);
+      const off = reflector.onChange((key, current) => {
+        if (holds({ key, current })) end(true);
+      });
+    });
+  };
+
+  const until: OwnedResources<Stored<T>>['until'] = async (accountId, id, holds, ms, signal) => {
+    const namespace = cells.getNamespace(accountId);
+    const awaited = objectKey(namespace, id);
+    return (
+      holds(seen(reflector.get(namespace, id))) ||
+      soon(({ key, current }) => key === awaited && holds(seen(current)), ms, signal)
+    );
+  };
+
+  /** Maps an object that vanished, or changed, between our read and our write. */
+  const translate = (error: unknown, id: string): unknown => {
+    if (!(error instanceof KubeError)) return error;
+    if (error.status === 404) return missing(id);
+    if (error.status === 409)
+      return new AppError(
+        'conflict',
+        `Another request changed the ${noun} at the same moment. Read it, and try again.`,
+        { cause: error },
+      );
+    return error;
+  };
+
+  return {
+    prefix,
+    find,
+    until,
+    caughtUp: async (accountId, { name, resourceVersion }, ms) => {
+      const namespace = cells.getNamespace(accountId);
+      const isKnown = () =>
+        reflector.get(namespace, name) !== undefined || reflector.hasSeen(resourceVersion, namespace);
+      return isKnown() || soon(isKnown, ms);
+    },
+    isKnown(accountId, id) {
+      if (!cells.isReadable(accountId)) return true;
+      return reflector.get(cells.getNamespace(accountId), id) !== undefined;
+    },
+    async load(accountId, id) {
+      if (!OBJECT_NAME.test(id)) return;
+      await loads.load(accountId, id, async () => {
+        const namespace = cells.getNamespace(accountId);
+        // Uses a list: a reflector has the right to list.
+        const [found] = await kube.list(resource, { namespace, fieldSelector: `metadata.name=${id}` });
+        if (found) reflector.upsert(found);
+        return found !== undefined;
+      });
+    },
+    listEvents: ({ metadata: { namespace = '', uid } }) =>
+      kube.list(EVENTS, {
+        namespace,
+        fieldSelector: `involvedObject.kind=${resource.kind},involvedObject.uid=${uid}`,
+      }),
+    follow: (accountId, onChange) => followers.follow(objectKey(cells.getNamespace(accountId), accountId), onChange),
+    earlier(accountId) {
+      const name = currentIntent()?.nextId(prefix);
+      return name === undefined ? undefined : find(accountId, name);
+    },
+    get(accountId, id) {
+      const object = find(accountId, id);
+      if (!object) throw missing(id);
+      return object;
+    },
+    list: (accountId) => byOwner.get(findOwner(accountId)),
+    referring(accountId, index, value) {
+      const owner = findOwner(accountId);
+      return reflector.byIndex(index, value).filter((object) => readOwner(object) === owner);
+    },
+    page(accountId, args, show, where) {
+      const all = byOwner.get(findOwner(accountId));
+      const found = where ? all.filter(where) : all;
+      const { by } = args.orderBy ?? NEWEST_FIRST;
+      const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
+      return connect(prefix, items, args, place, show);
+    },
+    admit: (accountId) => writes.admit(accountId),
+    async create(accountId, spec, metadata) {
+      await writes.admit(accountId);
+      const intent = currentIntent();
+      const name = intent?.newId(prefix) ?? newId(prefix);
+      const namespace = cells.getNamespace(accountId);
+      const object = {
+        apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version,
+        kind: resource.kind,
+        metadata: {
+          name,
+          namespace,
+          labels: { [ACCOUNT_LABEL]: accountId },
+          ...metadata,
+        },
+        spec: spec(name),
+      };
+      try {
+        const traced = annotateTrace(object, currentTraceparent());
+        const created = await kube.create(resource, namespace, traced as unknown as T);
+        writes.count(accountId, created);
+        reflector.upsert(created);
+        return created;
+      } catch (error) {
+        // An earlier try of the same request created it: no other request uses this name.
+        if (intent === undefined || !(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+        await until(accountId, name, (made) => made !== undefined, SEEN_MS);
+        const made = reflector.get(namespace, name);
+        if (!made) throw error;
+        return made;
+      }
+    },
+    async patch(object, patch, { subresource, completes = subresource !== undefined, takesAway = false } = {}) {
+      const { name, namespace = '', resourceVersion } = object.metadata;
+      const accountId = readAccount(object) ?? '';
+      if (!completes) await writes.admit(accountId, { takesAway });
+      // A patch of the status changes nothing else.
+      const traced = subresource ? patch : annotateTrace(patch as object, currentTraceparent());
+      try {
+        const patched = await kube.mergePatch(resource, namespace, name, traced, subresource && { subresource });
+        // Kubernetes writes nothing where nothing changes.
+        if (patched.metadata.resourceVersion !== resourceVersion) writes.count(accountId, patched);
+        reflector.upsert(patched);
+        return patched;
+      } catch (error) {
+        throw translate(error, name);
+      }
+    },
+    async delete(object) {
+      const { name, namespace = '', uid } = object.metadata;
+      try {
+        const left = await kube.delete(resource, namespace, name, { uid });
+        if (typeof left === 'boolean') reflector.forget(object);
+        else reflector.upsert(left);
+      } catch (error) {
+        throw translate(error, name);
+      }
+    },
+    async release({ metadata: { name, namespace = '' } }, finalizer) {
+      const deleted = reflector.get(namespace, name);
+      const { uid, resourceVersion, finalizers = [] } = deleted?.metadata ?? {};
+      if (!deleted?.metadata.deletionTimestamp || !finalizers.includes(finalizer)) return;
+      const left = finalizers.filter((one) => one !== finalizer);
+      try {
+        await kube.mergePatch(resource, namespace, name, { metadata: { uid, resourceVersion, finalizers: left } });
+        if (left.length === 0) reflector.forget(deleted);
+      } catch (error) {
+        if (!hasReason(error, 'NotFound', 'Conflict')) throw translate(error, name);
+      }
+    },
+  };
+}

@@ -1,0 +1,298 @@
+/** Creates, edits and publishes playlists: ordered lists of uploads that streams loop, with one published version. */
+
+import { currentIntent } from '../../../core/lib/context.ts';
+import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
+import type { History, KeptVersion } from '../../../core/resources/playlist/history.ts';
+import type { Playlist as Resource } from '../../../core/resources/playlist/resource.ts';
+import {
+  annotatePublished,
+  type PlaylistSpec,
+  readPlayedPart,
+  readPublished,
+} from '../../../core/resources/playlist/spec.ts';
+import { annotateNextVersion, annotateSameVersion, readVersion } from '../../../core/resources/playlist/version.ts';
+import { annotateFirst, annotateNext } from '../../../core/resources/playlist/version-bytes.ts';
+import { formatProfile } from '../../../core/resources/stream/profile.ts';
+import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import type { Upload } from '../../../core/resources/upload/resource.ts';
+import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import type { Connection, ListArgs, PageArgs } from '../../lib/list-page.ts';
+import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
+import type { Quotas } from '../limits/quotas.ts';
+import { createAttacher } from './attach.ts';
+import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
+import { computePublication } from './publication.ts';
+import type {
+  Playlist,
+  PlaylistChanges,
+  PlaylistCreate,
+  PlaylistDiff,
+  PlaylistSummary,
+  PlaylistUpdate,
+  PlaylistVersion,
+  PlaylistVersionSummary,
+} from './record.ts';
+
+export type PlaylistService = ReturnType<typeof createPlaylistService>;
+
+export interface PlaylistServiceDeps {
+  playlists: OwnedResources<Resource>;
+  uploads: OwnedResources<Upload>;
+  /** Needs the index `playlist`. */
+  streams: OwnedResources<LoopStream>;
+  history: History;
+  quotas: Pick<Quotas, 'make' | 'grow'>;
+}
+
+/** Time for the watch to deliver a version that another replica created. */
+const SEEN_MS = 1_000;
+/** Retries after concurrent changes outside of the spec, such as a label, before the request fails with a conflict. */
+const TRIES = 5;
+
+export type VersionOrder = 'version' | 'createdAt';
+const VERSION_LISTING: Pick<Listing<PlaylistVersionSummary, VersionOrder>, 'keys' | 'standard'> = {
+  keys: {
+    version: ({ version }) => numberKey(version),
+    // The version number orders two versions of the same second.
+    createdAt: ({ createdAt, version }) => `${createdAt ?? ''} ${numberKey(version)}`,
+  },
+  standard: { by: 'version', descending: true },
+};
+
+type Edit = (spec: PlaylistSpec) => Partial<PlaylistSpec>;
+
+const toItems = (items: PlaylistSpec['items']): Item[] =>
+  items.map(({ uploadName }) => ({ uploadObjectID: uploadName }));
+const toNames = (items: readonly Item[]): PlaylistSpec['items'] =>
+  items.map(({ uploadObjectID }) => ({ uploadName: uploadObjectID }));
+
+export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
+  const remove = async (playlist: Resource): Promise<void> => {
+    await playlists.delete(playlist);
+    await history.clear(playlist);
+    await playlists.release(playlist, VERSIONS_FINALIZER);
+  };
+  const attaching = createAttacher(streams, playlists, remove);
+  const findStreams = (accountId: string, { metadata }: Resource) =>
+    streams.referring(accountId, 'playlist', metadata.name);
+  const listIds = (found: LoopStream[]) => found.map(({ metadata }) => metadata.name).sort();
+
+  const summarize =
+    (accountId: string) =>
+    (playlist: Resource): PlaylistSummary => ({
+      id: playlist.metadata.name,
+      createdAt: playlist.metadata.creationTimestamp,
+      name: playlist.spec.displayName ?? playlist.metadata.name,
+      kind: playlist.spec.track,
+      mode: playlist.spec.mode,
+      streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
+      version: readVersion(playlist),
+      publishedVersion: readPublished(playlist)?.version ?? null,
+    });
+
+  const show = (accountId: string, playlist: Resource): Playlist => {
+    const profiles = findStreams(accountId, playlist).map(({ spec }) => formatProfile(spec.quality, spec.framerate));
+    const played = readPlayedPart(playlist).items.map(({ uploadName }) => uploads.find(accountId, uploadName));
+    return {
+      ...summarize(accountId)(playlist),
+      items: toItems(playlist.spec.items),
+      publication: computePublication(readPublished(playlist)?.version ?? null, played, [...new Set(profiles)]),
+    };
+  };
+
+  /** Lists validation errors of the items at `path`. */
+  const check = (accountId: string, track: PlaylistSpec['track'], items: readonly Item[], path: string): FieldError[] =>
+    items.flatMap(({ uploadObjectID }, i) => {
+      const at = `${path}/${i}/uploadObjectID`;
+      const upload = uploads.find(accountId, uploadObjectID);
+      if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
+      // An audio playlist can play the sound of a video; an audio file has no picture.
+      if (track === 'video' && upload.spec.track !== 'video')
+        return [{ path: at, message: 'names an upload of type AUDIO' }];
+      return [];
+    });
+  const refuse = (errors: FieldError[]): void => {
+    if (errors.length > 0) throw validationFailed(errors);
+  };
+
+  /** The commit stands even if this fails: the next writer stores the version first. */
+  const keepLater = (playlist: Resource): Promise<void> => history.keep(playlist).catch(() => undefined);
+
+  const versionConflict = (playlist: Resource, version: number): AppError => {
+    const current = readVersion(playlist);
+    const detail = `The playlist is at version ${current}, not ${version}. Read it, and send the changes for that version.`;
+    return new AppError('playlist_version_conflict', detail, { extras: { currentVersion: current } });
+  };
+
+  /** Returns the playlist at `version` or newer, since the client has seen that version. */
+  const upTo = async (accountId: string, id: string, version: number): Promise<Resource> => {
+    const playlist = playlists.get(accountId, id);
+    if (readVersion(playlist) >= version) return playlist;
+    await playlists.until(accountId, id, (now) => now === undefined || readVersion(now) >= version, SEEN_MS);
+    return playlists.get(accountId, id);
+  };
+
+  /**
+   * Creates the next version from `version`, if that is still current. The patch contains the resourceVersion, so Kubernetes
+   * accepts only one of several concurrent writers. A retried request returns the version that its first try created, even after
+   * later writes. With `anyVersion` the request names no version, so the check for a retry comes first.
+   */
+  const commit = async (
+    accountId: string,
+    id: string,
+    version: number,
+    edit: Edit,
+    { anyVersion = false } = {},
+  ): Promise<Playlist> => {
+    let playlist = await upTo(accountId, id, version);
+    const intent = currentIntent()?.newId('version') ?? null;
+    const isRepeated = (current: Resource) => intent !== null && history.hasMade(current, intent);
+    if (anyVersion && (await isRepeated(playlist))) return show(accountId, playlist);
+    for (let tries = 1; ; tries += 1) {
+      if (readVersion(playlist) !== version) {
+        if (await isRepeated(playlist)) return show(accountId, playlist);
+        throw versionConflict(playlist, version);
+      }
+      const { resourceVersion } = playlist.metadata;
+      const spec = edit(playlist.spec);
+      const next = annotateNext(playlist, { ...playlist.spec, ...spec });
+      // The server that created this version may have died before it stored it.
+      await history.keep(playlist);
+      try {
+        const annotations = { [INTENT_ANNOTATION]: intent, ...next.annotations, ...annotateNextVersion(playlist) };
+        const patch = { metadata: { resourceVersion, annotations }, spec };
+        const current = playlist;
+        const made = await quotas.grow(accountId, next.more, () => playlists.patch(current, patch));
+        await keepLater(made);
+        return show(accountId, made);
+      } catch (error) {
+        if (!(error instanceof AppError) || error.code !== 'conflict' || tries === TRIES) throw error;
+        await playlists.until(accountId, id, (now) => now?.metadata.resourceVersion !== resourceVersion, SEEN_MS);
+        playlist = playlists.get(accountId, id);
+      }
+    }
+  };
+
+  const keptVersion = async (playlist: Resource, version: number): Promise<KeptVersion> => {
+    const found = await history.get(playlist, version);
+    if (found) return found;
+    const detail = `The playlist has no version ${version}, or no longer keeps it.`;
+    throw new AppError('playlist_version_not_found', detail);
+  };
+
+  const refuseGone = (accountId: string, version: number, { track, items }: Pick<PlaylistSpec, 'track' | 'items'>) => {
+    const gone = check(accountId, track, toItems(items), '').length;
+    if (gone === 0) return;
+    throw new AppError('playlist_not_playable', `Version ${version} has ${gone} items whose uploads no longer exist.`);
+  };
+
+  const showVersion = (playlist: Resource, { version, spec, createdAt }: KeptVersion): PlaylistVersionSummary => ({
+    version,
+    createdAt,
+    mode: spec.mode,
+    itemCount: spec.items.length,
+    published: readPublished(playlist)?.version === version,
+  });
+
+  return {
+    /** Publishes the first version at once, so that a stream can play it. */
+    async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
+      refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
+      const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
+      const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
+      const made = await quotas.make(accountId, 'playlists', spec, () =>
+        playlists.create(accountId, () => spec, { annotations, finalizers: [VERSIONS_FINALIZER] }),
+      );
+      await keepLater(made);
+      await attaching.attach(accountId, streamID, made);
+      return show(accountId, made);
+    },
+
+    /** `where` filters by the shape that clients see. */
+    list(accountId: string, args: PageArgs, where?: (it: PlaylistSummary) => boolean): Connection<PlaylistSummary> {
+      const shown = summarize(accountId);
+      return playlists.page(accountId, args, shown, where && ((playlist) => where(shown(playlist))));
+    },
+
+    get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
+
+    update(accountId: string, id: string, { version, name, mode, items }: PlaylistUpdate): Promise<Playlist> {
+      return commit(accountId, id, version, ({ track }) => {
+        refuse(check(accountId, track, items ?? [], '/items'));
+        return {
+          ...(name === undefined ? {} : { displayName: name }),
+          ...(mode === undefined ? {} : { mode }),
+          ...(items === undefined ? {} : { items: toNames(items) }),
+        };
+      });
+    },
+
+    change(accountId: string, id: string, { version, changes }: PlaylistChanges): Promise<Playlist> {
+      return commit(accountId, id, version, ({ track, items }) => {
+        const put = (change: (typeof changes)[number]) => ('items' in change ? change.items : []);
+        refuse(changes.flatMap((change, i) => check(accountId, track, put(change), `/changes/${i}/items`)));
+        try {
+          return { items: toNames(applyChanges(toItems(items), changes)) };
+        } catch (error) {
+          if (!(error instanceof OutOfList)) throw error;
+          throw validationFailed([{ path: `/changes/${error.at}${error.path}`, message: error.message }]);
+        }
+      });
+    },
+
+    /** Streams on air switch as soon as some of it is prepared (all of it with onItemFailure Block). */
+    async publish(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { spec } = await keptVersion(playlist, version);
+      if (spec.items.length === 0)
+        throw new AppError('playlist_not_playable', `Version ${version} has no items to play.`);
+      refuseGone(accountId, version, spec);
+      const annotations = { ...annotatePublished(version, spec), ...annotateSameVersion(playlist) };
+      return show(accountId, await playlists.patch(playlist, { metadata: { annotations } }));
+    },
+
+    /** Creates a new version with the content of an old one. Streams keep the published version. */
+    async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
+      const playlist = await upTo(accountId, id, version);
+      const { mode, items } = (await keptVersion(playlist, version)).spec;
+      refuseGone(accountId, version, { track: playlist.spec.track, items });
+      return commit(accountId, id, readVersion(playlist), () => ({ mode, items }), { anyVersion: true });
+    },
+
+    /** Lists kept versions and the current one, newest first unless `args` says otherwise. */
+    async versions(
+      accountId: string,
+      id: string,
+      args: ListArgs<VersionOrder>,
+      where?: (version: PlaylistVersionSummary) => boolean,
+    ): Promise<Connection<PlaylistVersionSummary>> {
+      const playlist = playlists.get(accountId, id);
+      const all = (await history.list(playlist)).map((stored) => showVersion(playlist, stored));
+      return connectAll({ ...VERSION_LISTING, list: `plv.${id}`, getId: () => id }, all, args, where);
+    },
+
+    async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
+      const playlist = await upTo(accountId, id, version);
+      const stored = await keptVersion(playlist, version);
+      return { ...showVersion(playlist, stored), items: toItems(stored.spec.items) };
+    },
+
+    async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {
+      const playlist = await upTo(accountId, id, Math.max(from, to));
+      const [before, after] = await Promise.all([keptVersion(playlist, from), keptVersion(playlist, to)]);
+      const changes = changesBetween(toItems(before.spec.items), toItems(after.spec.items));
+      return { from, to, mode: before.spec.mode === after.spec.mode ? null : after.spec.mode, changes };
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      const playlist = playlists.get(accountId, id);
+      const streamIDs = listIds(findStreams(accountId, playlist));
+      if (streamIDs.length > 0) {
+        const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
+        throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });
+      }
+      await remove(playlist);
+    },
+  };
+}

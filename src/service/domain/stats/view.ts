@@ -1,0 +1,93 @@
+/** Converts the statistics of a streamer's pod to the public shape, in which a missing number is null. Pure: no I/O, no clock. */
+import { readStats, type StreamerStats } from '../../../core/protocol/report.ts';
+import { getReasonCode } from '../../../core/resources/stream/readiness.ts';
+import type { LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
+import type { LiveStats } from './record.ts';
+
+export const NOT_LIVE: LiveStats = Object.freeze({
+  live: false,
+  startedAt: null,
+  uptimeSeconds: null,
+  bitrateKbps: null,
+  fps: null,
+  framesSent: null,
+  loopCount: null,
+  seam: null,
+  avSkewMs: null,
+  reconnects: null,
+  current: null,
+  positionSeconds: null,
+  durationSeconds: null,
+  next: null,
+  playable: null,
+  brokenItems: [],
+  destinations: [],
+});
+
+type Item = Exclude<StreamerStats['nextItem'], null>;
+
+const toItem = ({ id, name, playlistID, index }: Item): Exclude<LiveStats['next'], null> => ({
+  id,
+  name: name || id,
+  playlistID,
+  index,
+});
+
+type Broken = LiveStats['brokenItems'][number];
+
+/** Items that the operator leaves out, from the stream's status: the pod does not receive them. */
+export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>): Broken[] =>
+  (unplayable?.items ?? []).map(({ field, playlist = null, index = null, upload, name, reason, message }): Broken => {
+    const id = upload ?? playlist ?? '';
+    const track = field === 'audioPlaylistNames' ? 'audio' : 'video';
+    return { id, name: name ?? id, playlistID: playlist, index, track, code: getReasonCode(reason), message };
+  });
+
+const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;
+
+/**
+ * Converts an answer to GET /stats. Destinations are keyed by resource name, which is their public id; `findName` returns the display
+ * name. `leftOut` lists items missing from the pod's program.
+ */
+export function toLiveStats(
+  answer: unknown,
+  findName: (id: string) => string,
+  leftOut: readonly Broken[] = [],
+): LiveStats {
+  const read = readStats(answer);
+  if (!read.ok) return NOT_LIVE;
+  const stats = read.message;
+  const { seam, currentItem } = stats;
+  const reported = stats.brokenItems.map(({ track, code, message, ...one }) => ({
+    ...toItem(one),
+    track,
+    code,
+    message,
+  }));
+  return {
+    live: stats.live === true,
+    startedAt: stats.startedAt,
+    uptimeSeconds: stats.uptimeSeconds ?? null,
+    bitrateKbps: stats.bitrateKbps ?? null,
+    fps: stats.fps ?? null,
+    framesSent: stats.framesSent ?? null,
+    loopCount: stats.loopCount ?? null,
+    seam: seam ? { count: seam.count, maxStepMs: seam.maxStepMs } : null,
+    avSkewMs: stats.avSkewMs ?? null,
+    reconnects: stats.reconnects ?? null,
+    current: currentItem && toItem(currentItem),
+    positionSeconds: currentItem?.positionSeconds ?? null,
+    durationSeconds: currentItem?.durationSeconds ?? null,
+    next: stats.nextItem && toItem(stats.nextItem),
+    playable: stats.playable,
+    brokenItems: [...reported, ...leftOut.filter((one) => !reported.some((other) => isSame(one, other)))],
+    destinations: stats.destinations.map(({ name: id, connected, bytesSent, reconnects, lastError }) => ({
+      id,
+      name: findName(id),
+      connected,
+      bytesSent: bytesSent ?? null,
+      reconnects: reconnects ?? null,
+      lastError: lastError && { code: lastError.code, message: lastError.message || lastError.code },
+    })),
+  };
+}

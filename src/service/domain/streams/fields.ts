@@ -1,0 +1,195 @@
+/**
+ * Declares each field of a stream once: its schema, its sentence, where it lives in the resource, the requests that set it, and its
+ * words on the page. The record, the requests, the view, GraphQL, MCP, the page's forms and the documentation follow from this table.
+ * Pure: no I/O, no clock.
+ */
+import { type Static, Type } from 'typebox';
+import { listReceivers } from '../../../core/resources/stream/destinations.ts';
+import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../../core/resources/stream/profile.ts';
+import {
+  LoopStreamSpec,
+  LoopStreamStatus,
+  MAX_DESTINATIONS,
+  MAX_PLAYLISTS,
+  PHASES,
+  Recurrence,
+  Schedule,
+} from '../../../core/resources/stream/spec.ts';
+import { computed, fieldsIn, shown } from '../../lib/fields.ts';
+import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
+
+/** Parts of a LoopStream that the fields read. */
+interface Source {
+  metadata: { name: string; creationTimestamp: string };
+  spec: LoopStreamSpec;
+  status?: LoopStreamStatus;
+}
+
+const inSpec = fieldsIn({ schema: LoopStreamSpec, get: ({ spec }: Source) => spec });
+const inSchedule = fieldsIn({
+  schema: Schedule,
+  get: ({ spec }: Source) => spec.schedule,
+  put: (schedule) => ({ schedule }),
+});
+const inStatus = fieldsIn({ schema: LoopStreamStatus, get: ({ status }: Source) => status });
+
+/** Requests that set a field. */
+const REQUIRED = { create: 'required', update: 'optional' } as const;
+const OPTIONAL = { create: 'optional', update: 'optional' } as const;
+const TIMES = { create: 'optional', schedule: 'optional' } as const;
+
+type PublicQuality = `q_${Quality}`;
+type PublicFramerate = `f_${Framerate}`;
+const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
+const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
+
+/** The published API contract uses `q_1080p` in requests and once `1080p` in a response. Requests accept both; responses use the first. */
+const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
+  title: 'QualityText',
+  description: 'Height of the picture, e.g. q_1080p or 1080p.',
+});
+const FramerateInput = Type.Enum(
+  [...PUBLIC_FRAMERATES, ...FRAMERATES.map((f): `${Framerate}` => `${f}`), ...FRAMERATES],
+  {
+    title: 'FramerateText',
+    description: 'Frame rate in frames per second, e.g. f_30 or 30.',
+  },
+);
+const toQuality = (input: Static<typeof QualityInput>): Quality => input.replace(/^q_/, '') as Quality;
+const toFramerate = (input: Static<typeof FramerateInput>): Framerate =>
+  Number(String(input).replace(/^f_/, '')) as Framerate;
+
+const idLength = { minLength: 1, maxLength: 253 };
+const Id = Type.String(idLength);
+const Ids = Type.Array(Type.String());
+const removeEmpty = (ids: string[]): string[] | null => (ids.length > 0 ? ids : null);
+
+const { cron, timeZone, durationSeconds } = Recurrence.properties;
+
+export const STREAM_FIELDS = {
+  id: shown(Type.String(), ({ metadata }: Source) => metadata.name),
+  name: inSpec('displayName', {
+    in: REQUIRED,
+    input: DisplayName,
+    output: Type.String(),
+    read: (name, { metadata }) => name ?? metadata.name,
+    label: 'Name',
+  }),
+  status: computed(
+    Type.Enum(PHASES, {
+      title: 'StreamStatus',
+      description: 'State in one word. live means that a destination accepts media.',
+    }),
+  ),
+  ready: inStatus('canStart', { absent: false }),
+  quality: inSpec('quality', {
+    in: REQUIRED,
+    input: QualityInput,
+    output: Type.Enum(PUBLIC_QUALITIES, { description: 'Height of the picture.' }),
+    read: (quality): PublicQuality => `q_${quality}`,
+    write: toQuality,
+    label: 'Quality',
+    choices: { q_720p: '720p', q_1080p: '1080p (Full HD)', q_1440p: '1440p', q_2160p: '2160p (4K)' },
+  }),
+  framerate: inSpec('framerate', {
+    in: REQUIRED,
+    input: FramerateInput,
+    output: Type.Enum(PUBLIC_FRAMERATES, { description: 'Frame rate in frames per second.' }),
+    read: (framerate): PublicFramerate => `f_${framerate}`,
+    write: toFramerate,
+    label: 'Frame rate',
+    choices: { f_24: '24 fps (film)', f_25: '25 fps', f_30: '30 fps', f_60: '60 fps' },
+  }),
+  destinationID: inSpec('destinationNames', {
+    in: OPTIONAL,
+    input: Type.String({ ...idLength, description: 'Destination to send the stream to.' }),
+    output: Type.String(),
+    read: (_, { spec }) => listReceivers(spec)[0] ?? '',
+    write: (id) => [id],
+    replaces: 'destinations',
+    isFilter: false,
+  }),
+  destinationIDs: inSpec('destinationNames', {
+    in: OPTIONAL,
+    input: Type.Array(Id, {
+      minItems: 1,
+      maxItems: MAX_DESTINATIONS,
+      uniqueItems: true,
+      description: 'Destinations to send the stream to at the same time, instead of destinationID. At most 5.',
+    }),
+    output: Ids,
+    read: (_, { spec }) => listReceivers(spec),
+    replaces: 'destinations',
+    label: 'Destinations',
+  }),
+  videoUploadObjectID: inSpec('uploadName', {
+    in: OPTIONAL,
+    absent: null,
+    input: Type.String({ ...idLength, description: 'objectID of the video upload to loop.' }),
+    output: nullable(Type.String()),
+    replaces: 'playlistNames',
+    label: 'Video',
+  }),
+  playlistIDs: inSpec('playlistNames', {
+    in: OPTIONAL,
+    absent: [],
+    input: Type.Array(Id, {
+      minItems: 1,
+      maxItems: MAX_PLAYLISTS,
+      uniqueItems: true,
+      description: 'Video playlists to loop, instead of one video. At most 20.',
+    }),
+    output: Ids,
+    replaces: 'uploadName',
+    label: 'Playlists',
+  }),
+  audioPlaylistIDs: inSpec('audioPlaylistNames', {
+    in: OPTIONAL,
+    absent: [],
+    input: Type.Array(Id, {
+      maxItems: MAX_PLAYLISTS,
+      uniqueItems: true,
+      description: 'Audio playlists to play instead of the video’s own sound. At most 20.',
+    }),
+    output: Ids,
+    write: removeEmpty,
+    label: 'Audio playlists',
+  }),
+  onItemFailure: inSpec('itemFailurePolicy', {
+    in: OPTIONAL,
+    graphqlType: 'ItemFailurePolicy',
+    label: 'Items that cannot be played',
+    choices: { Skip: 'Leave them out until they can be played', Block: 'Wait until every item can be played' },
+  }),
+  start: inSpec('startPolicy', {
+    in: OPTIONAL,
+    graphqlType: 'StreamStartPolicy',
+    label: 'Play the media',
+    choices: { Progressive: 'As soon as enough of it is prepared', Prepared: 'When all of it is prepared' },
+  }),
+  scheduleStartAt: inSchedule('startAt', { in: TIMES, absent: null }),
+  scheduleEndAt: inSchedule('endAt', { in: TIMES, absent: null }),
+  scheduleOnAirUntil: inSchedule('onAirUntil', { in: TIMES, absent: null }),
+  recurrence: inSchedule('recurrence', {
+    in: TIMES,
+    absent: null,
+    input: Type.Object(
+      { cron, timeZone: Type.Optional(timeZone), durationSeconds },
+      {
+        additionalProperties: false,
+        description: 'Recurring windows on air, between scheduleStartAt and scheduleEndAt if they are set.',
+      },
+    ),
+    write: (recurrence) => ({ timeZone: 'UTC', ...recurrence }),
+  }),
+  nextStartAt: computed(nullable(Time, 'Next time at which the schedule puts the stream on air.')),
+  liveSince: inStatus('liveSince', { absent: null }),
+  degraded: computed(
+    nullable(
+      Type.Object({ code: Type.String(), message: Type.String(), since: Time }, { title: 'Degraded' }),
+      'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached. Also what ' +
+        'Kubernetes refuses for a stream that is to be on air, and when it is tried again.',
+    ),
+  ),
+  createdAt: shown(Time, ({ metadata }: Source) => metadata.creationTimestamp),
+};

@@ -1,0 +1,113 @@
+/** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
+import { type Static, Type } from 'typebox';
+import { PREVIEW_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { DisplayName, nullable } from '../../lib/schemas.ts';
+
+const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
+  title: 'UploadType',
+  description: 'The media to take from the source: video, or sound alone.',
+});
+
+const { video, audio, audioRight } = TrackChoice.properties;
+export const UploadTracks = Type.Object(
+  { video, audio, audioRight },
+  {
+    title: 'UploadTracks',
+    additionalProperties: false,
+    description:
+      'The tracks to play, by their indexes in `declaredTracks`. Of a kind without a choice, the track that a player ' +
+      'would choose plays. `{}` is no choice.',
+  },
+);
+
+export const UploadFromLink = Type.Object(
+  {
+    type: UploadType,
+    url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+    name: Type.Optional(DisplayName),
+    tracks: Type.Optional(UploadTracks),
+  },
+  { title: 'UploadFromLink', additionalProperties: false },
+);
+export type UploadFromLink = Static<typeof UploadFromLink>;
+
+export const UploadUpdate = Type.Object(
+  { tracks: UploadTracks },
+  { title: 'UploadUpdate', additionalProperties: false },
+);
+export type UploadUpdate = Static<typeof UploadUpdate>;
+
+const DeclaredTrack = Type.Object({
+  index: Type.Integer({ description: 'Index of the track, counted from 0 over all tracks of the file.' }),
+  kind: Type.Enum(['VIDEO', 'AUDIO'], { title: 'UploadType', description: 'Kind of the track.' }),
+  codec: Type.String(),
+  language: nullable(Type.String()),
+  title: nullable(Type.String()),
+  channels: nullable(Type.Integer()),
+  playable: Type.Boolean({ description: 'False if the track cannot be decoded.' }),
+  automatic: Type.Boolean({ description: 'True if the track plays where no track of its kind is chosen.' }),
+});
+
+export const Upload = Type.Object(
+  {
+    objectID: Type.String(),
+    type: UploadType,
+    name: Type.String(),
+    state: Type.Enum(UPLOAD_STATES),
+    progress: Type.Number({ description: 'Progress of the current state, from 0 to 1.' }),
+    sizeBytes: nullable(Type.Integer()),
+    durationSeconds: nullable(Type.Number()),
+    video: nullable(
+      Type.Object({ codec: Type.String(), width: Type.Integer(), height: Type.Integer(), framerate: Type.Number() }),
+    ),
+    audio: nullable(Type.Object({ codec: Type.String(), sampleRate: Type.Integer(), channels: Type.Integer() })),
+    tracks: nullable(
+      Type.Object({
+        video: nullable(Type.Integer()),
+        audio: nullable(Type.Integer()),
+        audioRight: nullable(Type.Integer()),
+      }),
+      'The chosen tracks. Null if none is chosen.',
+    ),
+    declaredTracks: Type.Array(DeclaredTrack, {
+      description: 'Video and audio tracks of the file. Empty until it has been imported.',
+    }),
+    moreTracks: Type.Integer({ description: 'Number of tracks that `declaredTracks` leaves out.' }),
+    preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
+      description:
+        'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +
+        'yet; the first request starts its preparation.',
+    }),
+    warnings: Type.Array(
+      Type.Object({
+        code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+        message: Type.String(),
+      }),
+      {
+        description:
+          'Changes made to the file so that it plays, e.g. a picture that is held while the sound goes on. Empty if ' +
+          'there were none.',
+      },
+    ),
+    waiting: nullable(
+      Type.Object({
+        message: Type.String({ description: 'Failure of the link’s server, as a sentence.' }),
+        since: Type.String({ format: 'date-time', description: 'Time of the first failure.' }),
+        nextTryAt: Type.String({ format: 'date-time', description: 'Time of the next attempt.' }),
+        until: Type.String({ format: 'date-time', description: 'Time at which the import is given up.' }),
+        tries: Type.Integer({ description: 'Number of failed attempts.' }),
+      }),
+      'Retries of the import while the link’s server is unavailable.',
+    ),
+    error: nullable(
+      Type.Object({
+        code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+        message: Type.String({ description: 'The cause, as a sentence.' }),
+        fix: Type.String({ description: 'Action that solves the problem.' }),
+      }),
+    ),
+    createdAt: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Upload' },
+);
+export type Upload = Static<typeof Upload>;

@@ -1,0 +1,124 @@
+/** Defines the GraphQL fields of streams. */
+
+import { PHASES, Recurrence as RecurrenceSchema } from '../../../core/resources/stream/spec.ts';
+import { STREAM_FIELDS } from '../../domain/streams/fields.ts';
+import { streamOperations } from '../../domain/streams/operations.ts';
+import {
+  ReadinessIssue,
+  Readiness as ReadinessSchema,
+  ReadinessWarning,
+  type StreamEvent as StreamEventRecord,
+  StreamEvent as StreamEventSchema,
+  type Stream as StreamRecord,
+  StreamSchedule,
+  Stream as StreamSchema,
+  StreamWindows,
+  UnplayableItem as UnplayableItemSchema,
+} from '../../domain/streams/record.ts';
+import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
+import type { Services } from '../setup/services.ts';
+import { operationFields } from './adapter.ts';
+import { enumTypes, filterNames } from './fields.ts';
+import { inputType } from './input.ts';
+import { innerSchema, outputType } from './output.ts';
+import type { OrderFields } from './relay.ts';
+import { Node, type NounFields } from './relay.ts';
+import { enumType, listType, required } from './scalars.ts';
+import { LiveStats } from './stats.ts';
+import { enumFilter, filtersOf, whereInput } from './where.ts';
+
+const ENUMS = enumTypes('Stream', STREAM_FIELDS);
+const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
+
+const Recurrence = outputType('Recurrence', RecurrenceSchema, {
+  description: 'Recurring windows on air, whose start times a cron expression gives.',
+});
+
+const Window = outputType('StreamWindow', innerSchema(StreamWindows, 'windows'), {
+  description: 'A window in which the schedule keeps the stream on air.',
+});
+
+const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
+  description: 'Problem of a stream on air.',
+});
+
+const UnplayableItem = outputType('UnplayableItem', UnplayableItemSchema, {
+  description: 'An item that cannot be played, and its position.',
+});
+
+const Readiness = outputType('Readiness', ReadinessSchema, {
+  description: 'Issues that prevent the stream from starting, and warnings about items it would leave out.',
+  types: {
+    issues: outputType('ReadinessIssue', ReadinessIssue),
+    warnings: outputType('ReadinessWarning', ReadinessWarning, {
+      description: 'An item that the stream leaves out.',
+      types: { item: UnplayableItem },
+    }),
+  },
+});
+
+const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSchema);
+
+const streamType = (streams: StreamService) =>
+  outputType<StreamRecord>('Stream', StreamSchema, {
+    interfaces: [Node],
+    types: { ...ENUMS, recurrence: Recurrence, degraded: Degraded },
+    omit: ['status'],
+    fields: {
+      state: { type: required(State), resolve: ({ status }) => status },
+      readiness: {
+        type: required(Readiness),
+        resolve: ({ id }, _args, context) => {
+          context.allow('getStreamReadiness');
+          return streams.readiness(context.principal.accountId, id);
+        },
+      },
+      upcoming: {
+        type: listType(Window),
+        description: 'The next five windows of the schedule.',
+        // As much work as 50 plain fields where the schedule has not been computed yet.
+        extensions: { cost: 50 },
+        resolve: ({ id }, _args, context) => {
+          context.allow('getStreamSchedule');
+          return streams.windows(context.principal.accountId, id).windows;
+        },
+      },
+    },
+  });
+
+const EVENT_ORDER: OrderFields<EventOrder> = {
+  TIME: { value: 'time', description: 'Time of the last occurrence.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time of the first occurrence.' },
+  COUNT: { value: 'count' },
+};
+
+const EVENT_FILTERS = ['id', 'time', 'createdAt', 'type', 'reason', 'message', 'count'];
+
+export function streamFields(services: Pick<Services, 'streams' | 'stats'>): NounFields {
+  const Stream = streamType(services.streams);
+  const where = whereInput<StreamRecord>('StreamWhereInput', {
+    ...filtersOf(Stream, filterNames(STREAM_FIELDS)),
+    state: { type: enumFilter(State), value: ({ status }) => status },
+  });
+  return {
+    ...operationFields(streamOperations, services, {
+      outputs: { Stream, LiveStats, StreamEvent },
+      inputs: {
+        ...ENUMS,
+        track: enumType('StreamTrack', ['video', 'audio']),
+        recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
+      },
+      lists: {
+        Stream: { where },
+        StreamEvent: {
+          where: whereInput('StreamEventWhereInput', filtersOf(StreamEvent, EVENT_FILTERS)),
+          order: EVENT_ORDER,
+        },
+      },
+    }),
+    node: (context, id) => {
+      context.allow('getStream');
+      return { __typename: Stream.name, ...services.streams.get(context.principal.accountId, id) };
+    },
+  };
+}

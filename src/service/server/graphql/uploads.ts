@@ -1,0 +1,70 @@
+/** Defines the GraphQL fields of uploads. */
+
+import { GraphQLFloat, GraphQLID } from 'graphql';
+import { PREVIEW_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
+import type { Services } from '../setup/services.ts';
+import { type NounTypes, operationFields } from './adapter.ts';
+import { inputType } from './input.ts';
+import { innerSchema, outputType } from './output.ts';
+import { Node, type NounFields } from './relay.ts';
+import { enumType, required } from './scalars.ts';
+import { filtersOf, IDFilter, whereInput } from './where.ts';
+
+const UploadType = enumType(
+  'UploadType',
+  ['VIDEO', 'AUDIO'],
+  'Media to import from the source: video, or sound alone.',
+);
+const State = enumType('UploadState', UPLOAD_STATES);
+
+const inUpload = (name: string, property: string, options?: Parameters<typeof outputType>[2]) =>
+  outputType(name, innerSchema(UploadSchema, property), options);
+
+const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
+  interfaces: [Node],
+  types: {
+    type: UploadType,
+    state: State,
+    // A file may be larger than GraphQL's 32-bit Int.
+    sizeBytes: GraphQLFloat,
+    video: inUpload('UploadVideo', 'video'),
+    audio: inUpload('UploadAudio', 'audio'),
+    tracks: inUpload('UploadTracks', 'tracks'),
+    declaredTracks: inUpload('UploadTrack', 'declaredTracks', {
+      types: { kind: UploadType },
+    }),
+    preview: enumType(
+      'UploadPreview',
+      PREVIEW_STATES,
+      'State of the one-minute preview. Null if nobody has requested it.',
+    ),
+    warnings: inUpload('UploadWarning', 'warnings'),
+    waiting: inUpload('UploadWaiting', 'waiting', {}),
+    error: inUpload('UploadError', 'error'),
+  },
+  fields: {
+    id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },
+  },
+});
+
+const FILTERS = ['objectID', 'type', 'name', 'state', 'progress', 'sizeBytes', 'durationSeconds', 'createdAt'];
+const where = whereInput<UploadRecord>('UploadWhereInput', {
+  ...filtersOf(Upload, FILTERS),
+  id: { type: IDFilter, value: ({ objectID }) => objectID },
+});
+
+const types: NounTypes = {
+  outputs: { Upload },
+  inputs: { type: UploadType, tracks: inputType('UploadTracksInput', UploadTracks) },
+  lists: { Upload: { where } },
+};
+
+export const uploadFields = (services: Pick<Services, 'uploads'>): NounFields => ({
+  ...operationFields(uploadOperations, services, types),
+  node: (context, id) => {
+    context.allow('getUpload');
+    return { __typename: 'Upload', ...services.uploads.get(context.principal.accountId, id) };
+  },
+});

@@ -1,0 +1,88 @@
+/** Opens the services of accounts, streams, destinations, uploads and playlists. */
+
+import { SECRETS } from '../../../core/kube/core.ts';
+import type { Kube } from '../../../core/kube/types.ts';
+import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../../core/resources/common/names.ts';
+import { createHistory } from '../../../core/resources/playlist/history.ts';
+import { createAccountService } from '../../domain/accounts/service.ts';
+import { createDestinationService } from '../../domain/destinations/service.ts';
+import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
+import type { WriteLimit } from '../../domain/limits/writes.ts';
+import { createPlaylistService } from '../../domain/playlists/service.ts';
+import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
+import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
+import { createStreamService } from '../../domain/streams/service.ts';
+import { createUploadService } from '../../domain/uploads/service.ts';
+import type { Services } from '../setup/services.ts';
+import type { AuthParts } from './auth.ts';
+import type { ProcessContext } from './context.ts';
+import type { Resources } from './kubernetes.ts';
+import type { openQuotas } from './quotas.ts';
+import { openStorages } from './storages.ts';
+
+type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
+
+interface DomainServicesDeps {
+  kube: Kube;
+  auth: AuthParts;
+  resources: Resources;
+  limits: ReturnType<typeof openQuotas>;
+  writes: WriteLimit;
+}
+
+export async function openDomainServices(context: ProcessContext, deps: DomainServicesDeps): Promise<DomainServices> {
+  const { config, lifecycle } = context;
+  const { kube, auth, resources, limits, writes } = deps;
+  const { pods, destinations, uploads, playlists, streams } = resources;
+  const { leases, quotas, usage, readLimits } = limits;
+  const findStorage = await openStorages(config, resources.cells.namespaces);
+  const references = {
+    destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
+    upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
+    playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
+  };
+  const { allowPrivateDestinations: allowPrivate } = config;
+  const previewPlaces = createPreviewPlaces(config.previewLimits, quotas);
+  const stats = createStatsService({
+    streams,
+    destinations,
+    pods,
+    tokens: openViewTokens(kube),
+    previewPlaces,
+  });
+  lifecycle.defer('stats', () => stats.close());
+  const history = createHistory(kube, writes);
+  return {
+    stats,
+    account: createAccountService({ auth: auth.service, readLimits }),
+    streams: createStreamService({ streams, references, quotas, paid: config.billing }),
+    destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
+    uploads: createUploadService({
+      uploads,
+      streams,
+      playlists,
+      pods,
+      findStorage,
+      limits: config,
+      previewPlaces,
+      leases,
+      quotas,
+      usage,
+    }),
+    playlists: createPlaylistService({ playlists, uploads, streams, history, quotas }),
+  };
+}
+
+/** Returns the tokens for the pods of a namespace, each of which has a key of its own. */
+function openViewTokens(kube: Kube): (namespace: string) => ViewTokens {
+  const readKey = async (namespace: string) => {
+    const secret = await kube.get(SECRETS, namespace, VIEW_KEY_SECRET);
+    return Buffer.from(secret.data?.[VIEW_KEY_KEY] ?? '', 'base64').toString() || undefined;
+  };
+  const opened = new Map<string, ViewTokens>();
+  return (namespace) => {
+    const tokens = opened.get(namespace) ?? createViewTokens(() => readKey(namespace));
+    opened.set(namespace, tokens);
+    return tokens;
+  };
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { NOT_LIVE, toLiveStats } from '../../../../../src/service/domain/stats/view.ts';
+
+test('any report of a pod becomes the public shape: wrong types are nulls, unknown fields are left out', () => {
+  for (const told of [null, 5, 'x', [], {}, { playable: 'yes' }])
+    expect(toLiveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  const odd = { playable: true, live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} };
+  expect(toLiveStats(odd, (id) => id)).toEqual({ ...NOT_LIVE, playable: true });
+  const currentItem = { id: 'upl-1', positionSeconds: 61.5, durationSeconds: 1800 };
+  expect(toLiveStats({ playable: true, currentItem }, (id) => id)).toMatchObject({
+    current: { id: 'upl-1' },
+    positionSeconds: 61.5,
+    durationSeconds: 1800,
+  });
+  const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
+  const told = { playable: true, destinations: [{ name: 'dst-1', connected: true, lastError }] };
+  const { destinations } = toLiveStats(told, () => 'Home');
+  expect(destinations).toEqual([
+    {
+      id: 'dst-1',
+      name: 'Home',
+      connected: true,
+      bytesSent: null,
+      reconnects: null,
+      lastError: { code: 'refused', message: 'The server refused the stream.' },
+    },
+  ]);
+  const { brokenItems, playable } = toLiveStats(
+    {
+      playable: false,
+      brokenItems: [{ id: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }, null, {}],
+    },
+    () => '',
+  );
+  expect({ brokenItems, playable }).toEqual({
+    playable: false,
+    brokenItems: [
+      {
+        id: 'upl-1',
+        name: 'upl-1',
+        playlistID: null,
+        index: null,
+        track: 'audio',
+        code: 'item_missing',
+        message: 'Gone.',
+      },
+    ],
+  });
+});
