@@ -21,7 +21,7 @@ node_modules/.installed: package-lock.json
 	@scripts/install-dependencies
 
 # The page shares pure code with the servers.
-DASHBOARD := $(shell find src/dashboard src/client src/lib src/resources -type f 2>/dev/null)
+DASHBOARD := $(shell find src/dashboard src/service/client src/core/lib src/core/resources -type f 2>/dev/null)
 dist/dashboard/index.html: node_modules/.installed scripts/notices.ts $(DASHBOARD)
 	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
 
@@ -65,6 +65,8 @@ test: setup ## run the checks and tests that a change must pass, as CI does; the
 	$(run-lanes)
 
 test-all: setup ## run every check and test, an hour on two cores
+	@mkdir -p test-reports; rm -f test-reports/core
+	@npm run --silent test:core || true
 	$(run-lanes)
 
 test: export LOOPSTREAM_TEST_SCOPE = gate

@@ -111,6 +111,9 @@ function summarize(): number {
   }
   if (existsSync('test-reports/lint')) passed += 1;
   else failures.push('lint failed: see above, or run `make lint`');
+  if (existsSync('test-reports/core')) passed += 1;
+  else if (process.env.LOOPSTREAM_TEST_SCOPE !== 'gate')
+    failures.push('core/ alone failed: run scripts/check-core --tests');
   const list = (title: string, items: string[]) =>
     items.length > 0 && process.stdout.write(`\n${title}:\n${items.map((item) => `  ${item}\n`).join('')}`);
   list('Passed only when run again, alone', passedAlone);
