@@ -4,6 +4,8 @@ import { execFile } from 'node:child_process';
 export interface CommandResult {
   /** Exit status 0. */
   ok: boolean;
+  /** The exit status; undefined for a program that was killed, or is missing. */
+  code?: number;
   stdout: string;
   stderr: string;
 }
@@ -36,7 +38,13 @@ export function run(command: string, args: readonly string[], options: CommandOp
       { ...settings, ...(cwd === undefined ? {} : { cwd }), ...(signal ? { signal } : {}) },
       (error, stdout, stderr) => {
         if (signal?.aborted) return reject(signal.reason);
-        resolve({ ok: error === null, stdout, stderr: stderr || (error?.message ?? '') });
+        const code = error === null ? 0 : error.code;
+        resolve({
+          ok: error === null,
+          ...(typeof code === 'number' && { code }),
+          stdout,
+          stderr: stderr || (error?.message ?? ''),
+        });
       },
     );
     // A command that ends without reading its input is judged by its status alone.

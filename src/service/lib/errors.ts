@@ -102,13 +102,13 @@ export const ERRORS = {
     status: 409,
     title: 'Stream not ready',
     meaning: 'The stream cannot start; `issues` lists the reasons.',
-    fix: 'Follow the `fix` of each entry of `issues`. Poll `GET /v1/streams/{id}/readiness` until `ready` is true, then start the stream.',
+    fix: 'Follow the `fix` of each entry of `issues`. Poll `GET /v1/streams/{id}/readiness` until `ready` is true, then start the stream (`POST /v1/streams/{id}/start`).',
   },
   stream_not_live: {
     status: 409,
     title: 'Stream not live',
     meaning: 'The stream is not on air, so it has no live data and takes no live commands.',
-    fix: 'Start the stream and wait until its status is `live`.',
+    fix: 'Start the stream (`POST /v1/streams/{id}/start`), and wait until its status is `live`.',
   },
   upload_not_prepared: {
     status: 409,
@@ -138,7 +138,7 @@ export const ERRORS = {
     status: 409,
     title: 'Destination in use',
     meaning: 'A stream sends to this destination.',
-    fix: 'Give the streams in `streamIDs` another destination, or delete them, and try again.',
+    fix: 'Give the streams in `streamIDs` another destination (`PATCH /v1/streams/{id}`), or delete them, and try again.',
   },
   destination_on_air: {
     status: 409,
@@ -149,33 +149,33 @@ export const ERRORS = {
     status: 409,
     title: 'Upload in use',
     meaning: 'A stream or playlist plays this upload.',
-    fix: 'Remove the upload from the streams in `streamIDs` and the playlists in `playlistIDs`. A stream on air needs it until its replacement is prepared.',
+    fix: 'Remove the upload from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and the playlists in `playlistIDs` (`POST /v1/playlists/{id}/changes`). A stream on air needs it until its replacement is prepared.',
   },
   playlist_in_use: {
     status: 409,
     title: 'Playlist in use',
     meaning: 'A stream plays this playlist.',
-    fix: 'Remove the playlist from the streams in `streamIDs`, and try again.',
+    fix: 'Remove the playlist from the streams in `streamIDs` (`PATCH /v1/streams/{id}`), and try again.',
   },
   playlist_version_conflict: {
     status: 409,
     title: 'Playlist version conflict',
     meaning:
       'The playlist has another version by now, because another request changed it. No change of this batch was made.',
-    fix: 'Read the playlist, whose version is `currentVersion`, and send the changes for that version.',
+    fix: 'Read the playlist (`GET /v1/playlists/{id}`), whose version is `currentVersion`, and send the changes for that version.',
   },
   playlist_not_playable: {
     status: 409,
     title: 'Playlist not playable',
     meaning: 'This version of the playlist has no items, or items whose uploads no longer exist.',
-    fix: 'Create a version of the playlist whose items all exist, and publish it.',
+    fix: 'Create a version of the playlist whose items all exist (`POST /v1/playlists/{id}/changes`), and publish it.',
   },
   idempotency_key_reused: {
     status: 409,
     title: 'Idempotency key reused',
     meaning:
       'This Idempotency-Key was sent with another request within 24 hours, or the first request with it is still running.',
-    fix: 'Use a new key for each new request. Repeat a key only with the same request and the same body.',
+    fix: 'Use a new `Idempotency-Key` for each new request. Repeat a key only with the same request and the same body.',
   },
   payload_too_large: {
     status: 413,
@@ -224,7 +224,8 @@ export const ERRORS = {
   link_forbidden: {
     status: 422,
     title: 'Link forbidden',
-    ...LINK_FORBIDDEN,
+    meaning: LINK_FORBIDDEN.meaning,
+    fix: `${LINK_FORBIDDEN.fix} A new upload takes it (\`POST /v1/uploads/from-link\`).`,
   },
   quota_exceeded: {
     status: 403,
@@ -293,7 +294,7 @@ export const ERRORS = {
     title: 'Too many writes',
     meaning:
       'The account has changed its streams, destinations, uploads and playlists as much as it may in a minute, counted in bytes that Kubernetes stores.',
-    fix: 'Wait for `Retry-After` seconds; `retryAfterSeconds` is the same number. Put all changes of a playlist into one request. Deletions are always possible.',
+    fix: 'Wait for `Retry-After` seconds; `retryAfterSeconds` is the same number. Put all changes of a playlist into one request (`POST /v1/playlists/{id}/changes`). Deletions are always possible.',
   },
   too_many_feeds: {
     status: 429,
