@@ -60,6 +60,9 @@ export const LATER: readonly string[] = [
 /** Files that a test reads without naming them in a string. `main.ts reads` fails a lane whose files read more. */
 export const DATA: readonly { tests: string; data: readonly string[] }[] = [
   { tests: 'test/unit/tools/generate/logs.test.ts', data: ['src/**'] },
+  { tests: 'test/unit/tools/generate/client.test.ts', data: ['src/**/record.ts'] },
+  { tests: 'test/unit/service/lib/errors.codes.test.ts', data: ['src/**'] },
+  { tests: 'test/system/operator/repository.test.ts', data: ['docs/gitops.md'] },
   {
     tests: 'test/unit/tools/generate/chart/files.test.ts',
     data: ['crds/**', 'manifests/**', 'src/dashboard/favicon.svg', 'package.json', 'docs/settings.md'],
@@ -71,6 +74,7 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
     tests: 'test/{system,e2e,attack}/**',
     data: [
       'src/**',
+      'test/kit/real/**',
       'tools/**',
       'scripts/**',
       'charts/**',

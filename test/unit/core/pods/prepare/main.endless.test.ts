@@ -7,7 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { PrepareResult, type PrepareTask } from '../../../../../src/core/protocol/task.ts';
 import { room, serve } from '../../../../kit/make/prepare.ts';
 
-const MAIN = join(import.meta.dirname, '../../../../../src/service/main.ts');
+const MAIN = join(import.meta.dirname, '../../../../../src/core/main.ts');
 /** Stands for a fault of the program: what a server answers keeps it busy for ever. */
 const FAULT = `import { subscribe } from 'node:diagnostics_channel'; subscribe('undici:request:headers', () => { for (;;); });`;
 

@@ -230,7 +230,7 @@ test('an invalid task ends with a sentence that names the variable', async () =>
 
 /** Starts the Job's own process on a task; returns its addresses. */
 const startJob = (place: Awaited<ReturnType<typeof room>>, task: PrepareTask, env: Record<string, string> = {}) =>
-  spawn(process.execPath, [fileURLToPath(new URL('../../../../../src/service/main.ts', import.meta.url)), 'prepare'], {
+  spawn(process.execPath, [fileURLToPath(new URL('../../../../../src/core/main.ts', import.meta.url)), 'prepare'], {
     stdio: 'ignore',
     env: {
       PATH: process.env.PATH,

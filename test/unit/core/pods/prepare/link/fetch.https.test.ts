@@ -11,7 +11,7 @@ import type { PrepareResult } from '../../../../../../src/core/protocol/task.ts'
 import { media, room } from '../../../../../kit/make/prepare.ts';
 import { type Issued, makeAuthority } from '../../../../../kit/real/certificates.ts';
 
-const MAIN = fileURLToPath(new URL('../../../../../../src/service/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../../../src/core/main.ts', import.meta.url));
 
 /** Serves `content` over TLS until disposed of. */
 async function serveOverTls(content: Buffer, { certFile, keyFile }: Issued) {

@@ -16,7 +16,7 @@ import { halfWritten, media, quiet, room, serve } from '../../../../../kit/make/
 import { openOutput, picture, taskFor } from '../../../../../kit/make/rendition.ts';
 import { until } from '../../../../../kit/wait.ts';
 
-const MAIN = fileURLToPath(new URL('../../../../../../src/service/main.ts', import.meta.url));
+const MAIN = fileURLToPath(new URL('../../../../../../src/core/main.ts', import.meta.url));
 type Room = Awaited<ReturnType<typeof room>>;
 
 const environment = (place: Room, task: unknown, more: Record<string, string> = {}) => ({

@@ -1,7 +1,7 @@
-/** Tests what a streamer loads. There is one for each stream, so what it loads is the memory of ten thousand. */
+/** Tests what a streamer loads of the whole product. There is one for each stream, so what it loads is the memory of ten thousand. */
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
-import { PROJECT_ROOT } from '../../../../../tools/process/root.ts';
+import { PROJECT_ROOT } from '../../../tools/process/root.ts';
 
 /** The role switch, and what it loads for the role. */
 const ENTRIES = ['src/service/main.ts', 'src/core/protocol/environment.ts', 'src/core/pods/streamer/main.ts'];
