@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../../src/core/kube/client.ts';
 import { SECRETS } from '../../../src/core/kube/core.ts';
+import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
 import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
@@ -192,7 +193,7 @@ describe('uploads', () => {
     });
   });
 
-  test('state, media and error come from the resource', async () => {
+  test('state, media and error come from the resource, and the error says how to mend it', async () => {
     const { objectID } = await link();
     const media = {
       sha256: 'a'.repeat(64),
@@ -207,7 +208,8 @@ describe('uploads', () => {
     expect(await read()).toMatchObject({ sizeBytes: 1_055_736, video: media.video, audio: media.audio, error: null });
     const error = { code: 'link_unreachable' as const, message: 'The link answered 404.' };
     await api.observeUpload(objectID, { phase: 'failed', error });
-    await expect.poll(async () => (await read()).error).toEqual(error);
+    const { fix } = UPLOAD_ERRORS.link_unreachable;
+    await expect.poll(async () => (await read()).error).toEqual({ ...error, fix });
   });
 
   test.each([
