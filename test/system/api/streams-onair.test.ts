@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { EVENTS, PODS } from '../../../src/core/kube/core.ts';
 import type { KubeObject } from '../../../src/core/kube/types.ts';
 import { encodeHeader, encodeTag, TAG_VIDEO } from '../../../src/core/pods/rendition/flv.ts';
+import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
 import { FINALIZER, SKIP_ANNOTATIONS, STREAM_LABEL, STREAMER_PORT } from '../../../src/core/resources/common/names.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -241,20 +242,34 @@ describe('live', () => {
     encodeHeader({ audio: true, video: true }),
     encodeTag(TAG_VIDEO, 0, Buffer.from([0x17, 1, 0, 0, 0, 7, 7])),
   ]);
-  const stats = {
+  /** As a pod of this release writes it. */
+  const stats = (): ShownStats => ({
     live: true,
+    held: false,
+    pushes: false,
     startedAt: '2026-01-01T00:00:00Z',
     uptimeSeconds: 5,
     bitrateKbps: 4500,
     fps: 30,
     framesSent: 150,
     loopCount: 3,
-    seam: { count: 2, maxStepMs: 34 },
+    seam: { count: 2, maxStepMs: 34, maxAudioStepMs: 22, hour: { maxStepMs: 34, maxAudioStepMs: 22 } },
     avSkewMs: 1.5,
     reconnects: 0,
     currentItem: null,
-    nextItem: { id: 'upl-1', name: 'A' },
-  };
+    nextItem: { id: 'upl-1', name: 'A', playlistID: null, index: null },
+    currentAudioItem: null,
+    programVersion: 1,
+    clock: { video: null, audio: null },
+    playable: true,
+    skippedItems: 0,
+    brokenItems: [],
+    preparationBehind: { count: 0, item: null, since: null },
+    leadMs: 0,
+    runs: [],
+    cache: null,
+    destinations: [{ name: destinationID, connected: true, bytesSent: 10, reconnects: 0, lastError: null, dropped: 0 }],
+  });
 
   beforeAll(async () => {
     pod = createServer((request, response) => {
@@ -265,8 +280,7 @@ describe('live', () => {
         });
         return;
       }
-      const target = { name: destinationID, connected: true, bytesSent: 10, reconnects: 0, lastError: null };
-      response.end(JSON.stringify({ ...stats, destinations: [target] }));
+      response.end(JSON.stringify(stats()));
     });
     await new Promise<void>((resolve) => pod.listen(STREAMER_PORT, '127.0.77.1', resolve));
   });
@@ -308,7 +322,7 @@ describe('live', () => {
       positionSeconds: null,
       durationSeconds: null,
       next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
-      playable: null,
+      playable: true,
       brokenItems: [],
       destinations: [
         { id: destinationID, name: 'Home', connected: true, bytesSent: 10, reconnects: 0, lastError: null },
