@@ -221,8 +221,8 @@ export function createElector(kube: Kube, options: ElectorOptions): Elector {
 }
 
 /**
- * The same way to Kubernetes, on which nothing is written unless `mayWrite` says so in that moment: KubeError 'NotLeading'.
- * `settled` resolves when no write is under way any more.
+ * Returns a client whose writes throw KubeError 'NotLeading' while `mayWrite` is false. `settled` resolves when no
+ * write is pending.
  */
 export function guardWrites(kube: Kube, mayWrite: () => boolean): { kube: Kube; settled(): Promise<void> } {
   const underWay = new Set<Promise<unknown>>();

@@ -17,7 +17,7 @@ export interface RunOutcome {
 }
 export type Process = (key: string) => Promise<RunOutcome | undefined> | Promise<void>;
 
-/** Hears what becomes of keys; times are in milliseconds. */
+/** Observes a queue's keys; times are in milliseconds. */
 export interface QueueObserver {
   /** A key waits for a worker that did not wait before. */
   added(): void;

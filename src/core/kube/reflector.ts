@@ -70,7 +70,7 @@ export interface ReflectorOptions<T extends KubeObject> extends ListOptions {
   log: Logger;
 }
 
-/** Hears whether a reflector may read its collection. */
+/** Observes the lists of a reflector. */
 export interface ReflectorObserver {
   /** The whole collection was listed. */
   listed(): void;
@@ -107,8 +107,8 @@ export interface Reflector<T extends KubeObject> {
    */
   onChange(handler: ChangeHandler<T>, options?: { replay?: boolean }): () => void;
   /**
-   * How old what it holds may be, in milliseconds: 0 while the API server is heard of, else since it last was. A watch whose
-   * other end is gone without a word is found out within WATCH_SECONDS and the client's grace. Of one namespace, or of all that it
+   * Milliseconds by which the cache may be stale: 0 while the API server sends, else the time since it last did. A
+   * silently broken watch is noticed within WATCH_SECONDS and the client's grace. Of one namespace, or of all that it
    * watches.
    */
   ageMs(namespace?: string): number;
@@ -258,7 +258,7 @@ export function createReflector<T extends KubeObject>(
     }
   };
 
-  /** A namespace that is gone took its objects along, and the rights by which we would have heard of that. */
+  /** A deleted namespace takes its objects along, and our right to watch their deletion. */
   const refuse = async (error: KubeError, signal: AbortSignal): Promise<void> => {
     observer?.refused(error);
     if (!namespace) return;

@@ -38,7 +38,7 @@ export interface SendRequest {
   timeoutMs?: number;
 }
 
-/** Hears of each request when its headers came, or did not: then the status is 0. */
+/** Called when the headers of a request arrive, or fail to: the status is then 0. */
 export type OnRequest = (request: { method: string; status: number; ms: number }) => void;
 
 export interface TransportOptions {

@@ -141,9 +141,8 @@ export interface Kube {
     options: ListOptions & { limit: number; continue?: string | undefined; timeoutMs?: number },
   ): Promise<ListPage<T>>;
   /**
-   * Events as they come. Ends when the server ends the watch or the signal aborts; throws KubeError when the connection
-   * breaks, stalls or is not over a moment after its time-out ('Unreachable'), or the server says so (Expired or Gone:
-   * list anew).
+   * Yields events as they come, until the server ends the watch or the signal aborts. Throws KubeError: 'Unreachable'
+   * when the connection breaks, stalls or outlasts its time-out, or the server's error (Expired or Gone: list anew).
    */
   watch<T extends KubeObject>(resource: Resource<T>, options: WatchOptions): AsyncIterable<WatchEvent<T>>;
   /** `dryRun`: it is admitted or refused as ever, and not written. */

@@ -14,7 +14,7 @@ function decode([first, ...more]: readonly Uint8Array[]): string {
 
 /**
  * Lines of a byte stream; a character may be split between two chunks, so bytes are joined before they are decoded.
- * A stream that ends inside a line was cut, and says so: half an event must not pass for the end of a watch.
+ * Throws when the stream ends inside a line: half an event must not pass for the end of a watch.
  */
 export async function* lines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let parts: Uint8Array[] = [];

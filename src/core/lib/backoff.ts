@@ -22,5 +22,5 @@ export const exponentialMs = ({ baseMs, maxMs }: Backoff, attempt: number): numb
 export const backoffMs = (backoff: Backoff, attempt: number, random = Math.random()): number =>
   exponentialMs(backoff, attempt) * (0.5 + random / 2);
 
-/** Returns up to a fifth less, so that a thousand who wait for the same time do not end in the same second. */
+/** Returns up to a fifth less, so that a thousand equal waits do not end in the same second. */
 export const shortenAtRandom = (ms: number): number => Math.round(ms * (1 - Math.random() / 5));

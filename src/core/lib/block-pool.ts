@@ -66,7 +66,7 @@ export class BlockPool {
   }
 }
 
-/** Lends from the pool of the size that was asked for last. Blocks of another size go back to a pool that nobody asks any more. */
+/** Keeps the pool of the latest size. Blocks of another size return to a pool that is no longer used. */
 export class BlockPools {
   #last: BlockPool | undefined;
 

@@ -22,11 +22,11 @@ interface RequestContext {
 
 const storage = new AsyncLocalStorage<RequestContext>();
 
-/** Calls `work` so that all that it begins finds this, besides what there is already. */
+/** Runs `work`, and all that it starts, with `more` added to the context. */
 export const within = <T>(more: RequestContext, work: () => T): T =>
   storage.run({ ...storage.getStore(), ...more }, work);
 
-/** Calls `work` so that it finds nothing of this: it serves no single request. */
+/** Runs `work` without a request context: it serves no single request. */
 export const outside = <T>(work: () => T): T => storage.exit(work);
 
 export const currentTrace = (): TraceHeaders | undefined => storage.getStore()?.trace;

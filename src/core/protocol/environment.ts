@@ -84,7 +84,7 @@ export const streamerConfig = (env: Env) => {
     podUidFile: optional('POD_UID_FILE') ?? inDirectory(POD_UID_FILE),
     /** Base URL of the operator's Service, for reports; without it the operator asks for them. */
     reportsUrl: optional('REPORTS_URL'),
-    /** How long it goes on publishing after SIGTERM, unless it is told to stop: until then another one can take over. */
+    /** How long it publishes after SIGTERM without a stop command: until then another one can take over. */
     lingerSeconds: integer('LINGER_SECONDS'),
     /** Where the time on air is written: what Kubernetes reads at the end, and what the next process of the pod reads. */
     resultFile: optional('RESULT_FILE'),
@@ -113,7 +113,7 @@ export const prepareConfig = (env: Env) => {
     /** Absent where the operator may not know the installation. */
     records: optional('RECORDS') === undefined ? undefined : json<unknown>('RECORDS'),
     resultFile: text('RESULT_FILE'),
-    /** Where it tells how far it is; without a host it tells nobody. */
+    /** Where it serves its progress; without a host it serves none. */
     host: optional('HOST'),
     port: integer('PORT', 'prepare'),
     storageUrl: text('STORAGE_URL'),

@@ -19,7 +19,7 @@ import { buildColumns, describeState } from '../streams/rows.ts';
 import { redactResource, redactText, summarizeEvent, summarizeJob, summarizePod } from './redact.ts';
 import type { ArchiveFile } from './tar.ts';
 
-/** Streams whose story is told: those with problems first. */
+/** Diagnosed streams: those with problems first. */
 const MAX_STORIES = 20;
 const MAX_PODS = 100;
 const LOG = { tailLines: 5_000, limitBytes: 1024 * 1024 };

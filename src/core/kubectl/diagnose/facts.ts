@@ -45,7 +45,7 @@ export class Reader {
     return all.sort((a, b) => Date.parse(readEventTime(a)) - Date.parse(readEventTime(b))).slice(-MAX_EVENTS);
   }
 
-  /** The last words of a pod; those before its last restart where it has none since. */
+  /** The last log lines of a pod, or those before its last restart. */
   async words(pod: Pod): Promise<Word[]> {
     const container = findMainContainer(pod);
     const restarts = pod.status?.containerStatuses?.find(({ name }) => name === container)?.restartCount ?? 0;

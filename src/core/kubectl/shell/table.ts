@@ -21,7 +21,7 @@ export const toLine = (text: string): string => sanitize(text).replaceAll(/\s+/g
 
 const measure = (text: string): number => [...text].length;
 
-/** Cuts a text at a word, and says so. */
+/** Cuts a text at a word, with `…`. */
 export function cut(text: string, width: number): string {
   if (measure(text) <= width) return text;
   const kept = [...text].slice(0, Math.max(0, width - 1)).join('');

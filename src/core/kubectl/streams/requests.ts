@@ -10,7 +10,7 @@ import { warn, write } from '../shell/output.ts';
 import { describeTest } from './test-outcome.ts';
 import { waitFor } from './wait.ts';
 
-/** The operator gives up a request after two minutes. */
+/** The operator drops a request after two minutes. */
 const SKIP_MS = 125_000;
 /** A test waits for its turn and its pod, and takes half a minute. */
 const TEST_MS = 240_000;

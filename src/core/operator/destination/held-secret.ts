@@ -60,7 +60,7 @@ export async function holdSecret(
   return held;
 }
 
-/** Deletes the Secret of a deleted destination, and lets the destination go. A Secret of somebody else stays. */
+/** Removes the Secret and the finalizer of a deleted destination. A Secret of another owner stays. */
 export async function letDestinationGo({ kube }: Deps, destination: Destination): Promise<void> {
   const { name, namespace = '', finalizers = [] } = destination.metadata;
   if (!finalizers.includes(SECRET_FINALIZER)) return;

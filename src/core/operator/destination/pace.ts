@@ -9,7 +9,7 @@ import type { Caches } from '../caches/caches.ts';
 /** The use of a destination: by a stream on air, by one that is not, or by none. */
 export type DestinationUse = 'onAir' | 'used' | 'unused';
 
-/** A pod takes up its new files within some seconds of being told. */
+/** A pod takes up its new files within seconds of their update. */
 const PAUSE_MS: Record<DestinationUse, number> = { onAir: 25_000, used: 100_000, unused: 600_000 };
 
 /**

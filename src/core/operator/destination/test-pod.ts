@@ -57,8 +57,8 @@ const container = (settings: PodSettings) => ({
 });
 
 /**
- * A login may be missing, and a volume says of all its keys alike that they may be. The operator has seen the others; the pod of one
- * whose Secret has gone meanwhile ends without an answer.
+ * A login may be missing, and a volume's `optional` covers all its keys. The operator has seen the others; if the
+ * Secret is deleted meanwhile, the pod ends without a result.
  */
 const secretVolume = (secretName: string) => ({
   secretName,

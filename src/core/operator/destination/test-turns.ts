@@ -6,7 +6,7 @@
 interface Waiting {
   account: string;
   sinceMs: number;
-  /** When it last asked: what has not asked for a while does not wait any more. */
+  /** When it last asked: a test that stops asking loses its place. */
   askedMs: number;
 }
 
@@ -15,7 +15,7 @@ export interface TestTurnsOptions {
   total: number;
   /** Of one account. */
   each: number;
-  /** Milliseconds for which a test is taken to wait that has not asked again. */
+  /** Milliseconds without a request after which a test no longer waits. */
   patienceMs: number;
 }
 

@@ -34,9 +34,9 @@ export interface TestStep {
   requeueAfterMs?: number;
 }
 
-/** After so long the person who asked does not wait for the test any more. */
+/** A request expires after this time: its author no longer waits. */
 const VALID_MS = 120_000;
-/** How long a pod may be on its way to run. The person who asked waits a little longer, and learns what keeps it. */
+/** How long a pod may take to start. The requester waits a little longer, and then gets the reason. */
 const START_MS = 25_000;
 /** How long it may exist at all; it has a deadline of its own, which counts from when it runs. */
 const EXIST_MS = 90_000;
@@ -59,13 +59,13 @@ export function findAskedTest({ metadata, status }: Destination): string | undef
 
 const isOld = (id: string, now: Date): boolean => now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '') > VALID_MS;
 
-/** Whether the person who asked for a test whose pod does not begin is to learn why. A value that is no time is told at once. */
+/** Whether a test's pod should run by now, so that its requester gets the reason. True for an id without a time. */
 export const isTooLate = (id: string, now: Date): boolean => {
   const ageMs = now.getTime() - Date.parse(id.split(' ', 1)[0] ?? '');
   return !(ageMs <= START_MS);
 };
 
-/** Its container's last words, or that there will be none. */
+/** The pod's result, or why it has none; undefined before. */
 function outcome(pod: Pod): ProbeResult | undefined {
   const [end] = listTerminations(pod);
   const read = readTestResult(end?.message);
@@ -77,7 +77,7 @@ function outcome(pod: Pod): ProbeResult | undefined {
 
 /** The result of a test whose pod exists; undefined while it runs. */
 function follow(pod: Pod, { secretVersion, now }: TestObservation): ProbeResult | 'outdated' | undefined {
-  // Nothing is concluded from a pod that somebody takes away, and another one has to wait for its name.
+  // A deleted pod proves nothing, and the next one has to wait for its name.
   if (pod.metadata.deletionTimestamp) return undefined;
   if (pod.metadata.annotations?.[SECRET_VERSION_ANNOTATION] !== secretVersion) return 'outdated';
   const result = outcome(pod);

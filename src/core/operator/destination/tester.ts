@@ -59,7 +59,7 @@ export class Tester {
     const refusal = await this.#make(namespace, destination, seen.secretVersion ?? '');
     if (refusal === undefined) return step;
     this.leave(key);
-    // The cause may pass while the person waits who asked.
+    // The cause may pass while the requester waits.
     if (!isTooLate(id, now)) return { requeueAfterMs: REFUSED_RETRY_MS };
     return { result: notRun(id, `Kubernetes rejected the test pod: ${refusal}`, now) };
   }

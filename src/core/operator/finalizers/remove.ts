@@ -41,7 +41,7 @@ const HELD: readonly [resource: Resource, labelSelector?: string][] = [
 ];
 /** Patches at the same time. */
 const AT_ONCE = 16;
-/** A process that is stopping may put one on again: it is over when two looks, this far apart, find none. */
+/** A stopping process may add one again, so removal ends when two reads, this far apart, find none. */
 const REQUEUE_MS = 2_000;
 
 /** The finalizers that remain; undefined where none of ours is among them. */

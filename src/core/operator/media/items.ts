@@ -232,7 +232,7 @@ export interface Hold {
   once: string;
   /** Nobody has said yet whether the gate is open. */
   isUnknown: boolean;
-  /** Since when the gate is closed (RFC 3339), where it was open before or somebody has said so. */
+  /** Since when the gate is closed (RFC 3339); absent while its condition does not exist. */
   since?: string;
 }
 
@@ -256,7 +256,7 @@ export function findHold({
   };
 }
 
-/** A Job that runs goes on for so long after a gate has closed: credit that is topped up at once loses no work. */
+/** A running Job continues for this long after a gate closes, so a prompt top-up loses no work. */
 const GRACE_MS = 120_000;
 
 /**

@@ -92,7 +92,7 @@ export function createMetrics(): Metrics {
       const parts = [await registry.metrics()];
       for (const part of objects()) {
         parts.push(part);
-        // A stream that has to go on air does not wait until all of a large answer is written.
+        // Yields between the parts of a large answer, so that no stream's start waits for it.
         await setImmediate();
       }
       return parts;

@@ -16,7 +16,7 @@ import { buildConditions, type Verdict } from '../runtime/controller.ts';
 /** Items that one sentence names; more are counted. */
 const MAX_NAMED = 3;
 
-/** Problems that take time come first: the playlist can be played when the first of them is over. */
+/** Problems that pass by themselves come first: the playlist can play once the first has passed. */
 const ORDER: Record<ItemProblem['outlook'], number> = { passes: 0, appears: 1, stays: 2 };
 
 /** The items of a list that cannot be played, and why; several places of one upload count each. */
@@ -52,7 +52,7 @@ const EMPTY: ItemProblem = {
   message: `${READINESS_ISSUES.PlaylistEmpty.meaning} ${READINESS_ISSUES.PlaylistEmpty.fix}`,
 };
 
-/** The problem that is over first, where nothing of the list can be played. */
+/** The problem that passes first; undefined if any item can be played. */
 function findProblem({ status }: Playlist, { total, problems }: AssessedItems, now: Date) {
   if (total > 0 && problems.length < total) return undefined;
   const [first = EMPTY] = problems.toSorted((a, b) => ORDER[a.outlook] - ORDER[b.outlook]);

@@ -43,7 +43,7 @@ export async function recordVersion({ kube, caches, log }: Deps, playlist: Playl
   }
 }
 
-/** Deletes the kept versions of a deleted playlist, and lets it go. */
+/** Removes the kept versions and the finalizer of a deleted list. */
 export async function letPlaylistGo({ kube }: Deps, playlist: Playlist): Promise<void> {
   if (!playlist.metadata.finalizers?.includes(VERSIONS_FINALIZER)) return;
   await deleteDependents(kube, playlist, () => createHistory(kube).clear(playlist));

@@ -116,7 +116,7 @@ export const TMP_PATH = '/tmp';
 const MIB = 2 ** 20;
 /** A record of sessions and what programs keep for a moment. */
 const TMP_BYTES = 64 * MIB;
-/** For the logs of a container: a kubelet keeps five of 10 MiB unless it is told otherwise. */
+/** For the logs of a container: a kubelet keeps five of 10 MiB by default. */
 const LOG_BYTES = 256 * MIB;
 /** kubelet makes this file and reads it when the container has ended; it is no part of any volume. */
 export const RESULT_FILE = '/dev/termination-log';

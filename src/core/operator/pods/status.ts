@@ -37,9 +37,9 @@ export function findPodTrouble(pod: Pod): PodTrouble | undefined {
 }
 
 /**
- * Whether nothing of a pod runs any more, nor will: in the words of its kubelet, of Kubernetes' garbage collector, which says so
- * of the pods of a node that is gone, or of us where the node is out of service (stream/lost-pods.ts). That somebody wants it gone,
- * by force or not, is not enough.
+ * Whether nothing of a pod runs or will run again, by the report of its kubelet. The garbage collector reports it for a
+ * node that is gone, and the operator for one out of service (stream/lost-pods.ts). A deletion, even by force, proves
+ * nothing.
  */
 export function isOver({ metadata, spec, status }: Pod): boolean {
   if (status?.phase === 'Failed' || status?.phase === 'Succeeded') return true;

@@ -1,7 +1,7 @@
 /** Tells which nodes repel a pod. Pure: no I/O, no clock. */
 import type { Node, Taint, Toleration } from '../../kube/core.ts';
 
-/** Taints that Kubernetes puts on a node that it does not hear of: it may answer again at any moment. */
+/** Taints that Kubernetes puts on a silent node: it may answer again at any moment. */
 const UNHEARD = new Set(['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachable']);
 
 /** Somebody says by it that nothing runs on the node. */

@@ -132,8 +132,8 @@ const carryAlong = ({ acknowledgedSession, conditions = [] }: Status, next: Stat
 });
 
 /**
- * Writes the operator's part of a status, unless it already says so. Returns false when nothing was written; an object that has gone in the
- * meantime needs no status. Fails with Conflict when somebody has changed the object since, and the key comes again.
+ * Writes the operator's part of a status if it differs. Returns false when nothing was written; a deleted object needs
+ * no status. Fails with Conflict when somebody has changed the object since; the queue then retries the key.
  *
  * It is a PUT, which costs kube-apiserver a sixth less than server-side apply.
  */

@@ -13,7 +13,7 @@ import type { OperatorConfig } from './settings.ts';
 export const LEASE = 'loopstream-operator';
 /** Exit status of an operator that has lost its lease, so that a restart can be told from a crash. */
 export const LOST_LEASE_STATUS = 3;
-/** Work under way is given up after so long when the lease is lost; writes end in that moment. */
+/** After the lease is lost, pending work ends within this time; writes end in that moment. */
 const GOODBYE_MS = 2_000;
 /** As long as a stopping operator waits for its last write. If it is still under way then, the lease is not handed back. */
 const LAST_WRITE_MS = 5_000;

@@ -17,7 +17,7 @@ const FRESH_MS = 600_000;
 /** The annotation of an object, and since when it is known. */
 export interface SeenTrace {
   traceparent: string;
-  /** Of the monotonic clock; -Infinity for one that had been worked on before this process began. */
+  /** By the monotonic clock; -Infinity if it was reconciled before this process began. */
   sinceMs: number;
 }
 

@@ -21,11 +21,11 @@ export interface Refusal {
   /** Why, in the words of Kubernetes. */
   message: string;
   retryAt: Date;
-  /** It passes by itself within seconds, as far as is known. Nobody needs to be told. */
+  /** It should pass by itself within seconds, so no status reports it. */
   passesSoon: boolean;
 }
 
-/** A refusal that the status of an object tells. */
+/** A refusal in the status of an object. */
 export interface KnownRefusal {
   message: string;
   since: Date;

@@ -126,7 +126,7 @@ async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): 
   switch (action.do) {
     case 'create':
       if (!action.standby) return done(undefined, withoutPod(observed, decision, refusal));
-      // No pod will follow this one, which would go on for as long as it may.
+      // No pod will follow this one, so it need not linger.
       if (main?.metadata.deletionTimestamp && isOfEndingNamespace(refusal.message)) await stop(context, main);
       return done(main, withoutStandby(decision, refusal));
     case 'patch':
@@ -191,10 +191,10 @@ async function deleteStream({ deps, observed }: ActionContext): Promise<ActionOu
 }
 
 /**
- * Makes the pod and acquires the publisher lock for it, unless it is a standby. A pod of its name that exists is ours only if our
- * UID owns it. Where a window begins, others may begin as well: all have their pods before anything else is done for one of them.
- * Until then the pod, which is on its way to a node, is held; the next run finds a pod without the lock. The status of a first pod
- * is written after those who wait for theirs, too: of many, most are live by then, and one write serves instead of two.
+ * Creates the pod and acquires its publisher lock, unless it is a standby. An existing pod of its name is ours only if
+ * our UID owns it. Many streams may start at once when a window begins, so all get their pods before anything else.
+ * Until the next run acquires its lock, the pod is held. The status of a first pod is written later, too: most pods are
+ * live by then, and one write replaces two.
  */
 async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<ActionOutcome> {
   const { deps, observed, decision, done } = context;
@@ -246,7 +246,9 @@ async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
   if (!isNew) await updateSecret(deps, observed);
 }
 
-/** Acquires the publisher lock for a pod when nothing of the one before is left, and tells the pod, which would read so later. */
+/**
+ * Acquires the publisher lock for a pod once its predecessor is over, and commands it to publish before its files do.
+ */
 async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<ActionOutcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
@@ -256,7 +258,7 @@ async function publish({ deps, observed, decision, done }: ActionContext, pod: P
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
     return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) }) : STALE;
   }
-  // A pod without a node reads its files later. A pod that had the lock before may have read so; it reports if it has not.
+  // A pod without a node reads its files later. A pod that already had the lock reports `held` if it did not notice.
   if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);
   const token = await readControlToken(deps, stream, pod);
   if (token !== undefined) await deps.streamers.release(pod, token);
@@ -266,7 +268,7 @@ async function publish({ deps, observed, decision, done }: ActionContext, pod: P
   return done(patched);
 }
 
-/** Tells a pod to publish no more. The pod need not hear it: it is going, or is deleted with little time. */
+/** Commands a pod to stop publishing. A lost command is harmless: its deletion ends the pod soon. */
 async function stop({ deps, observed, done }: ActionContext, pod: Pod): Promise<AppliedDecision> {
   const token = await readControlToken(deps, observed.stream, pod);
   if (token !== undefined) await deps.streamers.stop(pod, token);

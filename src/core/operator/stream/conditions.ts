@@ -248,7 +248,10 @@ function countUnplayable({ stream, media, now }: Situation, { broken, known }: L
   return { total: media.itemCount, count: all.length, items };
 }
 
-/** The condition Degraded of a stream on air. One that goes on as it was lacks what its pod reports, and the end of what is cut short. */
+/**
+ * The condition Degraded of a stream on air. A stream whose program stays lacks only broken items and the ends of cut
+ * ones.
+ */
 function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
   const { stream, program, stays, report, media } = situation;
   const before = findCondition(stream.status?.conditions, 'Degraded');

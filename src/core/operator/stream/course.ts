@@ -12,13 +12,13 @@ export type Action =
   | { do: 'nothing' }
   /** Make what has to be there before a pod, for a start that is to come. */
   | { do: 'prepare' }
-  /** Make a pod. A standby is held: it publishes when nothing of the one before it is left, and not before. */
+  /** Make a pod. A standby is held: it publishes only once its predecessor is over. */
   | { do: 'create'; program: Program; standby: boolean }
-  /** Let this pod publish, if nothing of the one that did is left. */
+  /** Let this pod publish, if the previous publisher is over. */
   | { do: 'publish'; podUid: string }
-  /** Tell this pod to publish no more: another one is ready, and it is going already. */
+  /** Stop this pod's publishing: another one is ready, and this one is being deleted. */
   | { do: 'stop'; podUid: string }
-  /** Take this pod away; `retire` lets it go on publishing until it is told to stop or its time is up. */
+  /** Delete this pod; with `retire` it publishes until a stop command or the end of its time. */
   | { do: 'delete'; podUid: string; retire: boolean }
   | { do: 'patch'; podUid: string; program: Program }
   /** Ask the pod for the next item, and hand it over as done in this program. */
@@ -27,12 +27,12 @@ export type Action =
   | { do: 'restoreFinalizers' }
   /** Nothing is left on air of the deleted stream: remove its finalizer. */
   | { do: 'removeFinalizer' }
-  /** Its schedule is over for longer than it was to be kept: delete the stream as it now is. */
+  /** Its time to be kept after its schedule has passed: delete this version of it. */
   | { do: 'expire' };
 
 export const NO_ACTION: Action = { do: 'nothing' };
 
-/** For a pod that is told to stop by its own control port first: it has no reason to take longer. */
+/** For a pod that first gets a stop command at its control port: it has no reason to take longer. */
 export const STOP_GRACE_SECONDS = 5;
 
 /** The condition Progressing. OUTLOOKS (resources/stream/health.ts) says of each reason whether it passes by itself. */

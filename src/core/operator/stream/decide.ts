@@ -108,11 +108,11 @@ function assess(observed: Observation, settings: PodSettings): Situation {
   };
 }
 
-/** Start of the window for which the stream was last put on air. A pod that the status does not name yet says so first. */
+/** Start of the window for which the stream was last put on air. A pod that the status does not name yet is newer. */
 function findLastStart({ spec, status }: LoopStream, pod: Pod | undefined): Date | undefined {
   const known = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
   if (!pod || pod.metadata.uid === status?.podUID) return known;
-  // Kubernetes tells whole seconds, and means the one that had begun.
+  // Kubernetes rounds its times down to whole seconds.
   const made = new Date(Date.parse(pod.metadata.creationTimestamp) + 999);
   return findWindow(spec.schedule, made, known) ?? known;
 }

@@ -71,8 +71,8 @@ export async function restoreFinalizers(
 }
 
 /**
- * Removes the finalizers of the pods of a stream that had `ended` when its decision was made: their sessions and what they played
- * are in the status by now. Of a stream that is gone nobody needs them.
+ * Removes the finalizers of a stream's `ended` pods: their sessions and programs are in the status by now. A deleted
+ * stream needs neither.
  */
 export async function removePodFinalizers(
   { caches, kube }: Pick<StreamControllerDeps, 'caches' | 'kube'>,

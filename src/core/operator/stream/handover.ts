@@ -5,8 +5,8 @@
  *   1. There is a reason to leave: the pod is going (deleted, evicted, preempted), its template or the operator's image is
  *      another, its node is cordoned. Another pod is made under the other name. It is held: it reads ahead, opens nothing.
  *   2. It is warm. The old one is deleted, unless it is going already; it lingers, so it still publishes.
- *   3. The old one is told to stop, and ends.
- *   4. Nothing of it runs any more: the new one gets the publisher lock and is told so.
+ *   3. The operator stops the old one.
+ *   4. Nothing of it runs any more: the new one gets the publisher lock and publishes.
  *
  * "Nothing runs" is what kubelet says of it (pods/status.ts, isOver), never that the API server knows of no such pod: a finalizer
  * keeps the object until then. A pod on a node that does not answer may still publish, so nothing takes over until the node
@@ -30,7 +30,7 @@ import { hashSettings, hashTemplate, readDisruption } from './pod.ts';
 import { followOn } from './program.ts';
 import type { Situation } from './situation.ts';
 
-/** How soon a stream is reconciled again whose pod was told something or is awaited, when no event comes before. */
+/** How soon a stream is reconciled after a command to a pod, or while it awaits one, if no event comes first. */
 const REQUEUE_MS = 1000;
 
 /** Why a pod has to leave its node; undefined when it may stay, or nobody knows. */
@@ -39,7 +39,7 @@ export function findReasonToDrain(node: Node | undefined, pod: Pod): string | un
   return repulsion && `Node "${node.metadata.name}" ${repulsion}.`;
 }
 
-/** The parts of the hash: what the stream says of its pod, and what the operator says of all. */
+/** The parts of the hash: the stream's for its pod, and the operator's for all pods. */
 const readTemplateHash = (pod: Pod): [own: string | undefined, shared: string | undefined] => {
   const [own, shared] = (pod.metadata.annotations?.[TEMPLATE_HASH_ANNOTATION] ?? '').split('.');
   return [own, shared];
@@ -104,7 +104,7 @@ export function decideExchange(situation: Situation, main: Pod, built: Program |
     return { ...because, action: { do: 'create', program, standby: !ended } };
   }
   if (isOver(other) || other.metadata.deletionTimestamp) {
-    // One that is going has its time: it may be the one that publishes, which the status has not heard of yet.
+    // A pod that is being deleted keeps its time: it may publish, though the status does not name it yet.
     const action = isOver(other) ? decideRemoval(other) : NO_ACTION;
     return { ...wait('The next pod is created when an earlier one is gone.'), action };
   }

@@ -1,7 +1,7 @@
 /**
- * Decides about a stream that is meant to be on air and has a pod: the pod is let publish, exchanged, or given another program. An edit
- * changes the program at once, and a skip when the pod has done it. Items that have become ready join in turns, since a list of 500 would
- * rewrite the program 500 times. Pure: no I/O, no clock.
+ * Decides about a stream that is meant to be on air and has a pod: to publish, to replace the pod, or to change its
+ * program. An edit changes the program at once, and a skip when the pod has done it. Items that become ready join in
+ * turns, since a list of 500 would rewrite the program 500 times. Pure: no I/O, no clock.
  */
 
 import type { Pod } from '../../kube/core.ts';
@@ -32,7 +32,7 @@ export function stayOnAir(situation: Situation, pod: Pod): Course {
   return { ...course, ...step };
 }
 
-/** The status names the pod that has the publisher lock. A pod that reports that it is held has not heard of it. */
+/** The status names the pod that has the publisher lock. A pod that reports `held` does not know of its lock. */
 const mayNotPublish = ({ stream, report }: Situation, pod: Pod): boolean =>
   !isOver(pod) &&
   !pod.metadata.deletionTimestamp &&
@@ -61,15 +61,15 @@ function describeOnAir(situation: Situation, pod: Pod): Pick<Course, 'phase' | '
 }
 
 /**
- * Whether a destination takes media. Kubelet says so first, with the write of the pod's status that a start causes anyway. From then on the
- * pod reports each change sooner than kubelet probes it.
+ * Whether a destination takes media. Kubelet reports it first, in the status write that a start causes anyway. From
+ * then on the pod reports each change sooner than kubelet probes it.
  */
 function takesMedia({ wasLive, report }: Situation, pod: Pod): boolean {
   const isReady = pod.status?.conditions?.some((c) => c.type === 'Ready' && c.status === 'True') ?? false;
   return !isOver(pod) && ((wasLive ? report?.live : undefined) ?? isReady);
 }
 
-/** How long until a pod that could not go on to the next item is asked again. */
+/** Pause before a failed skip is repeated. */
 const SKIP_RETRY_MS = 1000;
 
 /** The part of a course that follows from the program. */

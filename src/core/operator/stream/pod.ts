@@ -58,7 +58,7 @@ import type { FirstStart } from './first-pod.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
-/** A pod that is deleted publishes for so long, unless it is told to stop: within that another one is ready to take over. */
+/** A deleted pod publishes for this long without a stop command: time for another one to take over. */
 const LINGER_SECONDS = 20;
 /** Then it says goodbye. */
 const GOODBYE_SECONDS = 10;
@@ -70,8 +70,8 @@ export const FIRST_GRANT_DIR = `${TMP_PATH}/grant`;
 const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
 /**
- * Hash of what a pod is built from and cannot take up while it runs, in two parts: what the stream says, which is made so
- * at once, and what the operator says of all pods, which is made so for a few streams at a time (rollout.ts).
+ * Hash of what a pod is built from and cannot change while it runs, in two parts. The stream's part is applied at once,
+ * the operator's part for all pods to a few streams at a time (rollout.ts).
  */
 export const hashTemplate = ({ metadata, spec }: LoopStream, settings: PodSettings): string =>
   `${hash([spec.template])}.${hashSettings(settingsIn(settings, metadata.namespace))}`;
@@ -123,10 +123,10 @@ const streamVolume = (stream: LoopStream, first: FirstStart | undefined) => ({
 });
 
 /**
- * Ready means that a destination accepts media, which is believed at once. The start is probed each second, and kubelet probes readiness
- * as soon as it is over: when a destination accepts media, or waiting longer is of no use (media/streamer/control/http.ts). Later
- * changes are pushed, so they need no frequent probe. Without reports, readiness is probed each second. Whether the process is
- * alive is another question, with time for a machine under load.
+ * Ready means that a destination accepts media; one probe proves it. Kubelet probes the start each second, until a
+ * destination accepts media or waiting is of no use (media/streamer/control/http.ts), and readiness from then on. The
+ * pod pushes later changes, so readiness needs a frequent probe only without reports. Liveness allows time for a
+ * machine under load.
  */
 const buildProbes = ({ reportsUrl }: PodSettings) => ({
   startupProbe: {

@@ -116,7 +116,7 @@ export interface Skip {
   void: boolean;
 }
 
-/** A person who asks for the next item does not want it minutes later. */
+/** A request for the next item expires: nobody wants it minutes later. */
 const VALID_MS = 120_000;
 const TRACKS = ['video', 'audio'] as const;
 

@@ -1,6 +1,6 @@
 /** Names what became of the reports of streams' pods. Pure: no I/O, no clock. */
 
-/** `asked`: the pod answered the operator, which had not heard of it. `not_leading`: another operator accepts it. */
+/** `asked`: the operator had to ask the pod for it. `not_leading`: another operator accepts it. */
 export const REPORT_RESULTS = [
   'accepted',
   'asked',

@@ -15,9 +15,9 @@ import type { PushResult } from './report-result.ts';
 const MAX_BODY_BYTES = 256 * 1024;
 /** Changes of one moment come over one connection. Ten thousand open connections would serve nobody for the rest of the time. */
 const KEEP_ALIVE_MS = 5_000;
-/** A pod gives up after 2 s. */
+/** A pod waits for 2 s. */
 const REQUEST_MS = 5_000;
-/** Time for requests at work when the process stops. */
+/** Time for pending requests when the process stops. */
 const GRACE_MS = 2_000;
 
 const STATUS: Record<PushResult, number> = {

@@ -24,10 +24,10 @@ export interface RolloutOptions {
 const AT_A_TIME = 0.1;
 /** A stream that takes longer makes room for another: it may never get ready, and is not in anybody's way. */
 const TURN_MS = 60_000;
-/** All who wait for a turn together ask so often: a few streams soon see that one is free, and thousands do not keep us busy. */
+/** Mean pause between the checks of all waiting streams: a few soon notice a free turn, and thousands cost little. */
 const ASKED_EVERY_MS = 10;
 const AGAIN_MS = { least: 1_000, most: 15_000 };
-/** A stream whose own moment is to come asks then, or after so long: the wall clock may jump. */
+/** A stream checks at its own moment, or after this time at most: the wall clock may jump. */
 const LONGEST_WAIT_MS = 60_000;
 /** A timer may come a little before the wall clock's moment. */
 const MARGIN_MS = 100;
@@ -63,14 +63,14 @@ export class Rollout {
     return true;
   }
 
-  /** After how long a stream that may not be given it yet is reconciled again. */
+  /** Milliseconds until a stream without a turn is reconciled again. */
   requeueAfterMs({ metadata }: Pick<LoopStream, 'metadata'>, now: Date): number {
     const ownMs = this.#untilOwnMs(metadata.uid, now);
     if (ownMs > 0) return Math.min(ownMs + MARGIN_MS, LONGEST_WAIT_MS);
     return Math.min(Math.max(this.#waiting * ASKED_EVERY_MS, AGAIN_MS.least), AGAIN_MS.most);
   }
 
-  /** The streams whose turn is over, and how many may have theirs; a second old at most. */
+  /** Ends finished turns and computes how many streams may have one, once a second. */
   #count(now: Date): void {
     if (now.getTime() - this.#countedMs < 1000) return;
     this.#countedMs = now.getTime();

@@ -301,7 +301,7 @@ async function findOrMakeKey(kube: Kube, namespace: string): Promise<string> {
   }
 }
 
-/** Reads the key of a namespace again at the next call: it may have gone with its namespace, and another one come. */
+/** Drops the cached key of a namespace: its namespace may have been deleted and created anew. */
 export const forgetViewKey = (kube: Kube, namespace: string): void => void known.get(kube)?.delete(namespace);
 
 /** The token of a stream's pods. Makes the key where there is none; what fails is tried again at the next call. */

@@ -341,8 +341,8 @@ export function compareWithSight(
 /** How far apart the writes of an open session are. */
 export const CHECKPOINT_SECONDS = 3600;
 
-/** A streamer tells of 24 at most. */
+/** A streamer reports 24 at most. */
 const MAX_RUNS = 48;
 
-/** The latest runs that a pod tells of, in order. */
+/** The latest runs of a pod's report, in order. */
 export const listLatestRuns = (runs: readonly Run[]): Run[] => runs.toSorted((a, b) => a.run - b.run).slice(-MAX_RUNS);

@@ -30,7 +30,7 @@ import type { ReportResult } from './report-result.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
 
 const TIMEOUT_MS = 1_000;
-/** The pod answers when the next item has begun; it gives up a little sooner than this. */
+/** The pod answers once the next item begins, and times out a little sooner than this. */
 const SKIP_TIMEOUT_MS = 4_000;
 const MAX_BYTES = 256 * 1024;
 /** Questions under way at the same time. */
@@ -61,11 +61,11 @@ export interface Streamers {
   accept(pod: Pod, pushed: StreamerReport): boolean;
   /** Asks for the next item; undefined when the pod could not go on to it (yet). */
   skip(podUid: string, address: string, token: string, skip: Skip): Promise<PodClock | undefined>;
-  /** Tells a pod that it may publish, so that it need not wait for its files. */
+  /** Commands a pod to publish, so that it need not wait for its files. */
   release(pod: Pod, token: string): Promise<void>;
   /**
-   * Tells a pod that it must not publish any more, once: one that has answered ends soon, and nothing answers at its address then. The
-   * next pod would wait for that.
+   * Commands a pod to stop publishing, once. A pod that has answered ends soon, and the next pod would wait for a
+   * repeated command to time out.
    */
   stop(pod: Pod, token: string): Promise<void>;
   /** Whether a pod has answered to stop. */
@@ -81,7 +81,7 @@ interface PodState {
   skips: number;
   /** When the pod was last commanded (monotonic). */
   commandedMs: number;
-  /** The restarts of its container when that answered to stop. A container that was started anew knows nothing of it. */
+  /** The restarts of its container when that answered to stop. A restarted container needs another command. */
   stoppedRestarts?: number;
   /** The spell since its last comparison (sessions.ts). */
   sight?: Sight | undefined;
@@ -98,7 +98,7 @@ export interface StreamersOptions {
   findViewToken?: (pod: Pod) => Promise<string>;
   /** Returns the token that the first pod of a stream wants until it knows the other one. */
   findFirstToken?: (pod: Pod) => Promise<string | undefined>;
-  /** New pods are told where to push their reports. */
+  /** New pods get an address for their reports. */
   expectsPushes?: boolean;
   count?: (result: ReportResult) => void;
 }
@@ -180,7 +180,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     const isPushing = stats.ok && stats.message.pushes;
     const report = stats.ok ? toPodReport(stats.message, isPushing) : undefined;
     const program = readPodProgram(pod);
-    // A first pod that is not heard waits for its grant.
+    // A first pod without a report waits for its grant.
     const waits = !report && !before && isFirstPod(pod);
     const soon = waits || (report && program && isBehind(program, report));
     plan(entry, computeNextMs(soon ? behindMs : everyMs));
@@ -226,7 +226,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       if (!following) return false;
       const report = toPodReport(pushed, true);
       const entry = findState(pod.metadata.uid);
-      // The pod may have sent it before it was told to publish, or before it skipped. Then it is asked at once.
+      // The report may be older than a command or a skip. The pod is then asked at once.
       const contradicts = report.held || !isSameJson(report.clock, entry.report?.clock ?? report.clock);
       const mayBeOld = contradicts && performance.now() - entry.commandedMs < ON_ITS_WAY_MS;
       plan(entry, mayBeOld ? 0 : computeNextMs(following.options.silentMs));

@@ -16,8 +16,8 @@ function chooseProfile(upload: Upload, observed: UploadObservation): string | un
 }
 
 /**
- * Where the source is. Once imported, one that another upload of the account has already is kept once: the older copy. `restored`: the one
- * that the upload had before it was restored.
+ * The key of the source. Uploads of an account with the same content share the older copy. `restored`: the key that the
+ * upload had before it was restored.
  */
 export const keptSource = (
   { metadata, status }: Upload,

@@ -35,7 +35,7 @@ export async function addUploadFinalizer({ kube, caches, log }: Deps, upload: Up
   }
 }
 
-/** Remembers a deleted Upload and lets it go. */
+/** Notes the deletion; removes the finalizer. */
 export async function letUploadGo({ kube, log }: Deps, upload: Upload): Promise<void> {
   const { name, namespace = '', uid, resourceVersion, finalizers = [] } = upload.metadata;
   if (!finalizers.includes(UPLOAD_FINALIZER)) return;

@@ -43,7 +43,9 @@ interface FollowOptions {
   hasPreparedRoom: (uploadKey: string) => boolean;
 }
 
-/** Follows until the lifecycle stops. An import is told the profile that a stream waits for, since streams come while it runs. */
+/**
+ * Follows until the lifecycle stops. Sends an import the profile that a stream waits for: streams come while it runs.
+ */
 export function followProgress(
   caches: Pick<Caches, 'jobs' | 'pods' | 'streams' | 'playlists' | 'uploads'>,
   progress: JobProgress,
@@ -93,7 +95,7 @@ export function followProgress(
   const visit = (job: Job) => {
     const { uid, namespace, labels } = job.metadata;
     const upload = labels?.[UPLOAD_LABEL];
-    // Helpers have nothing to tell: the Job that they help counts what they have made.
+    // Helpers report nothing: the Job that they help counts what they make.
     if (upload === undefined || isHelpersJob(job) || asking.has(uid) || (nextMs.get(uid) ?? 0) > performance.now())
       return;
     const address = findAddressToAsk(caches.pods.byIndex(BY_OWNER, uid));

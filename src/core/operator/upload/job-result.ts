@@ -9,7 +9,7 @@ export type Outcome =
   | { kind: 'running'; requeueAt?: Date }
   /** `givenUp`: the Job would try again, to no end. */
   | { kind: 'done'; result: PrepareResult; givenUp?: true }
-  /** It finished, and what it said can no longer be had: it has to be done again. */
+  /** It finished, but its result is lost: it has to run again. */
   | { kind: 'lost' };
 
 /** Pods of one Job that a watchdog ended: the first may have met a node or a program that was ill. */

@@ -109,7 +109,7 @@ export class UploadPlan {
     this.retry = readRetryRequest(upload, observed.now);
   }
 
-  /** Removes a Job that has said what it had to say. */
+  /** Removes a Job whose result is no longer needed. */
   clear(name: string): void {
     const job = this.#observed.jobs.get(name);
     if (job && !job.metadata.deletionTimestamp && isOwnedBy(job, this.#upload)) this.remove.push(job);

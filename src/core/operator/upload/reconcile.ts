@@ -96,7 +96,7 @@ interface JobRefusal {
   retryAt: Date;
   /** Kubernetes has refused it just now. */
   isNew: boolean;
-  /** Nobody needs to be told. */
+  /** No status reports it. */
   passesSoon: boolean;
 }
 
@@ -217,7 +217,7 @@ async function adjustHelpers(
   }
 }
 
-/** Lets a Job have so many pods at once. The Job controller ends the youngest of those that are too many. */
+/** Sets the number of a Job's parallel pods. The Job controller ends the youngest surplus pods. */
 async function setPods(
   { caches, kube }: ControllerDeps,
   { metadata }: Job,

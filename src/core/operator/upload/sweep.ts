@@ -203,7 +203,7 @@ export class Sweeper {
     this.#noteSuspicious(namespace, job, suspicious);
   }
 
-  /** Makes the Job of the next sweep of a namespace, unless one is at work. Returns the number of parts of its storage. */
+  /** Makes the Job of the next sweep of a namespace, unless one runs. Returns the number of parts of its storage. */
   async begin(namespace: string, admission: Pick<Admission, 'begun'>): Promise<number> {
     const { caches, kube, settings } = this.#deps;
     const job = this.#job(namespace);
@@ -226,7 +226,7 @@ export class Sweeper {
       const built = buildSweepJob(task, settingsIn(settings, namespace), await this.#buildRecords(namespace, uploads));
       caches.jobs.upsert(await kube.create(JOBS, namespace, built));
     } catch (error) {
-      // The one before is not gone yet, or another operator was faster.
+      // The previous Job still exists, or another operator was faster.
       if (!hasReason(error, 'AlreadyExists')) throw error;
     } finally {
       sweep.begun = undefined;

@@ -41,8 +41,8 @@ const MAX_MESSAGE_CHARS = 512;
 const MAX_RESULT_BYTES = 4000;
 
 /**
- * As `runPrepare`, watched: a step that computes without an end ends the process with status 70, and a result that says so. Kubelet asks
- * no Job whether it is alive.
+ * Runs `runPrepare` under a watchdog: an endless step ends the process with status 70 and the result `isEndless`. Jobs
+ * have no liveness probe.
  */
 export async function runPrepareJob(config: PrepareConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
   const { message, code } = new PrepareError('media_too_complex', 'One step of reading it never came to an end.');

@@ -83,8 +83,8 @@ async function readMembers({ destinationsFile, destinationsDir }: DestinationFil
 type Destinations = ReadonlyMap<string, DestinationSecrets>;
 
 /**
- * Secrets of destinations can be edited to what the operator would not hand over: a destination whose Secret is unusable or gone keeps what it
- * had.
+ * Users can edit a destination's Secret into one that the operator refuses: an unusable or deleted Secret changes
+ * nothing.
  */
 function keepUsable(known: Destinations, found: Destinations, allowPrivate: boolean): Destinations {
   const isUsable = (secrets: DestinationSecrets): boolean => {

@@ -44,14 +44,11 @@ export const TEMPLATE_HASH_ANNOTATION = `${GROUP}/template-hash`;
 /** The generation of the Upload that a Job was made for: a later one is a new try. */
 export const GENERATION_ANNOTATION = `${GROUP}/generation`;
 /**
- * On a LoopStream: a value that was not there before asks for the next item of that track, once. One that begins with a
- * time (RFC 3339) is let go when it is old.
+ * On a LoopStream: a new value requests the next item of that track, once. One that begins with a time (RFC 3339)
+ * expires.
  */
 export const SKIP_ANNOTATIONS = { video: `${GROUP}/skip`, audio: `${GROUP}/skip-audio` } as const;
-/**
- * On a Destination: a value that was not there before asks for a test of it, once. One that begins with a time (RFC 3339) is
- * let go when it is old.
- */
+/** On a Destination: a new value requests a test of it, once. One that begins with a time (RFC 3339) expires. */
 export const TEST_ANNOTATION = `${GROUP}/test`;
 /** On a Playlist: the version that streams play, `{version, mode, items}` as JSON (resources/playlist/spec.ts). */
 export const PUBLISHED_ANNOTATION = `${GROUP}/published`;
@@ -64,7 +61,7 @@ export const INTENT_ANNOTATION = `${GROUP}/intent`;
  * wrote it. Only while tracing is on.
  */
 export const TRACEPARENT_ANNOTATION = `${GROUP}/traceparent`;
-/** On a LoopStream: it is suspended since staff have locked its account, and goes on when they unlock it. */
+/** On a LoopStream: staff locked its account, so it is suspended until they unlock it. */
 export const SUSPENDED_ANNOTATION = `${GROUP}/account-suspended`;
 /** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */
 export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
@@ -74,9 +71,9 @@ export const UPLOAD_METADATA_ANNOTATION = `${GROUP}/upload-metadata`;
  */
 export const PREVIEW_ANNOTATION = `${GROUP}/preview-asked`;
 /**
- * On an Upload: a value that was not there before asks for one more try of its link, once it has failed. One that begins with a time
- * (RFC 3339) is let go when it is old. On a Job: the value that it was made for. On a LoopStream: a value that was not there before asks
- * for one more try of what Kubernetes has refused, at once.
+ * On an Upload: a new value requests one more try of its failed link. One that begins with a time (RFC 3339) expires.
+ * On a Job: the value that it was made for. On a LoopStream: a new value requests an immediate retry of what Kubernetes
+ * has refused.
  */
 export const RETRY_ANNOTATION = `${GROUP}/retry`;
 /** On the kept versions of a playlist. */

@@ -20,7 +20,10 @@ export class OldVersionError extends Error {
   }
 }
 
-/** Rejects with OldVersionError. A definition that is missing or may not be read counts as current: what needs it says so. */
+/**
+ * Rejects with OldVersionError. A missing or unreadable definition counts as current: whatever needs it fails by
+ * itself.
+ */
 export async function refuseOldVersion(kube: Pick<Kube, 'get'>): Promise<void> {
   const found = await Promise.all(
     DEFINITION_NAMES.map((name) => kube.get(CRDS as Resource<Definition>, '', name).catch(() => undefined)),

@@ -31,7 +31,7 @@ export function requestPreview(upload: Upload, now: Date): { annotations: Record
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
 
-/** A user who asked for a retry does not want it minutes later. */
+/** A request for a retry expires: nobody wants it much later. */
 const RETRY_VALID_MS = 120_000;
 
 /** Returns the retry request to record for the upload: a new one counts once the upload has failed. */

@@ -3,7 +3,7 @@ import type { Upload } from './resource.ts';
 
 type Sized = Pick<Upload, 'spec' | 'status'>;
 
-/** Bytes that an upload has, or is going to have. One that came to nothing has none; a link's are not known before it has come. */
+/** Bytes that an upload has or will have: 0 if it failed, and for a link until its import ends. */
 export function computeCountedBytes({ spec, status }: Sized): number {
   if (status?.media) return status.media.sizeBytes;
   const { sent } = spec.source;

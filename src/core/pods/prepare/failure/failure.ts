@@ -7,9 +7,7 @@ interface FailureOptions {
   retryAfterSeconds?: number;
 }
 
-/**
- * A failure that a retry would not change, unless `again` or `retryAfterSeconds` says so. The message is for people.
- */
+/** A failure that a retry would not change, unless `again` or `retryAfterSeconds` is set. The message is for people. */
 export class PrepareError extends Error {
   readonly code: UploadErrorCode;
   /** False when it says no more than the sentence of its code. */

@@ -101,7 +101,7 @@ export interface Source {
   empty?: readonly EmptyTrack[];
 }
 
-/** Behind so many packets a codec's run-up is over, whose packets containers shorten, move and hide. */
+/** Packets after which a codec's run-up is over; containers shorten, move and hide those. */
 export const SETTLED_PACKETS = 8;
 
 /** Result of reading every packet of one stream. Times in seconds, as stored. */

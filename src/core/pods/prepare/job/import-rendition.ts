@@ -64,8 +64,8 @@ export class ImportRendition {
       this.#isApproved = true;
       return await makeEarly(outlined, arrival, this.#context);
     } catch (error) {
-      // A link that has failed may bring another file next time, so nothing of this one stays, whether the import goes on or not. The pieces
-      // of an upload stay what they are.
+      // A failed link may serve another file next time, so nothing of this one stays. The pieces of an upload do not
+      // change.
       const mayChange = arrival.hasFailed && this.#target.keepsSameOnly === true;
       if (!mayChange) {
         signal.throwIfAborted();
@@ -121,7 +121,7 @@ export class ImportRendition {
     } catch (error) {
       signal.throwIfAborted();
       log.warn({ err: error }, 'the import could not make the rendition; another Job makes it');
-      // A stream may be playing what it was told about; the sweep takes that when nothing refers to it.
+      // A stream may be playing a reported part; the sweep deletes that when nothing refers to it.
       if (!this.#part) await this.#clear();
       return undefined;
     }

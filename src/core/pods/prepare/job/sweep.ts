@@ -166,8 +166,8 @@ async function deleteAll(
 }
 
 /**
- * Deletes the chunks and entries of a complete rendition to which its index does not refer: of a Job that was interrupted, of two at the
- * same time or of the content before. An object that is newer than `since` may be of a Job at work.
+ * Deletes the chunks and entries of a complete rendition to which its index does not refer: of an interrupted Job, of
+ * concurrent Jobs or of earlier content. A running Job may own objects newer than `since`.
  */
 async function deleteUnused(storage: Storage, base: string, since: Date, signal: AbortSignal): Promise<number> {
   const index = await readIndex(storage, base);

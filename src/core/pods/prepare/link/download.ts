@@ -44,7 +44,7 @@ export interface FetchOptions {
   onSize?: (bytes: number) => void;
 }
 
-/** Failures in a row without a byte, after which the Job gives up. During an outage the operator goes on. */
+/** Failures in a row without a byte, after which the Job fails. The operator retries during an outage. */
 const MAX_FAILURES = 4;
 /** The same after bytes that another Job would have to fetch again. */
 const MAX_FAILURES_ON_THE_WAY = 8;
@@ -230,7 +230,7 @@ export class Download {
     return new Ranges(start, this.#total, open, this.#options.signal, options);
   }
 
-  /** Whether all connections together have been faster than the one before. */
+  /** Whether all connections together are faster than the single one was. */
   #isWorth(ranges: Ranges, before: { bytes: number; waitedMs: number }): boolean {
     const { bytes, waitedMs } = this.#measured;
     const together = (bytes - before.bytes + ranges.received) / (waitedMs - before.waitedMs);

@@ -1,6 +1,6 @@
 /**
- * Requests a link and follows its redirects. Every hop passes the checks of guard.ts, and no host learns what another
- * one is told.
+ * Requests a link and follows its redirects. Every hop passes the checks of guard.ts, and no host gets what is meant
+ * for another.
  */
 import { type Dispatcher, request } from 'undici';
 import { PrepareError } from '../failure/failure.ts';

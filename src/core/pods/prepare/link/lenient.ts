@@ -103,8 +103,8 @@ class SocketReader {
   }
 
   /**
-   * The text up to the byte at which `isEnd` says so, and with it. Throws `tooLong` where it has more bytes than `most`.
-   * Each byte is looked at once, however few come at a time.
+   * Returns the text up to the first byte for which `isEnd` is true, inclusive. Throws `tooLong` beyond `most` bytes.
+   * Each byte is examined once, however few come at a time.
    */
   async readUntil(isEnd: (byte: number) => boolean, most: number, tooLong: () => Error): Promise<string> {
     const parts: Buffer[] = [];

@@ -104,8 +104,8 @@ export class ChunkWriter {
   }
 
   /**
-   * Returns the chunk that another Job has left in the place of `chunk`. Where it does not fit, its entry goes, with all that follow
-   * it. Their chunks stay: a stream may be reading one, or another Job may be about to refer to it.
+   * Returns the chunk that another Job has left in the place of `chunk`. If it does not fit, its entry and all later
+   * ones are deleted. Their chunks stay: a stream may be reading one, or another Job may soon refer to it.
    */
   async #findLeft(chunk: Chunk): Promise<Chunk | undefined> {
     const { storage, renditionKey } = this.#options;

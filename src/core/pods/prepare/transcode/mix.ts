@@ -3,7 +3,7 @@ import type { AudioStream } from '../inspect/source.ts';
 
 /** ffmpeg knows a usual order of places for so many channels, and can mix them down. */
 const MAX_PLACED_CHANNELS = 8;
-/** ffmpeg takes a channel of these for the subwoofer's, which a mix leaves out, although the file does not say so. */
+/** Channel counts of which ffmpeg takes one for the subwoofer's without a layout; a mix leaves that out. */
 const SUBWOOFER_COUNTS = new Set([3, 6, 7, 8]);
 
 /** Returns the filters before all others that need two channels; none where ffmpeg mixes by itself. */

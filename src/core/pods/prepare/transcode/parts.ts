@@ -110,7 +110,7 @@ export async function makeParts(options: PartsOptions): Promise<RenditionIndex> 
     return true;
   });
   const made = [...kept];
-  // Others have made those that are missing here; one that turns out not to fit is made again.
+  // Other Jobs have made the missing parts; a part that does not fit is made again.
   for (const part of parts) made.push(chunks.get(part.firstFrame) ?? (await makeOrStandIn(part)));
   const warnings = listWarnings(made, framerate);
   return {
@@ -152,8 +152,8 @@ function estimateBytes(chunks: Iterable<Chunk>, frames: number): number | undefi
 const countFrames = (chunks: readonly Chunk[]): number => chunks.reduce((sum, { frames }) => sum + frames, 0);
 
 /**
- * Tells other Jobs how parts are made. Resolves with the chunks at the beginning that were made in another way and stay, since streams may
- * play them; all go where they may have another content.
+ * Stores how parts are made, for other Jobs. Resolves with the first chunks that an earlier plan made and that stay,
+ * since streams may play them. None stay where their content may differ.
  */
 async function agreeOnPlan(options: PartsOptions): Promise<Chunk[]> {
   const { storage, renditionKey, input, videoFrames, keepsSameOnly } = options;

@@ -346,7 +346,7 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number, par
   ].join(',');
 }
 
-/** Codecs whose decoders tell of each picture whether it has fields. Containers often say nothing, or the contrary. */
+/** Codecs whose decoders report for each picture whether it has fields. Containers often omit or misstate it. */
 const TELL_FIELDS = new Set([
   'h264',
   'mpeg2video',

@@ -101,8 +101,9 @@ const UNDECODED = /^(?:Error while decoding stream|.*Error submitting packet to 
 const countUndecoded = (stderr: string): number => stderr.match(UNDECODED)?.length ?? 0;
 
 /**
- * Starts ffmpeg and lets `read` read its stdout. Resolves with the tail of stderr when both have ended well: the output is complete only
- * when ffmpeg says so. Rejects with what `read` throws, PrepareError, or the signal's reason, after ffmpeg has ended.
+ * Starts ffmpeg and lets `read` read its stdout. Resolves with the tail of stderr when both have ended well: the output
+ * is complete only if ffmpeg succeeds. Rejects with what `read` throws, PrepareError, or the signal's reason, after
+ * ffmpeg has ended.
  */
 export async function runFfmpeg(
   args: string[],

@@ -5,7 +5,7 @@
  *
  *   waiting   until the file `publisher` names this pod, or the operator does, by a command or by a grant (grant.ts)
  *   acquired  this pod publishes
- *   released  for ever: this pod was told to stop, or another pod was named
+ *   released  for ever: after a stop command, or when another pod is named
  *
  * The operator names another pod only when no container of the one before runs any more (operator/stream/secret.ts), so a name in the
  * file is never wrong; this pod only reads it late. A restarted container reads it again.

@@ -29,7 +29,7 @@ const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 export const READ_TIMEOUT_MS = 10_000;
 const READ_ATTEMPTS = 3;
 const RETRY_MS = 200;
-/** The number of next chunks that a cache is told about: four minutes at least. */
+/** The number of next chunks that a cache may prefetch: four minutes at least. */
 const CHUNKS_AHEAD = 16;
 /** The next chunk is looked for once in this much media while its predecessor is played to its end, */
 const LOOK_EVERY_MS = 1000;
