@@ -134,7 +134,7 @@ export interface RulesDeps {
   passkeyAdded(email: string, name: string): Promise<void>;
   /** The scopes that the user has allowed the client. */
   listScopes(userId: string, clientId: string): Promise<readonly string[]>;
-  /** The user has let a client in, or has allowed it more than before. */
+  /** The user has allowed a client, or has extended its scopes. */
   appConnected(user: { id: string; email: string }, clientId: string): Promise<void>;
   /** A user has requested a link to choose a new password. */
   resetAsked(email: string): Promise<void>;

@@ -36,15 +36,15 @@ export const AUTH_CONNECTIONS = 16;
 export const ACCESS_TOKEN_SECONDS = 15 * 60;
 const REFRESH_TOKEN_SECONDS = 30 * 86_400;
 /**
- * Two windows of one program refresh at once, or an answer is lost and asked for again: within this time, the same answer
- * is given again (RFC 9700, section 4.14.2). A later use of the token ends its family.
+ * A refresh that is repeated within this time gets the same answer: two windows refresh at once, or an answer was lost
+ * (RFC 9700, section 4.14.2). A later use of the token ends its family.
  */
 const REUSE_SECONDS = 10;
 /** RFC 6749, section 4.1.2: ten minutes at most. It is the time that a person has for signing in and consenting, too. */
 const CODE_SECONDS = 600;
 const SESSION_SECONDS = 14 * 86_400;
 const SIGNING_KEY_SECONDS = 30 * 86_400;
-/** A key that signs no more is shown until every token that it has signed is over, with time to spare. */
+/** A retired signing key stays public until all its tokens have expired, with time to spare. */
 export const OVERLAP_SECONDS = 4 * ACCESS_TOKEN_SECONDS;
 
 /** The parts that HTTP needs; commands and migrations do without. */

@@ -27,7 +27,7 @@ const PLACES = {
 };
 const DAY_MS = 86_400_000;
 const FRESH_MS = { least: 5 * 60_000, usual: 3_600_000, most: DAY_MS };
-/** How long a document is not asked for again that could not be used, and a host that did not answer in full. */
+/** Pause after a document that could not be used, and after a host that did not answer in full. */
 const FAILED_MS = 60_000;
 
 /** `refused`: the host says that there is no such client; `away`: it says nothing now. */
@@ -53,7 +53,7 @@ export function isDocumentId(clientId: string): boolean {
   return isPlain && href === clientId;
 }
 
-/** The metadata of a document that was served at `clientId`; undefined where it describes no client that can be let in. */
+/** The metadata of a document that was served at `clientId`; undefined where it describes no acceptable client. */
 export function readDocument(clientId: string, body: unknown): Registration | undefined {
   if (typeof body !== 'object' || body === null) return undefined;
   const {
@@ -142,7 +142,7 @@ async function fetchDocument(clientId: string, options: DocumentOptions): Promis
 export interface ClientDocuments {
   /** Returns what is known of a document, and waits for nobody. A document that was not loaded counts as away. */
   find(clientId: string): FoundDocument;
-  /** Tells whether `load` would do `nothing`, `refresh` a document that was in order, or `fetch` one that nobody knows yet. */
+  /** Whether `load` would do `nothing`, `refresh` a document that was valid before, or `fetch` an unknown one. */
   plan(clientId: string): 'nothing' | 'refresh' | 'fetch';
   /** Fetches a document that is not fresh, once for any number of callers. Never rejects. */
   load(clientId: string, asker: DocumentAsker): Promise<FoundDocument>;
@@ -193,7 +193,7 @@ export function createClientDocuments(options: DocumentOptions): ClientDocuments
       if (plan(clientId) === 'nothing') return find(clientId);
       const begun = asking.get(clientId);
       if (begun) return begun;
-      // Without a place, the document counts as away until others have let go.
+      // Without a free place, the document counts as away for now.
       const found = ask(clientId, asker)
         .catch(() => 'away' as const)
         .finally(() => asking.delete(clientId));

@@ -107,7 +107,10 @@ export type Programs = ReturnType<typeof createPrograms>;
 
 /** `onEnded`: called when tokens were ended before their time. */
 export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void }) {
-  /** The client that a form is of; a refusal where it is not the one that it says; undefined where the library has to say. */
+  /**
+   * Returns the authenticated client of a form, or a refusal if its proof is wrong; undefined where the library
+   * decides.
+   */
   async function authenticate(form: Form): Promise<string | Response | undefined> {
     const given: ClientCredentials | undefined = readClientCredentials(form.fields, form.authorization);
     if (!given) return undefined;
@@ -145,7 +148,7 @@ export function createPrograms({ db, onEnded }: { db: Db; onEnded: () => void })
     const grantId = hashText(form.fields.get('code') ?? '');
     const answer = await settle(await ask(), form);
     if (answer.ok) await remember(answer, grantId);
-    // It was used before, by somebody else maybe: what it gave ends (RFC 6749, section 4.1.2).
+    // The code was used before, maybe by a thief: its tokens end (RFC 6749, section 4.1.2).
     else if ((await readError(answer)).error === 'invalid_grant') {
       await endGrant(db, grantId);
       onEnded();

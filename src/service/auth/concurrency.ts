@@ -1,12 +1,12 @@
 /**
  * Limits how many requests the auth library works on at once: passwords are expensive to check. A free place goes to
- * the source address with the fewest requests at work, and there to the account with the fewest. The queue is limited.
+ * the source address with the fewest running requests, and there to the account with the fewest. The queue is limited.
  */
 import { AppError } from '../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../lib/fair-slots.ts';
 
 export interface ConcurrencyOptions {
-  /** At work at once, and of these from one source address, and waiting for the server of another provider. */
+  /** Running requests: in total, from one source address, and those that wait for an outside provider. */
   places: number;
   perAddress: number;
   perProvider: number;
@@ -37,8 +37,8 @@ export function createConcurrencyLimit({
 }: ConcurrencyOptions): LimitConcurrency {
   const places = new FairSlots({
     total,
-    // Within an address, an account has no limit of its own: it only comes later than accounts that have less at work.
-    // A provider that does not answer leaves places to those who sign in with a password.
+    // Within an address, an account has no limit of its own: it only comes after accounts with fewer running requests.
+    // A silent provider leaves places for sign-ins with a password.
     each: { address: perAddress, account: perAddress, provider: perProvider },
     waiting: { total: waiting, each: waitingPerAddress, ms: waitMs },
   });

@@ -11,7 +11,7 @@ export interface CredentialCache<T> {
   get(text: string): T | undefined;
   /** `untilMs` is of the clock that never goes back, `expiresAt` of the one on the wall, in milliseconds. */
   keep(text: string, value: T, until: { untilMs: number; expiresAt: number }): void;
-  /** Has `find` look for it; who asks while that lasts is given the same answer, so that many cost no more than one. */
+  /** Concurrent lookups of one credential share one query. */
   share<R>(text: string, find: () => Promise<R>): Promise<R>;
   forget(matches: (value: T) => boolean): void;
 }

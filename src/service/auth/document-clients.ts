@@ -79,8 +79,8 @@ export const documentClients = (documents: ClientDocuments): BetterAuthPlugin =>
       clientDiscovery: {
         id: DISCOVERY,
         matches: isDocumentId,
-        // The document was loaded before the request took its turn (server/auth/mount.ts). A host that is away for a while
-        // takes nothing from people who have let its client in.
+        // The document was loaded before the request took its turn (server/auth/mount.ts). A host that is away for a
+        // while takes nothing from users who have allowed its client.
         resolve: (async (within: LibraryContext, clientId: string, existing: ClientRecord | null) => {
           const found = documents.find(clientId);
           if (typeof found === 'string') return found === 'away' ? existing : null;

@@ -105,7 +105,7 @@ const text = (value: unknown): string =>
   typeof value === 'string' ? value.replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME) : '';
 
 export interface OidcUser {
-  /** Null when there is none that is known to be theirs: then nobody is let in. */
+  /** Null when none is known to be theirs: the sign-in is then refused. */
   email: string | null;
   emailVerified: boolean;
   name: string;

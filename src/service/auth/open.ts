@@ -8,7 +8,7 @@ import type { AuthMails } from './mails.ts';
 import { type AuthService, createAuthService } from './service.ts';
 import { isVerified } from './store.ts';
 
-/** To let a program in takes a dozen statements: where many come at once, it is better to wait than to be sent away. */
+/** Authorizing a program takes a dozen statements: during a rush, waiting is better than a refusal. */
 const WAIT_MS = 20_000;
 
 export interface OpenAuth<Mails extends AuthMails = AuthMails> {

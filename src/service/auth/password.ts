@@ -40,7 +40,7 @@ const COMMON = new Set(
 
 const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
-/** `1234567890`, `abcdefghij`, `9876543210`: each sign is the next, or the one before, of the one before it. */
+/** `1234567890`, `abcdefghij`, `9876543210`: each character follows its neighbour, up or down. */
 function isRun(text: string): boolean {
   const steps = [...text].slice(1).map((c, i) => (c.codePointAt(0) ?? 0) - ([...text][i]?.codePointAt(0) ?? 0));
   return steps.length > 0 && [1, -1].some((step) => steps.filter((s) => s === step).length >= steps.length - 1);

@@ -266,7 +266,7 @@ export function createAuthService(deps: AuthServiceDeps) {
       site?.tokens.forget();
     },
 
-    /** Clears away what is over; to be called now and then. */
+    /** Deletes expired rows; to be called now and then. */
     async forgetOld(unusedClientDays: number): Promise<void> {
       await forgetOldAccess(db, { unusedClientDays, overlapSeconds: OVERLAP_SECONDS });
       await forgetOldGuesses(db);

@@ -55,7 +55,7 @@ export const findRefreshToken = (db: Db, hash: string): Promise<RefreshRow | und
     .where('token', '=', hash)
     .executeTakeFirst();
 
-/** Whether a refresh token was exchanged a moment ago, and its answer is given again to those who ask for it. */
+/** Whether a refresh token was exchanged so recently that its answer is repeated on request. */
 export const isReplayed = ({ rotationReplayExpiresAt: until }: Pick<RefreshRow, 'rotationReplayExpiresAt'>): boolean =>
   until !== null && until.getTime() >= Date.now();
 
@@ -129,8 +129,8 @@ export async function setRedirects(
 }
 
 /**
- * The answer to who registered the same before, while that client is there. It counts as registered now, so that it is not
- * cleared away before it is used.
+ * The answer to an earlier equal registration, while its client exists. The client then counts as registered now, so
+ * that it is not deleted before use.
  */
 export async function findRegistration(db: Db, fingerprint: string): Promise<object | undefined> {
   const { rows } = await sql<{ answer: object }>`update auth."oauthClient" c set "createdAt" = now()
@@ -170,7 +170,7 @@ export interface SigningKeyRow {
 export const findSigningKeys = (db: Db): Promise<SigningKeyRow[]> =>
   db.selectFrom('auth.jwks').select(['id', 'publicKey', 'alg', 'expiresAt as retiredAt']).execute();
 
-/** The keys sign no more; what they have signed is good until it is over. The next token is signed with a new one. */
+/** Retires all signing keys; their tokens stay valid until they expire. A new key signs the next token. */
 export async function retireSigningKeys(db: Db): Promise<void> {
   await sql`update auth.jwks set "expiresAt" = now() where "expiresAt" is null or "expiresAt" > now()`.execute(db);
 }
@@ -181,8 +181,8 @@ export async function dropSigningKeys(db: Db): Promise<void> {
 }
 
 /**
- * Clears away what is over: sessions, codes, refresh tokens, keys that were retired `overlapSeconds` ago, and clients that
- * nobody has let in since they registered `unusedClientDays` ago, and nobody here has verified.
+ * Deletes expired sessions, codes and refresh tokens, and keys that were retired `overlapSeconds` ago. Also deletes
+ * unverified clients that registered `unusedClientDays` ago and that nobody has allowed.
  */
 export async function forgetOldAccess(
   db: Db,
@@ -206,7 +206,7 @@ export async function forgetOldAccess(
     and not exists (select from loopstream.access_tokens t where t.grant_id = e.grant_id)`.execute(db);
 }
 
-/** Whether this person lets this client act by this access token, as things are now. */
+/** Whether the user's consent to this client covers this access token now. */
 export async function isConsented(db: Db, userId: string, clientId: string, jti: string): Promise<boolean> {
   const row = await db
     .selectFrom('auth.oauthConsent as c')
@@ -312,8 +312,8 @@ export async function revokeAccess(
   userId: string,
   what: { keys: boolean; passkeys: boolean; sessions: boolean },
 ): Promise<{ revoked: CredentialCounts; kept: CredentialCounts }> {
-  // Sessions first, and committed. A new key's creator checks its session afterwards (domain/accounts/access.ts), so that a key
-  // is either seen here or given up there.
+  // Sessions first, and committed. A new key's creator checks its session afterwards (domain/accounts/access.ts), so
+  // that a key is either seen here or dropped there.
   if (what.sessions) await db.deleteFrom('auth.session').where('userId', '=', userId).execute();
   return db.transaction().execute(async (tx) => {
     const before = await countWays(tx, userId);
@@ -345,7 +345,7 @@ async function countWays(db: Db, userId: string): Promise<CredentialCounts> {
   return rows[0] ?? { apiKeys: 0, apps: 0, passkeys: 0 };
 }
 
-/** The name of a client, and the scopes that the user has allowed it; none where it is not let in. */
+/** The name of a client, and the scopes that the user has allowed it; none without consent. */
 export async function findConsent(
   db: Db,
   userId: string,
@@ -387,7 +387,7 @@ export interface ClientRow {
   /** The auth library's encoding of a list: JSON, or the list itself. */
   redirectUris: unknown;
   verifiedAt: Date | null;
-  /** How many people let it act. */
+  /** The number of its users. */
   people: number;
 }
 

@@ -9,7 +9,7 @@ const TRUST_MS = 5_000;
 
 export interface TokenDeps {
   scopePrefix: string;
-  /** Whether the person still lets the client act, and the token has not been ended. */
+  /** Whether the user's consent still holds, and the token has not been ended. */
   isConsented: (userId: string, clientId: string, jti: string) => Promise<boolean>;
   clock: Clock;
 }

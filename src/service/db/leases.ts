@@ -16,7 +16,7 @@ const LEASE_MS = 10_000;
 const RENEW_MS = 1_000;
 const FIRST_POLL_MS = 20;
 const MAX_POLL_MS = 500;
-/** A note is left for those who come soon after. */
+/** A note outlives its lease for this long. */
 const NOTE_KEPT = "interval '1 hour'";
 
 export interface Lease {

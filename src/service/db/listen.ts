@@ -1,7 +1,7 @@
 /**
  * Listens to NOTIFY on a connection of its own, and reconnects when that breaks. Notifications sent while it is down
- * are lost, so listeners are told of each new connection. A connection pooler in between (PgBouncer) must pool by
- * session: with pooling by transaction no notification ever arrives.
+ * are lost, so each new connection is announced. A connection pooler in between (PgBouncer) must pool by session: with
+ * pooling by transaction no notification ever arrives.
  */
 
 import pg from 'pg';

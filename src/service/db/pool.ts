@@ -5,7 +5,7 @@
 import { type ColumnType, type Generated, Kysely, PostgresDialect, sql } from 'kysely';
 import pg from 'pg';
 
-/** Answers of POSTs that carried an Idempotency-Key. `status` is null while the first request is at work. */
+/** Answers of POSTs that carried an Idempotency-Key. `status` is null while the first request runs. */
 export interface IdempotencyTable {
   account_id: string;
   key: string;
@@ -14,7 +14,7 @@ export interface IdempotencyTable {
   headers: ColumnType<Record<string, string>, string, string>;
   body: string | null;
   created_at: Generated<Date>;
-  /** Until then the request at work is taken to be alive. */
+  /** Until then the running request counts as alive. */
   claimed_until: Generated<Date>;
 }
 
@@ -107,7 +107,7 @@ const types: pg.CustomTypesConfig = {
   }) as pg.CustomTypesConfig['getTypeParser'],
 };
 
-/** A pool that gives up on a silent database, or on a connection that is free, after `waitMs`, instead of holding requests for ever. */
+/** A pool that fails after `waitMs` without a free connection, instead of holding requests for ever. */
 export function createPool(url: string, options: { searchPath: string; max?: number; waitMs?: number }): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,

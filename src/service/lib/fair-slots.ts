@@ -158,7 +158,7 @@ export class FairSlots {
     };
   }
 
-  /** Lets in who has the fewest places, of those the one whose last turn is the longest ago, and then who came first. */
+  /** Admits the owner with the fewest places, among equals the one with the oldest turn, and then the first. */
   #admit(): void {
     const fewest = (a: QueueEntry, b: QueueEntry): number =>
       a.owners.reduce((order, mine, at) => {

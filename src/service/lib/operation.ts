@@ -40,7 +40,7 @@ export interface Call<Input = never, Query = never, Path = never, Result = never
   page: ListArgs<never>;
   /** Of a list: whether a record is asked for. Only GraphQL filters so. */
   where: Result extends Connection<infer Item> ? ((item: Item) => boolean) | undefined : undefined;
-  /** Of an operation that waits: who is told how it goes. */
+  /** Of an operation that waits: receives its progress. */
   watch: Watch<Shown<Result>>;
 }
 

@@ -31,7 +31,7 @@ export function computeBounds({ currency, minMinor, maxMinor }: TopUpLimits, dig
   const smallest = minMinor > 0n ? minMinor : SMALLEST * size;
   const min = smallest > least ? smallest : least;
   const largest = maxMinor > 0n ? maxMinor : LARGEST * size;
-  // A largest amount that nobody has chosen gives way to a smallest one that somebody has.
+  // A default maximum yields to a configured minimum.
   const max = maxMinor === 0n && largest < min ? min : largest;
   const suggested = SUGGESTED.map((times) => times * size);
   return {

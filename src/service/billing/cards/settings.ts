@@ -22,7 +22,7 @@ function stripe(env: Env): CardSettings['stripe'] {
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
     throw new ConfigError('LOOPSTREAM_STRIPE_URL must be a URL that begins with http:// or https://.');
   if (!key && !webhookSecret) return undefined;
-  // With a key alone cards would be charged, and nobody would be told of it in time.
+  // With a key alone cards would be charged, and no event would report it in time.
   if (!key || !webhookSecret)
     throw new ConfigError('Set both LOOPSTREAM_STRIPE_KEY and LOOPSTREAM_STRIPE_WEBHOOK_SECRET, or neither.');
   return Object.freeze({ key, webhookSecret, url });

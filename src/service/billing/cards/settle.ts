@@ -83,7 +83,7 @@ export function settle(known: KnownPayment, facts: CardFacts): { known: KnownPay
   return { known: { ...next, state: deriveState(next, facts) }, moves };
 }
 
-/** Before the payment is known, which an older look may not know yet, nothing of it can have gone back. */
+/** Before the payment is known, nothing of it can be reversed; older facts may lack it. */
 function reverse(before: readonly Reversal[], paidMinor: bigint, facts: CardFacts, moves: Move[]): Reversal[] {
   if (paidMinor === 0n) return [...before];
   const byId = new Map(before.map((one) => [one.id, one]));

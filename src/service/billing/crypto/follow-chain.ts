@@ -68,7 +68,7 @@ export function createFollower({ db, chain, network, relatedNetworks, creditsPer
   }
 
   async function begin(tip: number): Promise<AddressPlace | undefined> {
-    // A node may say any height; only one that it has a block of counts.
+    // A node may claim any height; only a height with a block counts.
     const header = await chain.header(tip);
     if (header === undefined) return undefined;
     await store.beginScan(db, name, header);

@@ -7,7 +7,7 @@ export type Settled = (typeof SETTLED)[number];
 
 export type ScanMetrics = ReturnType<typeof scanMetrics>;
 
-/** How far behind a scan is grows by itself while nothing is heard of the node. */
+/** The lag of a scan grows by itself while its node does not answer. */
 export function scanMetrics(registry: Registry, clock: Clock = systemClock) {
   const level = new Map<string, number>();
   const labels = { labelNames: ['network'], registers: [registry] };

@@ -59,7 +59,7 @@ export function judgePayment(payment: Payment, verified: number, needed: number)
   return 'wait';
 }
 
-/** Blocks that say so: the one that it is in, and all above. */
+/** Confirming blocks: its own, and all above. */
 export const countConfirmations = (height: number, verified: number): number => Math.max(0, verified - height + 1);
 
 export interface DepositFacts {

@@ -39,7 +39,7 @@ export function rateTable(document: unknown, currency: string): RateTable | unde
   return table;
 }
 
-/** When the document says that its prices were so; undefined when it does not say. */
+/** The time of the document's prices; undefined when it states none. */
 export function ratesAt(document: unknown): Date | undefined {
   const { at } = (document ?? {}) as { at?: unknown };
   return typeof at === 'string' && isTime(at) ? new Date(at) : undefined;

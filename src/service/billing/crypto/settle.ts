@@ -19,7 +19,7 @@ import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
 import type { AddressPlace, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 
-/** Payments at work at a time: each has a connection to the database, of which others need some too. */
+/** Payments settled at a time: each takes a database connection, and others need some too. */
 const AT_ONCE = 5;
 /** How often a correction is tried anew when the balance moves meanwhile. */
 const TRIES = 5;
@@ -33,7 +33,7 @@ export interface SettleDeps {
   creditsPerUnit: bigint;
   clock: Clock;
   log: Logger;
-  /** Hears of each payment that is settled. */
+  /** Called for each settled payment. */
   onSettled?: (result: 'credited' | 'reversed' | 'ignored') => void;
 }
 
@@ -162,7 +162,7 @@ export function createSettler(deps: SettleDeps) {
     });
   }
 
-  /** It is in a block that was read, though not seen there: a node that had not made up its mind. */
+  /** Returns a payment to a block that was read without it: the node had answered inconsistently. */
   async function putBack(row: PaymentRow, { height, hash }: AddressPlace): Promise<void> {
     await db.transaction().execute(async (trx) => {
       const now = await still(trx, row, 'reverse');

@@ -77,7 +77,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     return full;
   };
 
-  /** The next month of an account that is over and has something; undefined when there is none. */
+  /** Invoices an account's next ended month with entries; undefined when there is none. */
   const issueNext = (accountId: string, now: Date): Promise<store.InvoiceRow | undefined> =>
     store.inTransaction(db, async (trx) => {
       const closed = monthStart(new Date(now.getTime() - SETTLED_MS), zone);
@@ -111,8 +111,8 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     },
 
     /**
-     * Refunds credits of an invoice by a credit note: the ledger and the note say so at once. Throws
-     * `invoice_not_found` and `validation_failed`; the same key returns the existing note.
+     * Refunds credits of an invoice: one transaction writes the ledger and a credit note. Throws `invoice_not_found`
+     * and `validation_failed`; the same key returns the existing note.
      */
     correct: ({ invoiceId, credits, reason, key, also }: Correction, now: Date): Promise<store.InvoiceRow> =>
       store.inTransaction(db, async (trx) => {

@@ -106,9 +106,7 @@ function createPen(doc: Doc, findFace: FaceOf) {
   };
 }
 
-/**
- * `added` is for letters that ours lack. Letters in neither font are shown as MISSING, and a note at the end says so.
- */
+/** `added` is for letters that ours lack. Letters in neither font are shown as MISSING, with a note at the end. */
 export async function renderPdf(source: Content, added?: AddedFont): Promise<Buffer> {
   const issued = new Date(`${source.issuedOn}T00:00:00Z`);
   const doc = new PDFDocument({

@@ -102,7 +102,7 @@ const TRIES = 3;
 const byText = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 export function createLedger(db: Db): Ledger {
-  /** One that lost a deadlock has changed nothing: it goes again, unless the caller's transaction went with it. */
+  /** Work that lost a deadlock has changed nothing: it is retried, unless the caller's transaction failed too. */
   async function attempt<T>(trx: Db | undefined, work: (on: Db) => Promise<T>): Promise<T> {
     for (let n = 1; ; n++) {
       try {

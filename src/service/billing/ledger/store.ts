@@ -173,7 +173,7 @@ export async function readStatement(
 ): Promise<StatementRow[]> {
   const numbered =
     range.where === undefined && skip > 0
-      ? // Without a gap, those to leave out are told by their numbers.
+      ? // Without a gap, numbers identify the entries to skip.
         range.ascending
         ? sql`e.number > ${skip}::bigint`
         : sql`e.number <= (select b.entries from loopstream.ledger_balances b where b.account = e.account) - ${skip}::bigint`
@@ -224,7 +224,9 @@ export interface FaultRow {
   expected: string | null;
 }
 
-/** The ledger, computed again from its entries alone: what differs, which is nothing unless somebody took the triggers away. */
+/**
+ * Recomputes the ledger from its entries alone. Returns what differs: nothing, unless somebody removed the triggers.
+ */
 export async function readLedgerFaults(db: Db): Promise<FaultRow[]> {
   const { rows } = await sql<FaultRow>`
     with sums as (

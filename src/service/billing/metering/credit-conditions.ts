@@ -34,7 +34,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
 
   async function applyCondition(stream: LoopStream, verdict: CreditVerdict, now: Date): Promise<void> {
     const { metadata, status } = stream;
-    // Before it can be counted it is not let on air.
+    // It stays off air until it can be counted.
     if (metadata.deletionTimestamp || findMissing(stream)) return;
     const condition = buildCondition(stream, verdict, graceSeconds, now);
     if (isSameCondition(findCondition(status?.conditions, CREDIT_CONDITION), condition)) return;
@@ -49,7 +49,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       const options = { fieldManager: FIELD_MANAGER_CREDIT, subresource: 'status' } as const;
       seen(await kube.apply(LOOPSTREAMS, namespace, patch, options));
     } catch (error) {
-      // It has gone meanwhile.
+      // It was deleted.
       if (!(error instanceof KubeError && (error.reason === 'NotFound' || error.reason === 'Conflict'))) throw error;
     }
   }

@@ -1,7 +1,7 @@
 /**
  * Computes how long the credit of an account lasts, and the effects on its streams:
  *
- * - it lasts: they may be on air. With less than a day left, and again with less than an hour, they say so (an Event).
+ * - it lasts: they may be on air. With less than a day left, and again with less than an hour, each gets an Event.
  * - it is used up: after the configured grace, those on air stop; none starts. Their condition CreditAvailable is False then,
  *   which the operator and schedules respect (spec.readinessGates).
  * - it is restored: the condition is True, and streams that should run start again by themselves.
@@ -20,11 +20,11 @@ import { isWanted, type Phase } from '../../../core/resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
 import { type CountedSession, toTenths } from './session-charges.ts';
 
-/** Hours of credit left at which streams say so, the most first. */
+/** Hours of credit left that raise an Event, the most first. */
 export const WARN_HOURS = [24, 1] as const;
 /** A minute of all that is meant to be on air: what is left over when a stream has stopped is less. */
 const RESUME_SECONDS = 60n;
-/** A crossing is over when so much more than it is left again, so that one that goes to and fro says it once. */
+/** A warning can recur once this factor of its time is left again, so that small changes warn once. */
 const WARN_AGAIN = 1.05;
 
 const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
@@ -105,7 +105,7 @@ export interface CreditVerdict {
   warnedHours: number | undefined;
   /** The warning to send now: less than so many hours are left. */
   warn: number | undefined;
-  /** Whether the time after it was used up is over. */
+  /** Whether the grace since exhaustion is over. */
   isOver: boolean;
 }
 

@@ -27,7 +27,7 @@ import {
 } from './session-charges.ts';
 import * as store from './store.ts';
 
-/** Streams in one transaction: enough to be quick, few enough that who waits for one of them does not wait for long. */
+/** Streams in one transaction: enough to be quick, few enough to block others only briefly. */
 const BATCH = 250;
 /** Transactions at once: the work is the database's, each of whose connections has one processor at most. */
 const AT_ONCE = 2;
@@ -35,9 +35,9 @@ const AT_ONCE = 2;
 export interface Meter {
   /** Counts the sessions of these streams. Concurrent counts of another process are awaited and left alone. */
   count(streams: readonly LoopStream[], signal: AbortSignal): Promise<void>;
-  /** Whether all that is in the book of this stream, as it is here, is counted. */
+  /** Whether all sessions in this object of the stream are counted. */
   isCounted(stream: LoopStream): boolean;
-  /** Seconds that stand in the books and are not known to be counted. */
+  /** Reported seconds that are not known to be counted. */
   uncountedSeconds(streams: readonly LoopStream[]): number;
 }
 
@@ -54,7 +54,7 @@ export interface MeterDeps {
   prices: PriceList;
   /** How long streams stay on air after the credit was used up, and all streams of an account: what they use then is owed. */
   grace?: { seconds: number; ofAccount: (accountId: string) => readonly LoopStream[] };
-  /** Hears of what was counted. */
+  /** Receives what was counted. */
   onCounted?: (what: CountedSum) => void;
   clock?: Clock;
 }
@@ -143,7 +143,7 @@ export function createMeter({ db, ledger, prices, grace, onCounted, clock = syst
   return {
     isCounted,
     async count(streams, signal) {
-      // All take balances in the same order, so that nobody waits for whom he holds up, and few wait for one another.
+      // All transactions lock balances in the same order, so that none deadlock and few wait for one another.
       const left = uncounted(streams).sort((a, b) => compare(findAccount(a) ?? '', findAccount(b) ?? ''));
       const batches = Array.from({ length: Math.ceil(left.length / BATCH) }, (_, i) =>
         left.slice(i * BATCH, (i + 1) * BATCH),

@@ -111,7 +111,7 @@ function selectPlayed({ entry, played }: CountInput): readonly Played[] {
 function splitTime(given: CountInput, tenths: number, from: number, to: number): TimePiece[] {
   const { fallback, prices } = given;
   const seen = selectPlayed(given);
-  // Before it was seen for the first time it played what it was seen with then.
+  // Before its first sighting it played the profile of that sighting.
   const profileAt = (at: number) =>
     (seen.findLast(({ since }) => since.getTime() <= at) ?? seen[0])?.profile ?? fallback;
   const profiles = new Set([...seen.map(({ profile }) => profile), fallback]);
@@ -191,8 +191,8 @@ export function countEntry(given: CountInput): Posting | undefined {
 }
 
 /**
- * Up to which session all are closed, where the book is counted: what may be acknowledged. undefined when there is nothing to
- * say that has not been said.
+ * The last session that may be acknowledged once all are counted: all up to it are closed. undefined when it is
+ * acknowledged already.
  */
 export function findAcknowledgeable(
   sessions: readonly Session[],

@@ -51,8 +51,8 @@ export async function readCounted(db: Db, ranges: readonly Range[]): Promise<Cou
 }
 
 /**
- * Holds the streams for the rest of the transaction: another meter waits for its end, and reads what it left. A session alone
- * would be too little, as several may have become one for one of them and not for the other. All take them in the same order.
+ * Locks the streams until the transaction ends: another meter waits, and then reads the result. Locks of sessions would
+ * not do, since only one of two meters may see several as joined. All lock in the same order.
  */
 export async function holdStreams(
   trx: Db,

@@ -30,7 +30,7 @@ export function findMissing({ metadata, spec }: LoopStream): { finalizers?: stri
   return Object.keys(lacks).length > 0 ? lacks : undefined;
 }
 
-/** Whether nothing more will be added to the book of a deleted stream: the operator let it go when the last pod was gone. */
+/** Whether the sessions of a deleted stream are final: the operator removes its finalizer after the last pod. */
 export const isOver = ({ metadata, status }: LoopStream): boolean => {
   const { deletionTimestamp, finalizers = [] } = metadata;
   if (deletionTimestamp === undefined || !finalizers.includes(COUNT_FINALIZER)) return false;
@@ -58,7 +58,7 @@ export function createStreamMarks(kube: Kube, onWrite: (stream: LoopStream) => v
     if (stream) onWrite(stream);
   };
   return {
-    /** Before there is credit for it: so no second of it can be lost with it. True when it has all that it needs. */
+    /** Adds missing finalizers and gates before there is credit, so that no second is lost. False if outdated. */
     async take(stream: LoopStream): Promise<boolean> {
       const lacks = findMissing(stream);
       if (!lacks) return true;
@@ -73,7 +73,7 @@ export function createStreamMarks(kube: Kube, onWrite: (stream: LoopStream) => v
       return taken !== undefined;
     },
 
-    /** Only of a stream whose book, as it is here, is counted. */
+    /** Only when all sessions in this object are counted. */
     async acknowledge({ metadata, status }: LoopStream): Promise<void> {
       const last = findAcknowledgeable(status?.sessions ?? [], status?.acknowledgedSession);
       if (last === undefined) return;
@@ -88,7 +88,7 @@ export function createStreamMarks(kube: Kube, onWrite: (stream: LoopStream) => v
       reportWrite(await unlessPassed(kube.apply(LOOPSTREAMS, namespace, patch, options)));
     },
 
-    /** Lets a deleted stream go whose book, as it is here, is over and counted. */
+    /** Removes a deleted stream's finalizer after its last session is billed. */
     async release({ metadata }: LoopStream): Promise<void> {
       const { name, namespace = '', resourceVersion, finalizers = [] } = metadata;
       const left = finalizers.filter((finalizer) => finalizer !== COUNT_FINALIZER);

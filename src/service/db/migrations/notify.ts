@@ -64,7 +64,7 @@ const STATEMENTS = [
     `select 'deposit', 'updated', d.id, d.account_id from loopstream.crypto_deposits d where d.id = new.deposit_id`,
   ),
   trigger('insert or update on loopstream.crypto_payments', 'tell', '', 'tell_deposit'),
-  // With each block, payments on their way have one more that says so.
+  // Each block adds a confirmation to pending payments.
   telling(
     'tell_confirmations',
     `select distinct 'deposit', 'updated', d.id, d.account_id from loopstream.crypto_payments p

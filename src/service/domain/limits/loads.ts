@@ -15,7 +15,7 @@ const MISSING_MS = 10_000;
 const MAX_KEPT = 1500;
 
 export interface LoadLimit {
-  /** Calls `read`, which returns whether there is such an object, unless it would be one of too many that there are not. */
+  /** Calls `read`, which returns whether the object exists, unless the account has asked for too many missing ones. */
   load(accountId: string, id: string, read: () => Promise<boolean>): Promise<void>;
 }
 

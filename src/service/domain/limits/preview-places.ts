@@ -15,7 +15,7 @@ export interface PreviewLimits {
   seconds: number;
 }
 
-/** Longest wait for a place that another account gives up. */
+/** Longest wait for a place of another account. */
 const WAIT_MS = 1_000;
 /** A viewer that takes nothing for this long is disconnected. */
 export const STALL_MS = 15_000;

@@ -244,7 +244,7 @@ function documentLoader(app: FastifyInstance, { documents, authLimits: { registr
     for (const count of plan === 'fetch' ? counts : []) {
       const counted = await count(request);
       if (counted.isAllowed || !counted.isExceeded) continue;
-      // A client that was let in before goes on with what is kept of it.
+      // A known client continues with its stored registration.
       if (path !== '/oauth2/authorize') return;
       const seconds = Math.ceil(counted.ttl / 1000);
       void reply.header('retry-after', seconds);

@@ -50,7 +50,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
       if (!principal) throw new Error('A request was not authenticated before its handler.');
       return servers.serve(principal);
     },
-    // Lists never change, and the capabilities say so: a subscription is acknowledged as empty, and ends at once.
+    // Lists never change, as the capabilities state: a subscription is acknowledged as empty, and ends at once.
     { onerror: (err) => log.debug({ err }, 'an MCP message was rejected') },
   );
   app.addHook('preClose', handler.close);

@@ -119,8 +119,8 @@ export function createAgentServers(deps: AgentDeps) {
 
   return {
     /**
-     * Throws if the principal lacks a scope for a message, so that its client can request more (RFC 6750). More scopes do not help
-     * a suspended account: the tool's result says so, in words for the caller.
+     * Throws if the principal lacks a scope for a message, so that its client can request more (RFC 6750). More scopes
+     * do not help a suspended account: the tool's result explains that to the caller.
      */
     require(principal: Principal, body: unknown): void {
       const isCall = (body as { method?: unknown } | null)?.method === 'tools/call';

@@ -2,7 +2,7 @@
 import { systemClock } from '../../../core/lib/clock.ts';
 import type { ToolCall } from './tool.ts';
 
-/** Most clients give up a silent call after a minute. */
+/** Most clients abort a silent call after a minute. */
 const BEAT_MS = 5_000;
 /** Each progress value must exceed the one before (MCP, Progress). */
 const STEP = 0.001;

@@ -29,7 +29,7 @@ import { listUploads } from '../../domain/uploads/holders.ts';
 import { listNamespaces } from '../../settings/settings.ts';
 import type { ProcessContext } from './context.ts';
 
-/** Time limit of a request to Kubernetes, long before clients and proxies give up. */
+/** Time limit of a request to Kubernetes, well below those of clients and proxies. */
 const TIMEOUT_MS = 10_000;
 
 export function openKube({ config, lifecycle, metrics }: ProcessContext): Kube {

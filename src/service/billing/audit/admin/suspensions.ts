@@ -48,7 +48,7 @@ export function createSuspensions({ db, streams, patch, log, lookMs = LOOK_MS }:
       const change = suspensionPatch(stream, locked.has(stream.metadata.labels?.[ACCOUNT_LABEL] ?? ''));
       if (change === undefined || stopping.signal.aborted) continue;
       const { name } = stream.metadata;
-      // Another server may have been first, or the stream gone: the next look tells.
+      // Another server may be first, or the stream deleted: the next run sees.
       await patch(stream, change).catch((err) =>
         log.warn({ err, stream: name }, 'a stream could not be suspended or resumed'),
       );
