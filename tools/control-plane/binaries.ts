@@ -23,7 +23,7 @@ export interface BinariesOptions {
   /** Told at each step that takes long, e.g. `linking kube-apiserver (2 of 5)`. */
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;
-  /** Makes the named programs in `dir`; the build from Go modules unless told. */
+  /** Makes the named programs in `dir`; the build from Go modules by default. */
   build?: typeof buildPrograms;
 }
 

@@ -33,7 +33,7 @@ export interface ControlPlaneOptions {
   log: Logger;
   /** 0 or undefined takes a free one; one that is taken is a ConfigError. */
   ports?: Partial<ControlPlanePorts>;
-  /** Address of the API server; 127.0.0.1 unless told. etcd never leaves 127.0.0.1. */
+  /** Address of the API server; 127.0.0.1 by default. etcd never leaves 127.0.0.1. */
   host?: string;
   /** For tests: etcd does not wait for the disk, and a power cut may lose everything. */
   unsafeNoFsync?: boolean;

@@ -10,7 +10,7 @@ import { buildPrograms } from './gobuild.ts';
 
 interface GoProgram {
   goPackage: string;
-  /** For what the program tells of itself; nothing of it unless told. */
+  /** Flags of Go's linker; none by default. */
   linkerFlags?: string;
 }
 

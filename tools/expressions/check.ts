@@ -1,6 +1,7 @@
 /**
- * Checks that every regular expression of `src/` takes linear time on any text (ambiguity.ts). An expression that reads no stranger's text, or
- * a short one, says so in a comment before it: `// linear-time: a name has at most 200 characters.` Arguments are files; without any, all of `src/`.
+ * Checks that every regular expression of `src/` takes linear time on any text (ambiguity.ts). An expression that reads
+ * no stranger's text, or a short one, has a comment before it: `// linear-time: a name has at most 200 characters.`
+ * Arguments are files; without any, all of `src/`.
  */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';

@@ -27,7 +27,7 @@ const registered = (registry: Registry): Omit<DocumentedMetric, 'roles'>[] =>
 
 const readType = (metric: object): string => metric.constructor.name.toLowerCase();
 
-/** Ours first, then what Node tells of its process, each where its name puts it. */
+/** Ours first, then those of Node's process, each where its name puts it. */
 export function allMetrics(): DocumentedMetric[] {
   const api = createHttpMetrics();
   api.showPools({});

@@ -41,7 +41,7 @@ function lowPriorityBuild({ env, lifecycle, state }: Surroundings, script: strin
   };
 }
 
-/** Builds it where this machine and user can, and says so at the begin and at the end. Never rejects. */
+/** Builds it where this machine and user can, and reports its start and its end. Never rejects. */
 export async function buildSenderBehind(surroundings: Surroundings, script = SENDER_SCRIPT): Promise<void> {
   const { env, lifecycle, progress } = surroundings;
   const { signal } = lifecycle;

@@ -25,7 +25,7 @@ export interface PostgresOptions {
   supervisor?: Supervisor;
   /** The directory of process records; `dataDir` by default. */
   stateDir?: string;
-  /** `<dataDir>/postgres.log` unless told. */
+  /** `<dataDir>/postgres.log` by default. */
   logFile?: string;
   /** The directory of the Unix socket; none by default (its path may have 107 characters at most). */
   socketDir?: string;

@@ -1,7 +1,7 @@
 /** Prints progress lines for humans: the current step, and at its end how long it took. */
 
 export interface Progress {
-  /** Runs `work` as one step; `detail` may be told while it runs. */
+  /** Runs `work` as one step; `detail` describes its progress. */
   step<T>(title: string, work: (detail: (text: string) => void) => Promise<T>): Promise<T>;
   say(line: string): void;
   /** Resolves when no step runs. */

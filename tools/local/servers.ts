@@ -90,7 +90,7 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
         defaults: { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true', LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true' },
         wiring: {
           LOOPSTREAM_IMAGE: IMAGE,
-          // It is the only one, and one that is started again need not wait for the one before.
+          // It is the only operator, and a restarted one need not wait for a lease.
           LOOPSTREAM_LEADER_ELECTION: 'false',
           LOOPSTREAM_STORAGE_VOLUME: JSON.stringify({ hostPath: { path: state.path('storage'), type: 'Directory' } }),
           // With --operator-only nobody counts.

@@ -29,7 +29,7 @@ export class ContainerLog {
     this.#append(this.#splitters[stream].records(chunk, this.#now().toISOString()));
   }
 
-  /** No more will come: those who follow are told so. */
+  /** Ends the log and its followers' reading. */
   end(): void {
     const time = this.#now().toISOString();
     this.#append([...this.#splitters.stdout.end(time), ...this.#splitters.stderr.end(time)]);
@@ -39,7 +39,7 @@ export class ContainerLog {
     this.#listeners.clear();
   }
 
-  /** Hears each record from now on, and `undefined` when there will be no more. Answers a function that ends it. */
+  /** Passes each new record to `listener`, and `undefined` at the end. Returns a function that unsubscribes. */
   follow(listener: (record: Buffer | undefined) => void): () => void {
     if (this.#fd === undefined) listener(undefined);
     else this.#listeners.add(listener);

@@ -67,9 +67,9 @@ export class ContainerProcess {
   }
 
   /**
-   * Asks the first process to end (SIGTERM, or what is given), as container runtimes do, and kills its group after `graceMs`:
-   * what it started is its own to end, in its own time. Repeating it can only bring the end closer.
-   * A container whose processes cannot be killed stays, as on any node, until the system lets them go.
+   * Asks the first process to end (SIGTERM, or what is given), as container runtimes do, and kills its group after
+   * `graceMs`: what it started is its own to end, in its own time. Repeating it can only bring the end closer. A
+   * container whose processes cannot be killed stays, as on any node, until the kernel ends them.
    */
   terminate(graceMs: number, how: 'SIGTERM' | 'SIGINT' = 'SIGTERM'): void {
     const pid = this.#pid;

@@ -67,7 +67,7 @@ export class ContainerRunner {
     this.#place = place;
     this.#dir = join(place.podDir, spec.name);
     const [last] = record.terminations;
-    // This agent has ended what an earlier one left running: how it would have ended nobody knows, what it had to say is there.
+    // This agent has ended what an earlier one left running: its exit is unknown, but its message is there.
     const said = last?.reason === UNKNOWN_END ? readOrEmpty(this.#messageFile) : Buffer.alloc(0);
     if (last && said.length > 0) last.message = said.subarray(0, MAX_TERMINATION_MESSAGE_BYTES).toString('utf8');
   }
@@ -86,7 +86,7 @@ export class ContainerRunner {
     return backoffMs(this.record.restartsInARow);
   }
 
-  /** The log of this run or the one before; `live` while lines may still come. Undefined when there was no such run. */
+  /** The log of this or the previous run; `live` while lines may still come. Undefined when there was no such run. */
   log(previous: boolean): { file: string; live: ContainerLog | undefined } | undefined {
     const run = this.record.starts - 1 - (previous ? 1 : 0);
     if (run < 0) return undefined;
@@ -139,7 +139,7 @@ export class ContainerRunner {
     void setNice(pid, nice);
   }
 
-  /** It will not be started again: what shows is how it ended, not what it waits for. */
+  /** It will not be started again: its status shows how it ended, and no wait. */
   giveUp(): void {
     if (!this.running && this.record.terminations.length > 0) this.record.waiting = undefined;
   }

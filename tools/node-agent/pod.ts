@@ -63,7 +63,7 @@ export class PodWorker {
   #failed: { reason: string; message: string } | undefined;
   /** The pod has come to its end: nothing is started any more. */
   #over: boolean;
-  /** It had come to its end before this agent: its status stays as it is. */
+  /** It had ended before this agent began: its status stays as it is. */
   readonly #overBefore: boolean;
   #mounted = false;
   #mountAt = 0;
@@ -205,7 +205,7 @@ export class PodWorker {
   }
 
   #terminateAll(pod: Pod, graceMs: number): boolean {
-    // With the agent goes the machine, as far as its pods can tell: nobody is to take over from them, so none is to linger.
+    // To its pods, a stopping agent is a stopping machine: no pod takes over from them, so none should linger.
     const how = this.#halted ? 'SIGINT' : 'SIGTERM';
     const sidecars = this.#sidecars;
     const others = this.#runners.filter((runner) => !sidecars.includes(runner));

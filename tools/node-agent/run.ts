@@ -45,7 +45,7 @@ export interface NodeOptions {
   images: Readonly<Record<string, readonly string[]>>;
   /** Path in an image, for pods that name it in their command → the file of this machine that stands for it. */
   imageFiles?: Readonly<Record<string, string>>;
-  /** Returns the variables of the images at each start of a container; none unless told. */
+  /** Returns the variables of the images at each start of a container; none by default. */
   imageEnvironment?: () => Readonly<Record<string, string>>;
   /** The range of the pods' loopback addresses; 127.16.0.0/16 by default. */
   podCidr?: string;
@@ -53,11 +53,11 @@ export interface NodeOptions {
   tls: ServerOptions['tls'];
   /** Port of the kubelet API; 0, a free port, by default. */
   port?: number;
-  /** InternalIP 127.0.0.1 unless told. */
+  /** InternalIP 127.0.0.1 by default. */
   addresses?: NodeFacts['addresses'];
-  /** Kubernetes quantities; the machine's own and 110 pods unless told. */
+  /** Kubernetes quantities; the machine's own and 110 pods by default. */
   capacity?: NonNullable<NodeFacts['capacity']>;
-  /** PATH of the containers; the directory of this Node and the system's usual ones unless told. */
+  /** PATH of the containers; the directory of this Node and the system's usual ones by default. */
   path?: string;
   /** Give all containers the same share of the processors; by default in proportion of their requests. */
   equalShares?: boolean;

@@ -115,7 +115,7 @@ function parseQuery(params: URLSearchParams): LogQuery {
   };
 }
 
-/** A reader that does not read is let go at this point, so that it cannot hold the log in memory. */
+/** A reader that does not read is disconnected here, so that it cannot hold the log in memory. */
 const MAX_BEHIND_BYTES = 8 * 2 ** 20;
 
 function sendLog(worker: PodWorker, container: string, params: URLSearchParams, response: ServerResponse): void {

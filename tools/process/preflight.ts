@@ -21,7 +21,7 @@ export type NeededProgram = { aptPackage: string } & (
 );
 
 export interface PreflightOptions {
-  /** PATH, and what apt-get needs of proxies; this process's environment unless told. */
+  /** PATH, and what apt-get needs of proxies; this process's environment by default. */
   env?: Record<string, string | undefined>;
   onProgress?: ((step: string) => void) | undefined;
   signal?: AbortSignal | undefined;

@@ -39,7 +39,7 @@ export interface ChildSpec {
   logFile: string;
   /** The directory of the child's record, as for `sweepLeftovers`. */
   stateDir: string;
-  /** How it is asked to stop; SIGTERM unless told (Postgres: SIGINT). */
+  /** How it is asked to stop; SIGTERM by default (Postgres: SIGINT). */
   stopSignal?: NodeJS.Signals;
   uid?: number;
   gid?: number;
@@ -58,7 +58,7 @@ export interface Child {
   readonly name: string;
   readonly pid: number;
   readonly exited: Promise<ChildExit>;
-  /** Asks, and after `graceMs` (5 s unless told) kills it with all it started. Resolves when it is gone; safe to repeat. */
+  /** Asks, and after `graceMs` (5 s by default) kills it with all it started. Resolves once gone; safe to repeat. */
   stop(graceMs?: number): Promise<void>;
 }
 

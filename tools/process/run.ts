@@ -14,7 +14,7 @@ export interface CommandOptions {
   /** The command's whole environment; a bare command name is looked up in its PATH. */
   env: Record<string, string | undefined>;
   cwd?: string;
-  /** The command is killed after this; 30 s unless told. */
+  /** The command is killed after this; 30 s by default. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
   /** Written to its standard input. */

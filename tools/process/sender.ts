@@ -31,7 +31,7 @@ export interface EnsureSenderOptions {
   build?: BuildSender;
   /** Ends the wait for another process that builds it. */
   signal?: AbortSignal;
-  /** The directory of all caches, as in the environment unless told. */
+  /** The directory of all caches, as in the environment by default. */
   cacheDir?: string;
 }
 

@@ -27,7 +27,7 @@ export interface Part {
   readonly started: Promise<void>;
   /** Resolves once the part serves, at once if it does now. */
   untilServing(): Promise<void>;
-  /** Ends the part for good, also while it is being started again. `graceMs` is 5 s unless told. */
+  /** Ends the part for good, also while it is being started again. `graceMs` is 5 s by default. */
   stop(graceMs?: number): Promise<void>;
 }
 
@@ -173,7 +173,7 @@ class SupervisedPart implements Part {
     await prepare?.();
     this.#child = await spawnChild(this.#spec);
     const { exited } = this.#child;
-    // It was told to stop while it was being started.
+    // A stop was requested while it was starting.
     if (this.#isOver) await this.#child.stop(this.#graceMs);
     const ended = new AbortController();
     void this.#watch(AbortSignal.any([ended.signal, this.#stopping.signal]));

@@ -5,5 +5,5 @@ export function setFollows(now: boolean): void {
   follows = now;
 }
 
-/** For `refetchInterval`: nothing is asked for by the clock while changes are heard of; while they are not, every `ms`. */
+/** For `refetchInterval`: polls every `ms` only while the feed of changes is down. */
 export const unlessFollowed = (ms: number) => (): number | false => (follows ? false : ms);

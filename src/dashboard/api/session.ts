@@ -54,7 +54,7 @@ export interface Who {
   readonly key: string | undefined;
   /** Undefined until the server has been asked; null when nobody has signed in. */
   readonly person: Person | null | undefined;
-  /** The person's session has ended while they were at work. The page stays as it is until they are back. */
+  /** The session ended while the person used the page. The page stays as it is until they are back. */
   readonly isOver: boolean;
   /** Why the last session ended, for the sign-in card. */
   readonly notice: string | undefined;
@@ -88,9 +88,9 @@ export class PageSession {
   }
 
   /**
-   * Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. Any page may link here
-   * with a key of its maker, in whose account the user would go on. So the user is asked first, but for the page of this machine where nobody
-   * has signed in.
+   * Takes the key out of the address, if there is one; also when a person pastes such an address into an open page. Any
+   * page may link here with its maker's key, and the user would continue in that account. So the user has to confirm,
+   * except on a local page where nobody has signed in.
    */
   adopt(host: Pick<SessionHost, 'hash' | 'replaceHash'>): boolean {
     const { key, rest } = keyFromFragment(host.hash);

@@ -20,7 +20,7 @@ const PAUSE: Backoff = { baseMs: 300, maxMs: 5_000 };
 const GOOD_MS = 10_000;
 /** A tab that nobody looks at for this long gives its connection back. */
 const HIDDEN_MS = 60_000;
-/** Events are written a moment after the change that they tell of. */
+/** Each event is written a moment after its change. */
 const LATE_MS = 1_500;
 
 /** Resolves when somebody looks at the page. */

@@ -70,9 +70,9 @@ export function createStreamFollower({ queries, api, space, signal }: StreamFoll
     const predicate = (one: Query) => one === query;
     const read = async () => {
       const wasReading = query.state.fetchStatus === 'fetching';
-      // Somebody may have asked for the next page, which another read of the list would cancel.
+      // Another read of the list would cancel a request for its next page.
       await queries.invalidateQueries({ predicate }, { cancelRefetch: false });
-      // A next page that was asked for meanwhile has taken the place of this read.
+      // A request for the next page has replaced this read.
       if (query.isActive() && (wasReading || query.state.fetchMeta?.fetchMore)) readList(query);
     };
     space(query.queryHash, read, findSpacing([query]));

@@ -25,7 +25,7 @@ const isGone = (error: unknown): boolean => error instanceof ProblemError && err
 export function DeleteDialog({ noun, name, children, holders, remove, onClose, onDone }: DeleteProps) {
   const asked = useRef(false);
   const { mutate, error, isPending } = useMutation({
-    // A thing that somebody else has deleted meanwhile is as gone as was asked for.
+    // A thing that somebody else has deleted counts as deleted.
     mutationFn: () => remove().catch((failure: unknown) => (isGone(failure) ? undefined : Promise.reject(failure))),
     onSuccess: onDone,
     onSettled: () => {

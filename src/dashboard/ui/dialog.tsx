@@ -6,7 +6,7 @@ interface DialogProps {
   title: string;
   children: ReactNode;
   onClose: () => void;
-  /** Something is on its way: it stays until that is over. */
+  /** A request runs: the dialog stays until it ends. */
   busy?: boolean;
   wide?: boolean;
 }

@@ -37,7 +37,7 @@ interface Made {
   network: boolean;
 }
 
-/** The configuration of the cluster. From 1.35 on, kubelet starts on version 1 of cgroups only where it is told to. */
+/** The configuration of the cluster. From 1.35 on, kubelet starts on version 1 of cgroups only with this setting. */
 const kindConfig = ({ CgroupVersion }: EngineInfo): string =>
   stringify({
     kind: 'Cluster',

@@ -35,7 +35,7 @@ const lastLine = (text: string): string => text.trim().split('\n').at(-1)?.trim(
 
 /** Returns the commands. Each resolves to its standard output, and rejects with the end of its complaint. */
 export function createCommands({ all }: Pick<LocalEnvironment, 'all'>): Commands {
-  // kind would take podman where a variable of the user's says so, and older clients build without BuildKit unless told.
+  // A variable of the user's may make kind take podman, and older clients build without BuildKit by default.
   const env = { ...(all as Record<string, string>), KIND_EXPERIMENTAL_PROVIDER: 'docker', DOCKER_BUILDKIT: '1' };
   const command = (program: Command) => async (args: readonly string[], options?: Options) => {
     const { ok, stdout, stderr } = await run(program, args, { timeoutMs: 60_000, ...options, env });

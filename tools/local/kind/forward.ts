@@ -14,7 +14,7 @@ export async function forward(from: Address, to: Address): Promise<() => Promise
   const server = createServer((client) => {
     const upstream = connect(to);
     for (const socket of [client, upstream]) open.add(socket.setNoDelay(true).once('close', () => open.delete(socket)));
-    // An end that breaks ends the other one; there is nobody else to tell.
+    // An end that breaks ends the other one; nobody else needs the error.
     pipeline(client, upstream, () => undefined);
     pipeline(upstream, client, () => undefined);
   });

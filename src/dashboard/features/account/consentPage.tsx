@@ -91,7 +91,7 @@ const getLead = (client: AskingClient | undefined): string | undefined =>
 
 function Asking({ wish, person }: { wish: ConsentRequest; person: Person }) {
   const session = useSession();
-  // From here on the program is told of the end, whichever it is.
+  // From here on the program receives the outcome in any case.
   useEffect(() => keepPendingRequest(undefined), []);
   const [gone, setGone] = useState(false);
   const client = useQuery({ queryKey: ['client', wish.clientId], queryFn: () => authApi.client(wish.clientId) });

@@ -1,4 +1,4 @@
-/** A session that ended while somebody was at work: they sign in over the page, which stays as it is with all that was typed. */
+/** Signs a person in again whose session ended in use, over the page, which keeps all that was typed. */
 import { Button } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
@@ -11,7 +11,7 @@ import { AddressField, PasswordField, Problem, useFields } from './fields.tsx';
 import { PasswordlessSignIn } from './passwordless.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
-/** Gives the page back to its person. The owner of another passkey is not let in here: the page is not theirs. */
+/** Gives the page back to its person. A sign-in to another account is refused: the page is not theirs. */
 function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
   const queries = useQueryClient();

@@ -88,7 +88,7 @@ export function useAssets() {
   return useQuery({ queryKey: [...all, 'assets'], queryFn: ({ signal }) => crypto.assets({ signal }) });
 }
 
-/** How soon it is asked for again. Nobody tells that a quote has expired: the clock does. */
+/** Milliseconds until the next read. No event reports that a quote has expired. */
 function nextLook(deposit: CryptoDeposit | undefined): number | false {
   if (deposit?.state === 'credited') return false;
   const unheard = unlessFollowed(PAYING_MS)();

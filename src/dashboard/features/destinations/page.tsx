@@ -16,8 +16,8 @@ import { DestinationRow } from './row.tsx';
 const EDIT = 'edit ';
 
 /**
- * The destination that a form is about. It stays with it, also where it is deleted elsewhere meanwhile (`isGone`), so that what
- * was typed can be read. Without one and gone, the address leads to none.
+ * The destination of a form. It stays after a deletion elsewhere (`isGone`), so that typed text can still be read.
+ * Without one and gone, the address leads to none.
  */
 function useEdited(destinations: readonly Destination[] | undefined, opened: string | undefined) {
   const last = useRef<Destination>(undefined);

@@ -4,7 +4,7 @@ import type { Destination } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 
-/** While changes are not heard of. */
+/** While the feed is down. */
 const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const all = ['destinations'] as const;
@@ -20,7 +20,7 @@ export function useDestinations() {
   });
 }
 
-/** One that is not among those that were read: it may be on a later page, or be gone. */
+/** A destination that the list lacks: it may be on a later page, or be deleted. */
 export function useDestination(id: string, enabled: boolean) {
   const api = useApi();
   return useQuery({

@@ -1,6 +1,6 @@
 /**
- * The first minute of an upload, to be played as a film is: with its own controls, from the beginning, to its end. To ask for
- * one that there is not has it prepared, and the upload tells when it is ready.
+ * Plays the first minute of an upload from its beginning to its end, with controls. A request for a missing one starts
+ * its preparation, and the upload shows when it is ready.
  */
 import { Loader } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
@@ -48,7 +48,7 @@ async function play(
   Promise.resolve(player.play()).catch(() => undefined);
 }
 
-/** `upload`: as it is now, so that one sees it as soon as there is something to see. */
+/** `upload`: its current state, so that the clip plays as soon as it is ready. */
 export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () => void }) {
   const { objectID, name, preview } = upload;
   const api = useApi();

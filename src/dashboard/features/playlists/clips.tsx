@@ -83,7 +83,7 @@ function buildAnnouncements(entries: readonly PlaylistEntry[], uploads: UploadsB
   const pickedUp = (key: unknown): string => `${getName(key)} is picked up, at place ${formatPlace(key)}.`;
   return {
     onDragStart: ({ active }) => pickedUp(active.id),
-    // It is told to be above itself at once, which must not be said in place of the first.
+    // It is first above itself, which must not replace the first announcement.
     onDragOver: ({ active, over }) => {
       if (!over) return undefined;
       return over.id === active.id ? pickedUp(active.id) : `${getName(active.id)} is at place ${formatPlace(over.id)}.`;

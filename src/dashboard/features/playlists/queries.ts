@@ -7,7 +7,7 @@ import { unlessFollowed } from '../../api/feed.ts';
 import type { LoadedStreams } from '../streams/loadedStreams.ts';
 import { playsPlaylist } from './playsPlaylist.ts';
 
-/** While changes are not heard of. */
+/** While the feed is down. */
 const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;

@@ -24,8 +24,8 @@ const isPlaylistDraft = (stored: unknown): stored is PlaylistDraft =>
   Array.isArray(stored.entries);
 
 /**
- * The changes to a playlist. Changes of others are taken up while there are none of mine; then mine stay, and it is told. They
- * are remembered until they are saved or discarded.
+ * Keeps the changes to a playlist until they are saved or discarded. Changes of others are adopted while there are none
+ * of mine; then mine stay, with a notice.
  */
 export function useEditing(playlist: Playlist): Editing {
   const {

@@ -3,7 +3,7 @@ import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { idsIn, withNames } from './names.ts';
 
-/** Query keys as elsewhere, so that what is known already is not asked for, and changes are heard of. */
+/** Query keys as elsewhere, so that known data is not requested again, and changes arrive. */
 const LOOKUPS: Record<string, { key: string[]; find: (api: Api, id: string) => Promise<{ name: string }> }> = {
   str: { key: ['stream'], find: (api, id) => api.stream(id) },
   upl: { key: ['uploads', 'one'], find: (api, id) => api.calls.uploads.get(id) },

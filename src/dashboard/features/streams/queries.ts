@@ -18,13 +18,13 @@ import { problemText } from '../../api/problem.ts';
 import { IssueLines } from './issues.tsx';
 import { INTENT_MS, isRunning, type PowerIntent, shownPhase } from './phase.ts';
 
-/** While no changes are heard of, so often is asked instead. */
+/** Polling intervals while the feed of changes is down. */
 const LIST_MS = 3000;
 const STREAM_MS = 2000;
 const EVENTS_MS = 5000;
 const READINESS_MS = 5000;
 const DESTINATIONS_MS = 30_000;
-/** Live numbers are no change of anything: they are asked for, while somebody looks at them. */
+/** Live numbers cause no events of change: they are polled while they are shown. */
 const STATS_MS = 2000;
 const PAGE_SIZE = 48;
 

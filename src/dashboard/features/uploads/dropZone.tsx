@@ -18,7 +18,7 @@ interface DropProps {
 /** Takes files that are dropped on it, or opens the browser's choice of files. */
 export function DropZone({ picker, onFiles }: DropProps) {
   const [over, setOver] = useState(false);
-  // Leaving a child of it is no leaving: the browser tells of each.
+  // Counts entered elements: the browser reports children too.
   const depth = useRef(0);
   const enter = (event: DragEvent) => {
     if (!holdsFiles(event)) return;

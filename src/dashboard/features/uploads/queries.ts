@@ -5,7 +5,7 @@ import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 
-/** While changes are not heard of. */
+/** While the feed is down. */
 const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;

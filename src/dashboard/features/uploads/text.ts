@@ -65,7 +65,7 @@ export function guessFileType({ name, type }: Pick<File, 'name' | 'type'>): Uplo
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
 }
 
-/** Failures of links: whether the upload has one is not told, so that the server has the last word. */
+/** Failures of links; the page does not know whether the upload has one, so the server decides. */
 export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
 
 /** `The server answered 503. Tried again at 12:05, given up at 12:30.` */

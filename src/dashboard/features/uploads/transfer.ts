@@ -21,7 +21,7 @@ export interface FileTransfer {
 /** A connection that is lost is waited for: some minutes, before a person is asked. Milliseconds. */
 const RETRY_DELAYS = [500, 1000, 2000, 4000, ...Array.from({ length: 30 }, () => 8000)];
 
-/** No answer, a busy server, or another request for the same upload that has not let go yet; all else is permanent. */
+/** No answer, a busy server, or a lock of another request for the same upload; all else is permanent. */
 const isPassing = (status: number): boolean => status === 0 || status === 409 || status === 429 || status >= 500;
 
 const readStatus = (error: Error | DetailedError): number | undefined =>
@@ -64,7 +64,7 @@ export async function beginTransfer(
     fingerprint: async () => computeFingerprint(file),
     removeFingerprintOnSuccess: true,
     onBeforeRequest: (request) => {
-      // The client forgets that it was stopped while it had not begun yet: such a request never goes out.
+      // The client forgets a stop that came before its start: such a request never goes out.
       if (paused) return new Promise<void>(() => undefined);
       if (request.getMethod() === 'POST') request.setHeader('Idempotency-Key', key);
       return undefined;
