@@ -2,6 +2,7 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { findFix } from '../../src/core/lib/codes/codes.ts';
 import { transcode } from '../../src/core/pods/prepare/transcode/transcode.ts';
 import { BrokenPromiseError } from '../../src/core/pods/rendition/frame-times.ts';
 import { DEFAULT_LIMITS } from '../../src/core/protocol/media-limits.ts';
@@ -39,7 +40,8 @@ describe('a file of a few bytes that lasts for years', () => {
   test('by frames that are far apart is refused, with its length and the limit', async () => {
     const spread = ['-vf', 'setpts=N*100000/TB', '-fps_mode', 'passthrough', '-video_track_timescale', '1'];
     const bomb = await makeFile('spread.mp4', ...picture('64x64', 'r=25:d=40'), '-enc_time_base', '1', ...spread);
-    await expect(importMedia(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s', 'playlist'));
+    await expect(importMedia(bomb)).rejects.toEqual(refusal('media_too_long', '99,900,000 s', '86,400 s'));
+    expect(findFix('media_too_long', 'uploadError')).toContain('playlist');
   });
 
   test.each([

@@ -33,7 +33,7 @@ export const commandLine = (program: Executable, args: readonly string[], needs?
   typeof program === 'string' ? [program, ...args] : program(args, needs);
 
 /** Beside the bundle in an image, in dist/ of a checkout. */
-const LAUNCHERS = ['../confine', '../../../dist/confine'].map((path) => join(import.meta.dirname, path));
+const LAUNCHERS = ['../confine', '../../../../dist/confine'].map((path) => join(import.meta.dirname, path));
 
 /** Variables that name files which libraries read. */
 const FILES_OF_LIBRARIES = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'FONTCONFIG_PATH'];
