@@ -67,6 +67,7 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
     tests: 'test/unit/tools/generate/chart/files.test.ts',
     data: ['crds/**', 'manifests/**', 'src/dashboard/favicon.svg', 'package.json', 'docs/settings.md'],
   },
+  { tests: 'test/system/clients/**', data: ['test/system/clients/**'] },
   // An image is built of the whole repository.
   { tests: 'test/cluster/**', data: ['**', '.*', '.*/**'] },
   // They start the product, which is built of all this.
