@@ -11,14 +11,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join, matchesGlob, relative, resolve } from 'node:path';
 import { openRepository, type Repository } from './inputs.ts';
-import { COMMON, DATA, KIND, LANES, LATER, type Lane } from './table.ts';
+import { COMMON, DATA, LANES, type Lane, LEFT_OUT } from './table.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-const listTests = ({ expand }: Repository, { tests }: Lane): string[] => {
-  const left = process.env.LOOPSTREAM_TEST_SCOPE === 'gate' ? [KIND, ...LATER] : [KIND];
-  return expand([tests]).filter((file) => !left.includes(file));
-};
+const listTests = ({ expand }: Repository, { tests }: Lane): string[] =>
+  expand([tests]).filter((file) => !LEFT_OUT.includes(file));
 
 function reachOf(repository: Repository, lane: Lane, tests: readonly string[]): Set<string> {
   const data = DATA.filter((row) => tests.some((test) => matchesGlob(test, row.tests))).flatMap((row) => row.data);

@@ -39,7 +39,7 @@ export interface ChildSpec {
   logFile: string;
   /** The directory of the child's record, as for `sweepLeftovers`. */
   stateDir: string;
-  /** How it is asked to stop; SIGTERM by default (Postgres: SIGINT). */
+  /** The signal that ends it; SIGTERM by default (Postgres: SIGINT). */
   stopSignal?: NodeJS.Signals;
   uid?: number;
   gid?: number;
