@@ -28,6 +28,12 @@ describe('the house is tidy', () => {
     expect(offenders(reads)).toEqual([]);
   });
 
+  test('in the domain, only stores ask Kubernetes', () => {
+    const asks = ({ path, text }: { path: string; text: string }) =>
+      path.startsWith('src/service/domain/') && !/(owned-resources|store)\.ts$/.test(path) && /\bKube\b/.test(text);
+    expect(offenders(asks)).toEqual([]);
+  });
+
   test('every file of src/ but the page begins with its purpose', () => {
     const silent = ({ path, text }: { path: string; text: string }) =>
       path.startsWith('src/') && !path.startsWith('src/dashboard/') && !/^(#![^\n]*\n)?\/\*\*/.test(text);

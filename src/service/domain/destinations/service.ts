@@ -3,19 +3,9 @@
  * resource's status contains their public part.
  */
 
-import { randomBytes } from 'node:crypto';
-import { SECRETS, type Secret } from '../../../core/kube/core.ts';
-import { type Kube, KubeError } from '../../../core/kube/types.ts';
 import type { Clock } from '../../../core/lib/clock.ts';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
-import {
-  ACCOUNT_LABEL,
-  MANAGED_BY,
-  MANAGED_BY_LABEL,
-  SECRET_CONTROL_KEY,
-  SECRET_FINALIZER,
-  SECRET_VERSION_ANNOTATION,
-} from '../../../core/resources/common/names.ts';
+import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { hasHidden } from '../../../core/resources/destination/ingest.ts';
 import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
 import type { DestinationStatus } from '../../../core/resources/destination/spec.ts';
@@ -26,12 +16,13 @@ import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
+import type { SecretStore } from './secret-store.ts';
 import { createTests } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
 
 export interface DestinationServiceDeps {
-  kube: Kube;
+  secrets: SecretStore;
   destinations: OwnedResources<Resource>;
   /** Needs the index `destination`. */
   streams: OwnedResources<LoopStream>;
@@ -50,43 +41,17 @@ const show = ({ metadata, spec, status }: Resource): Destination => ({
   createdAt: metadata.creationTimestamp,
 });
 
-const CONTROL_KEY_BYTES = 32;
-
 /** A new value for every change of a Secret makes the operator requeue the destination. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
 
 export function createDestinationService({
-  kube,
+  secrets,
   destinations,
   streams,
   quotas,
   allowPrivate,
   clock,
 }: DestinationServiceDeps) {
-  /** The Secret names no owner (SECRET_FINALIZER). */
-  const createSecret = async (accountId: string, owner: Resource, changes: SecretChanges) => {
-    const { namespace = '' } = owner.metadata;
-    const secret: Omit<Secret, 'spec'> = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      metadata: {
-        name: owner.spec.secretName,
-        namespace,
-        labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY },
-      },
-      type: 'Opaque',
-      // Kubernetes turns `stringData` into `data`, in a merge patch too.
-      stringData: { ...changes, [SECRET_CONTROL_KEY]: randomBytes(CONTROL_KEY_BYTES).toString('base64url') },
-    };
-    try {
-      await kube.create(SECRETS, namespace, secret as Secret);
-    } catch (error) {
-      // An earlier try of the same request created it.
-      if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
-      await kube.mergePatch(SECRETS, namespace, owner.spec.secretName, { stringData: changes });
-    }
-  };
-
   const writeStatus = (destination: Resource, status: DestinationStatus) =>
     destinations.patch(destination, { status }, { subresource: 'status' });
 
@@ -95,10 +60,26 @@ export function createDestinationService({
    * delete. This service leaves a Secret that it did not create.
    */
   const remove = async (destination: Resource) => {
-    const { name, namespace = '' } = destination.metadata;
-    if (destination.spec.secretName === name) await kube.delete(SECRETS, namespace, name);
+    if (destination.spec.secretName === destination.metadata.name) await secrets.delete(destination);
     await destinations.delete(destination);
     await destinations.release(destination, SECRET_FINALIZER);
+  };
+
+  const changeSecret = async (accountId: string, destination: Resource, changes: SecretChanges) => {
+    const patched = await secrets.patch(destination, changes);
+    if (patched === 'not managed')
+      throw new AppError(
+        'conflict',
+        'The API does not manage the Secret of this destination. Change it with kubectl, or create another destination.',
+      );
+    if (patched === 'patched') return;
+    // URL and key together can recreate the Secret, one of them cannot.
+    if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
+      throw new AppError(
+        'conflict',
+        'The Secret of this destination does not exist. Send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
+      );
+    await secrets.create(accountId, destination, changes);
   };
 
   const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
@@ -113,7 +94,7 @@ export function createDestinationService({
         }),
       );
       try {
-        await createSecret(accountId, destination, changes);
+        await secrets.create(accountId, destination, changes);
         return show(await writeStatus(destination, status));
       } catch (error) {
         await remove(destination).catch(() => undefined);
@@ -136,29 +117,7 @@ export function createDestinationService({
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
       await destinations.admit(accountId);
       const changesSecret = Object.keys(changes).length > 0;
-      if (changesSecret) {
-        const { secretName } = destination.spec;
-        const { namespace = '' } = destination.metadata;
-        try {
-          await kube.mergePatch(SECRETS, namespace, secretName, { stringData: changes });
-        } catch (error) {
-          // The chart's admission policy lets this service write only Secrets with its own names.
-          if (error instanceof KubeError && error.status === 403)
-            throw new AppError(
-              'conflict',
-              'The API does not manage the Secret of this destination. Change it with kubectl, or create another destination.',
-              { cause: error },
-            );
-          // Another client deleted the Secret. URL and key together can recreate it, one of them cannot.
-          if (!(error instanceof KubeError) || error.status !== 404) throw error;
-          if (changes.rtmpUrl === undefined || changes.rtmpKey === undefined)
-            throw new AppError(
-              'conflict',
-              'The Secret of this destination does not exist. Send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
-            );
-          await createSecret(accountId, destination, changes);
-        }
-      }
+      if (changesSecret) await changeSecret(accountId, destination, changes);
       const patch = {
         ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
         ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),

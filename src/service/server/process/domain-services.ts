@@ -5,6 +5,7 @@ import type { Kube } from '../../../core/kube/types.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../../core/resources/common/names.ts';
 import { createHistory } from '../../../core/resources/playlist/history.ts';
 import { createAccountService } from '../../domain/accounts/service.ts';
+import { createSecretStore } from '../../domain/destinations/secret-store.ts';
 import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
@@ -56,7 +57,13 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
     streams: createStreamService({ streams, references, quotas, paid: config.billing }),
-    destinations: createDestinationService({ kube, destinations, streams, quotas, allowPrivate }),
+    destinations: createDestinationService({
+      secrets: createSecretStore(kube),
+      destinations,
+      streams,
+      quotas,
+      allowPrivate,
+    }),
     uploads: createUploadService({
       uploads,
       streams,

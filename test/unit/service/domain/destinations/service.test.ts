@@ -1,8 +1,9 @@
 /** Tests what the service writes to the Secret of a destination, which it never reads. */
 import { expect, test } from 'vitest';
 import type { Secret } from '../../../../../src/core/kube/core.ts';
-import { KubeError, type Resource } from '../../../../../src/core/kube/types.ts';
+import { type Kube, KubeError, type Resource } from '../../../../../src/core/kube/types.ts';
 import type { Destination } from '../../../../../src/core/resources/destination/resource.ts';
+import { createSecretStore } from '../../../../../src/service/domain/destinations/secret-store.ts';
 import {
   createDestinationService,
   type DestinationServiceDeps,
@@ -51,7 +52,13 @@ function place() {
     },
   };
   const quotas = { make: (_: string, __: string, ___: object, make: () => unknown) => make() };
-  const deps = { kube, destinations, streams: {}, quotas, allowPrivate: false };
+  const deps = {
+    secrets: createSecretStore(kube as unknown as Kube),
+    destinations,
+    streams: {},
+    quotas,
+    allowPrivate: false,
+  };
   const service = createDestinationService(deps as unknown as DestinationServiceDeps);
   /** Makes the next request another try of an earlier one. */
   const retry = (id: number) => {

@@ -1,0 +1,63 @@
+/** Writes the Secrets of destinations, and never reads one. It is the only place of the domain that asks Kubernetes for Secrets. */
+
+import { randomBytes } from 'node:crypto';
+import { SECRETS, type Secret } from '../../../core/kube/core.ts';
+import { hasReason, type Kube, KubeError } from '../../../core/kube/types.ts';
+import {
+  ACCOUNT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  SECRET_CONTROL_KEY,
+} from '../../../core/resources/common/names.ts';
+import type { Destination } from '../../../core/resources/destination/resource.ts';
+import type { SecretChanges } from './secret-changes.ts';
+
+export type SecretStore = ReturnType<typeof createSecretStore>;
+
+/** Result of a patch: another client may have deleted the Secret, and the admission policy allows only this service's own. */
+export type SecretPatched = 'patched' | 'missing' | 'not managed';
+
+const CONTROL_KEY_BYTES = 32;
+
+const placeOf = ({ metadata, spec }: Destination) => [SECRETS, metadata.namespace ?? '', spec.secretName] as const;
+
+/** Every method rejects with KubeError where Kubernetes does not do it. */
+export function createSecretStore(kube: Kube) {
+  return {
+    /** Creates the Secret of `owner`, or changes the one that an earlier try of the same request created. */
+    async create(accountId: string, owner: Destination, changes: SecretChanges): Promise<void> {
+      const [, namespace, name] = placeOf(owner);
+      const secret: Omit<Secret, 'spec'> = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        // It names no owner (SECRET_FINALIZER).
+        metadata: { name, namespace, labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY } },
+        type: 'Opaque',
+        // Kubernetes turns `stringData` into `data`, in a merge patch too.
+        stringData: { ...changes, [SECRET_CONTROL_KEY]: randomBytes(CONTROL_KEY_BYTES).toString('base64url') },
+      };
+      try {
+        await kube.create(SECRETS, namespace, secret as Secret);
+      } catch (error) {
+        if (!hasReason(error, 'AlreadyExists')) throw error;
+        await kube.mergePatch(...placeOf(owner), { stringData: changes });
+      }
+    },
+
+    async patch(owner: Destination, changes: SecretChanges): Promise<SecretPatched> {
+      try {
+        await kube.mergePatch(...placeOf(owner), { stringData: changes });
+        return 'patched';
+      } catch (error) {
+        if (!(error instanceof KubeError)) throw error;
+        if (error.status === 404) return 'missing';
+        if (error.status === 403) return 'not managed';
+        throw error;
+      }
+    },
+
+    async delete(owner: Destination): Promise<void> {
+      await kube.delete(...placeOf(owner));
+    },
+  };
+}
