@@ -1,8 +1,8 @@
 /** Formats the table of a run, and the facts that it depends on. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { join } from 'node:path';
+import { recordRun } from './results.ts';
 
 export interface Row {
   what: string;
@@ -57,13 +57,11 @@ export function circumstances(versions: readonly string[]): string {
   return `${processor}; ${[`Node ${process.version}`, ...versions].join(', ')}; ${load}.`;
 }
 
-/** Prints the table, and appends it to RESULTS.md unless `record` is false. */
+/** Prints the table, and records it in RESULTS.md unless `record` is false. */
 export function report(about: string, rows: readonly Row[], record: boolean): void {
   const text = `${about}\n\n${table(rows)}\n`;
   process.stdout.write(text);
-  if (!record) return;
-  const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
-  appendFileSync(join(import.meta.dirname, 'RESULTS.md'), `\n### ${date} UTC\n\n${text}`);
+  if (record) recordRun(text);
 }
 
 /** Parses a whole number above 0 of a command line. */

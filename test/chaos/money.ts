@@ -5,13 +5,13 @@
  * does not hold.
  */
 import { randomInt } from 'node:crypto';
-import { appendFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Lifecycle } from '../../src/core/lib/lifecycle.ts';
 import { circumstances, readVersion, whole } from '../bench/report.ts';
+import { recordRun } from '../bench/results.ts';
 import { until } from '../kit/wait.ts';
 import {
   countEntries,
@@ -164,12 +164,7 @@ async function main(): Promise<number> {
     const { holds, text } = await perform(dir, lifecycle, given);
     const told = `\`${command}\`, ${((performance.now() - began) / 1000).toFixed(0)} s in all. ${about}\n\n${text}`;
     process.stdout.write(`\n${told}`);
-    const date = new Date().toISOString().slice(0, 16).replace('T', ' ');
-    if (values.record)
-      appendFileSync(
-        join(import.meta.dirname, '../bench/RESULTS.md'),
-        `\n### ${date} UTC, money under fire\n\n${told}`,
-      );
+    if (values.record) recordRun(told, ', money under fire');
     return holds ? 0 : 1;
   } catch (error) {
     // After Ctrl-C, later failures are a consequence of it.
