@@ -1,17 +1,18 @@
 /** Proves that a slow link is fetched by several connections where its server allows that, and loses nothing where it does not. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { fetched } from '../../../../../kit/make/links.ts';
 import { serve } from '../../../../../kit/make/prepare.ts';
 
 const RANGE_BYTES = 32 * 1024;
-const SHORT = { ranges: { rangeBytes: RANGE_BYTES, measureMs: 60, minSecondsLeft: 0.05 } };
+const SHORT = { ranges: { rangeBytes: RANGE_BYTES, measureMs: 120, minSecondsLeft: 0.1 } };
 const CONTENT = randomBytes(14 * RANGE_BYTES + 1234);
 const hash = (content: Buffer) => createHash('sha256').update(content).digest('hex');
 /** Bytes that a connection gets at a time, and the time between two of these pieces. */
 const PIECE_BYTES = 4096;
-const PIECE_MS = 10;
+const PIECE_MS = 20;
 
 interface Request {
   /** Bytes [start, end) that are asked for. */
@@ -42,6 +43,12 @@ async function serveSlowly({ film = () => ({}), answer = () => false, isShared =
   const requests: Request[] = [];
   let open = 0;
   let most = 0;
+  let turn = Promise.resolve();
+  // One pause after the other, whatever the number of connections: they are no faster together on a busy machine either.
+  const oneInTurn = () => {
+    turn = turn.then(pause);
+    return turn;
+  };
   const read = ({ headers }: IncomingMessage, { length }: Buffer): Request => {
     const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(headers.range ?? '') ?? [];
     return { start: Number(start ?? 0), end: end ? Number(end) + 1 : length, number: requests.length };
@@ -61,17 +68,19 @@ async function serveSlowly({ film = () => ({}), answer = () => false, isShared =
       'content-length': end - start,
       ...(isPart && { 'content-range': `bytes ${start}-${end - 1}/${content.length}` }),
     });
-    sendSlowly(response, content.subarray(start, end), () => PIECE_MS * (isShared ? open : 1));
+    sendSlowly(response, content.subarray(start, end), isShared ? oneInTurn : undefined);
   });
   return { ...server, requests, most: () => most };
 }
 
-function sendSlowly(response: ServerResponse, content: Buffer, pauseMs: () => number): void {
+const pause = () => setTimeout(PIECE_MS);
+
+function sendSlowly(response: ServerResponse, content: Buffer, wait: () => Promise<void> = pause): void {
   const send = (at: number) => {
     if (response.destroyed) return;
     const piece = content.subarray(at, at + PIECE_BYTES);
     if (at + PIECE_BYTES >= content.length) response.end(piece);
-    else response.write(piece, () => setTimeout(send, pauseMs(), at + PIECE_BYTES));
+    else response.write(piece, () => void wait().then(() => send(at + PIECE_BYTES)));
   };
   send(0);
 }
@@ -110,7 +119,7 @@ test('a server that sends shorter parts than were asked for leaves no hole in fr
     const stop = Math.min(end, start + 1.5 * RANGE_BYTES);
     const range = `bytes ${start}-${stop - 1}/${CONTENT.length}`;
     response.writeHead(206, { etag: '"one"', 'accept-ranges': 'bytes', 'content-range': range });
-    sendSlowly(response, CONTENT.subarray(start, stop), () => PIECE_MS);
+    sendSlowly(response, CONTENT.subarray(start, stop));
     return true;
   };
   expect((await fetchSlowly({ answer })).sha256).toBe(hash(CONTENT));
@@ -143,7 +152,7 @@ test.each<[string, Answer]>([
     ({ number }, response) => {
       if (number === 0) return false;
       response.writeHead(200, { etag: '"one"', 'content-length': CONTENT.length });
-      sendSlowly(response, CONTENT, () => PIECE_MS);
+      sendSlowly(response, CONTENT);
       return true;
     },
   ],
