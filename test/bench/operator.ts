@@ -30,7 +30,6 @@ const HELP = `Usage: node test/bench/operator.ts [options]
   --schedules N    schedules that start in the same second (1000)
   --only PARTS     some of ${[...PARTS, ...MORE_PARTS].join(',')}; without it, all but ${MORE_PARTS.join(',')}
   --cells M[,MIN]  live streams of all cells together, made within so many minutes (100000,15)
-  --by-kubectl     the Secrets of destinations are made with kubectl, so that each stream starts with a Secret of its own
   --no-record      print the table, leave RESULTS.md as it is
   --help           this text
 
@@ -45,7 +44,6 @@ const { values } = parseArgs({
     schedules: { type: 'string', default: '1000' },
     cells: { type: 'string', default: '100000,15' },
     only: { type: 'string', default: PARTS.join(',') },
-    'by-kubectl': { type: 'boolean', default: false },
     'no-record': { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -63,7 +61,7 @@ async function measure(parts: readonly string[], say: (text: string) => void): P
     await prepareMedia(cluster.kube);
     let operator = await startOperator(cluster);
     say('making destinations');
-    await prepareDestinations(cluster.kube, Math.max(largest, schedules), { byKubectl: values['by-kubectl'] });
+    await prepareDestinations(cluster.kube, Math.max(largest, schedules));
     const pushes = await startPushes(cluster.kube, operator.reportsUrl);
     await take('latency', async () => [await measureLatency(cluster, 200)]);
     await take('costs', () =>

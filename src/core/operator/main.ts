@@ -38,15 +38,14 @@ import { createControllerQueue } from './runtime/queue.ts';
 import { traceReconcile } from './runtime/reconcile-span.ts';
 import { findMetered, type OperatorConfig } from './runtime/settings.ts';
 import { createControlTokens } from './stream/control-token.ts';
-import { readFirstToken } from './stream/first-pod.ts';
-import { grantFirst } from './stream/first-start.ts';
+import { readGrantedToken } from './stream/granted-pods.ts';
 import { tracePods } from './stream/pod-spans.ts';
 import { createReportReceiver, type ReceiveReport } from './stream/receive-report.ts';
 import { reconcileStream } from './stream/reconcile.ts';
 import { serveReports } from './stream/report-server.ts';
 import { createRollout } from './stream/rollout.ts';
-import { findViewToken, forgetViewKey } from './stream/secret.ts';
-import { createStreamers, FOLLOW, type FollowOptions } from './stream/streamers.ts';
+import { createStreamers, type FollowOptions, pickFollowOptions } from './stream/streamers.ts';
+import { createViewKeys } from './stream/view-keys.ts';
 import { Admission } from './upload/admission.ts';
 import { followProgress, type JobProgress } from './upload/follow-progress.ts';
 import { countWorkers } from './upload/helpers.ts';
@@ -106,11 +105,11 @@ export async function runOperator(
   const deps: ControllerDeps = { kube, caches, settings: { ...config, installation }, events, clock, log };
 
   // Streams.
+  const viewKeys = createViewKeys(kube);
   const streamers = createStreamers(lifecycle, {
-    findViewToken: ({ metadata }) =>
-      findViewToken(kube, metadata.namespace ?? '', metadata.ownerReferences?.[0]?.uid ?? ''),
-    findFirstToken: (pod) => readFirstToken({ kube }, pod),
-    expectsPushes: config.reportsUrl !== undefined,
+    findToken: async (pod) =>
+      (await readGrantedToken({ kube }, pod)) ??
+      viewKeys.findToken(pod.metadata.namespace ?? '', pod.metadata.ownerReferences?.[0]?.uid ?? ''),
     count: metrics.countReport,
   });
   const controlTokens = createControlTokens(kube, clock);
@@ -171,7 +170,7 @@ export async function runOperator(
     heldDestination: (key) => queues.destination.addAfter(key, shortenAtRandom(pace('onAir'))),
   };
   const controllers = {
-    stream: reconcileStream({ ...deps, streamers, rollout, isMetered: findMetered(config) }, (key, ms) =>
+    stream: reconcileStream({ ...deps, streamers, viewKeys, rollout, isMetered: findMetered(config) }, (key, ms) =>
       queues.stream.addAfter(key, ms),
     ),
     upload: reconcileUpload({ ...deps, admission, progress, keepUnusedMs, maxPreparedBytes }, (key, afterMs = 0) =>
@@ -210,7 +209,7 @@ export async function runOperator(
     metrics.showObjects(caches, clock);
     watchCaches(caches, enqueue);
     tracePods(caches.pods, clock);
-    caches.streams.onChange((key, current) => !current && forgetViewKey(kube, splitKey(key)[0]));
+    caches.streams.onChange((key, current) => !current && viewKeys.forget(splitKey(key)[0]));
     caches.pods.onChange((_key, pod, previous) => !pod && previous && controlTokens.forget(previous.metadata.uid));
     namespaces.onFilled((namespace) => enqueueNamespace(caches, namespace, enqueue));
     for (const queue of Object.values(queues)) queue.resume();
@@ -221,14 +220,8 @@ export async function runOperator(
     caches.jobs.onChange((_key, job) => readSweep(job), { replay: true });
     const listSwept = watched === 'all' ? rememberNamespaces(caches) : () => watched.filter(namespaces.isFilled);
     if (config.sweep) sweepRegularly(sweeper, admission, deps, listSwept, sweeping, lifecycle);
-    streamers.follow(caches.pods, enqueue.stream, options.follow ?? FOLLOW);
-    receive = createReportReceiver(
-      caches,
-      controlTokens,
-      streamers,
-      (stream, pod) => grantFirst(deps, stream, pod),
-      clock,
-    );
+    streamers.follow(caches.pods, enqueue.stream, options.follow ?? pickFollowOptions(config));
+    receive = createReportReceiver(caches, controlTokens, streamers, clock);
     const hasRoom = (key: string) => {
       const upload = caches.uploads.get(...splitKey(key));
       return upload !== undefined && hasPreparedRoom(caches, upload, maxPreparedBytes);

@@ -6,12 +6,10 @@
 
 import {
   CONTROL_TOKEN_KEY,
-  DESTINATIONS_DIR,
   DESTINATIONS_KEY,
   POD_UID_FILE,
   PROGRAM_FILE,
   PUBLISHER_KEY,
-  SECRET_CONTROL_KEY,
   VIEW_TOKEN_KEY,
 } from '../resources/common/names.ts';
 import { common, maxSourceBytes } from '../settings/common.ts';
@@ -54,8 +52,6 @@ export const streamerConfig = (env: Env) => {
     programFile: text('PROGRAM_FILE', inDirectory(PROGRAM_FILE)),
     /** JSON: what each destination is called → its rtmpUrl, rtmpKey, rtmpUser and rtmpPassword. */
     destinationsFile: text('DESTINATIONS_FILE', inDirectory(DESTINATIONS_KEY)),
-    /** The same as a file for each member, where that file does not exist: the first pod of a stream. */
-    destinationsDir: inDirectory(DESTINATIONS_DIR),
     storageUrl: text('STORAGE_URL'),
     storageCredentials: storageCredentials(env),
     /** Where media from S3 is kept to be read again; the directory of one process. Without it nothing is kept. */
@@ -72,14 +68,10 @@ export const streamerConfig = (env: Env) => {
     confine: confineMode(env),
     /** Holds the token that the operator shows; without it nobody may control the stream. */
     controlTokenFile: optional('CONTROL_TOKEN_FILE') ?? inDirectory(CONTROL_TOKEN_KEY),
-    /** Holds the key of that token in the first pod of a stream. */
-    controlKeyFile: inDirectory(SECRET_CONTROL_KEY),
     /** Holds the token for numbers and the preview; without it everybody may look. */
     viewTokenFile: optional('VIEW_TOKEN_FILE') ?? inDirectory(VIEW_TOKEN_KEY),
     /** Names the one pod of the stream that may publish, by its UID; without it this process publishes. */
     publisherFile: optional('PUBLISHER_FILE') ?? inDirectory(PUBLISHER_KEY),
-    /** Where the first pod of a stream keeps what the operator granted to it. */
-    grantDir: optional('GRANT_DIR'),
     /** Holds the UID of this pod. */
     podUidFile: optional('POD_UID_FILE') ?? inDirectory(POD_UID_FILE),
     /** Base URL of the operator's Service, for reports; without it the operator asks for them. */

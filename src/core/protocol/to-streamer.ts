@@ -1,5 +1,5 @@
 /**
- * Reads what the operator says to a streamer's pod: its program, its destinations, a grant, a command. The checks are written by hand, since
+ * Reads what the operator says to a streamer's pod: its program, its destinations, a command. The checks are written by hand, since
  * a streamer does not load the schema library (lib/shape.ts). A test compares them with the schemas. Pure: no I/O, no clock.
  */
 import { atLeast, isDateTime, isInteger, isString, list, object, oneOrMore } from '../lib/shape.ts';
@@ -7,7 +7,6 @@ import { PROGRAM_ANNOTATION } from '../resources/common/names.ts';
 import { FIELDS } from '../resources/destination/read.ts';
 import type { ReleaseRequest, SkipRequest } from './commands.ts';
 import type { DestinationSecrets } from './destinations.ts';
-import type { Grant } from './grant.ts';
 import type { Program } from './program.ts';
 import type { Read } from './read-message.ts';
 
@@ -61,15 +60,6 @@ export function readPodProgram(pod: { metadata: { annotations?: Record<string, s
   const read = readProgram(pod.metadata.annotations?.[PROGRAM_ANNOTATION]);
   return read.ok ? read.message : undefined;
 }
-
-const isGrant = object({ publisher: isString, viewToken: isString });
-
-export const readGrant = (text: string): Read<Grant> =>
-  parse(text, (value) => {
-    if (!isGrant(value)) return UNEXPECTED;
-    const { publisher, viewToken } = value as Grant;
-    return { ok: true, message: { publisher, viewToken } };
-  });
 
 const MAX_ID = 256;
 

@@ -502,13 +502,6 @@ export const CORE_SETTINGS = {
     computed: '`publisher` in `LOOPSTREAM_STREAM_DIR`',
     description: 'The file with the UID of the pod that may publish. Without it, this pod publishes.',
   },
-  GRANT_DIR: {
-    section: 'pods',
-    roles: ['streamer'],
-    type: 'text',
-    description:
-      'The directory that keeps what the operator granted to the first pod of a stream, across restarts of the container.',
-  },
   POD_UID_FILE: {
     section: 'pods',
     roles: ['streamer'],

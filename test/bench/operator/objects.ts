@@ -1,11 +1,10 @@
 /** Makes the objects of the operator's benchmark: streams with their dependencies, and as many bare pods. */
 
-import { randomBytes } from 'node:crypto';
 import { PODS, SECRETS } from '../../../src/core/kube/core.ts';
 import { createReflector, type Reflector } from '../../../src/core/kube/reflector.ts';
 import type { Kube, KubeObject, Resource, Stored } from '../../../src/core/kube/types.ts';
 import { findCondition } from '../../../src/core/resources/common/conditions.ts';
-import { ACCOUNT_LABEL, API_VERSION, FINALIZER, SECRET_CONTROL_KEY } from '../../../src/core/resources/common/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, FINALIZER } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import type { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
@@ -61,18 +60,14 @@ export async function createImported(
   await kube.apply(UPLOADS, NAMESPACE, { ...identity, status } as never, manager);
 }
 
-/**
- * Makes destinations with their Secrets, as the API server does or, `byKubectl`, as somebody does with kubectl; resolves when the operator
- * has marked each ready, and is idle again.
- */
-export async function prepareDestinations(kube: Kube, count: number, { byKubectl = false } = {}): Promise<void> {
-  const labels = byKubectl ? {} : { [ACCOUNT_LABEL]: 'bench' };
+/** Makes destinations with their Secrets, as the API server does; resolves when the operator has marked each ready, and is idle again. */
+export async function prepareDestinations(kube: Kube, count: number): Promise<void> {
+  const labels = { [ACCOUNT_LABEL]: 'bench' };
   const watched = await watchAll(kube, DESTINATIONS, NAMESPACE);
   const all = watched.reached(count, ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True');
   await inParallel(count, async (n) => {
     const name = `tv-${n}`;
-    const data = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: `key-${n}` };
-    const stringData = byKubectl ? data : { ...data, [SECRET_CONTROL_KEY]: randomBytes(32).toString('base64url') };
+    const stringData = { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: `key-${n}` };
     await kube.create(SECRETS, NAMESPACE, { metadata: { name }, stringData } as never);
     const destination = { ...own('Destination', name, { secretName: name }), metadata: { name, labels } };
     await kube.create(DESTINATIONS, NAMESPACE, destination as never);

@@ -1,7 +1,6 @@
 /**
- * Pushes reports for the pods of kwok, as each streamer does (src/core/pods/streamer/control/reporter.ts): the first pod of a stream while it is
- * held; each pod when it is on air, and every five minutes from then on; with the control token of its stream. One watch reads the
- * Secrets, so that they cost kube-apiserver next to nothing.
+ * Pushes reports for the pods of kwok, as each streamer does (src/core/pods/streamer/control/reporter.ts): when the pod is on air, and every five
+ * minutes from then on; with the control token of its stream. One watch reads the Secrets, so that they cost kube-apiserver next to nothing.
  */
 import { once } from 'node:events';
 import { Agent, request } from 'node:http';
@@ -13,14 +12,11 @@ import type { Program } from '../../../src/core/protocol/program.ts';
 import type { StreamerReport } from '../../../src/core/protocol/report.ts';
 import { readPodProgram } from '../../../src/core/protocol/to-streamer.ts';
 import {
-  CONTROL_SECRET_ANNOTATION,
   CONTROL_TOKEN_KEY,
   PUBLISHER_KEY,
   REPORTS_PATH,
-  SECRET_CONTROL_KEY,
   STREAM_LABEL,
 } from '../../../src/core/resources/common/names.ts';
-import { controlToken } from '../../../src/core/resources/stream/control-token.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { until } from '../../kit/wait.ts';
 import { watchAll } from './objects.ts';
@@ -28,17 +24,12 @@ import { watchAll } from './objects.ts';
 /** Of a rendition of 4.3 Mbit/s. */
 const BYTES_PER_SECOND = 540_000;
 const ACCEPTED = 204;
-const GRANTED = 200;
 
 interface Sender {
   podUid: string;
   program: Program;
   sinceMs: number;
   state: PushState;
-  /** The first pod of a stream, whose report was not answered with a grant yet. */
-  held: boolean;
-  /** The Secret with the key of a first pod's token. */
-  controlSecret: string | undefined;
   timer?: NodeJS.Timeout;
 }
 
@@ -52,12 +43,12 @@ export interface Pushes {
   stop(): void;
 }
 
-function buildReport({ program, sinceMs, held }: Sender): StreamerReport {
+function buildReport({ program, sinceMs }: Sender): StreamerReport {
   const nowMs = Date.now();
   const onAirSeconds = Math.round((nowMs - sinceMs) / 100) / 10;
   return {
-    live: !held,
-    held,
+    live: true,
+    held: false,
     playable: true,
     clock: { video: { version: program.version, epoch: program.epoch }, audio: null },
     brokenItems: [],
@@ -65,7 +56,7 @@ function buildReport({ program, sinceMs, held }: Sender): StreamerReport {
     runs: [{ run: 1, startedAt: kubeTime(new Date(sinceMs)), lastAt: kubeTime(new Date(nowMs)), onAirSeconds }],
     destinations: program.destinations.map((name) => ({
       name,
-      connected: !held,
+      connected: true,
       bytesSent: Math.round(onAirSeconds * BYTES_PER_SECOND),
       reconnects: 0,
       lastError: null,
@@ -99,23 +90,15 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
   const [pods, secrets] = [await watchAll(kube, PODS, NAMESPACE), await watchAll(kube, SECRETS, NAMESPACE)];
   /** Control tokens by the UIDs of the pods that may publish. */
   const tokens = new Map<string, string>();
-  /** Keys of the tokens of first pods by the names of their Secrets. */
-  const keys = new Map<string, string>();
   const senders = new Map<string, Sender>();
   const begun = new Set<string>();
   let url = firstUrl;
   let counts = { accepted: 0, refused: 0 };
 
   const push = async (sender: Sender): Promise<void> => {
-    const key = keys.get(sender.controlSecret ?? '');
-    const token = key === undefined ? tokens.get(sender.podUid) : controlToken(key, sender.podUid);
+    const token = tokens.get(sender.podUid);
     if (token === undefined) return;
-    const status = await post(url, token, sender).catch(() => 0);
-    if (status === GRANTED) {
-      sender.held = false;
-      return push(sender);
-    }
-    const isAccepted = status === ACCEPTED && !sender.held;
+    const isAccepted = (await post(url, token, sender).catch(() => 0)) === ACCEPTED;
     if (isAccepted) counts.accepted++;
     else counts.refused++;
     if (!senders.has(sender.podUid)) return;
@@ -140,9 +123,7 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
       const isOnAir = pod.metadata.labels?.[STREAM_LABEL] !== undefined && pod.status?.phase === 'Running';
       if (!isOnAir || !program || senders.has(podUid)) return;
       const sinceMs = Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp);
-      const controlSecret = pod.metadata.annotations?.[CONTROL_SECRET_ANNOTATION];
-      const held = controlSecret !== undefined;
-      const sender = { podUid, program, sinceMs, state: NOTHING_PUSHED, held, controlSecret };
+      const sender = { podUid, program, sinceMs, state: NOTHING_PUSHED };
       senders.set(podUid, sender);
       void push(sender);
     },
@@ -151,8 +132,6 @@ export async function startPushes(kube: Kube, firstUrl: string): Promise<Pushes>
   secrets.onChange(
     (_key, secret, previous) => {
       const named = secret ?? previous;
-      const key = secret && readKey(secret, SECRET_CONTROL_KEY);
-      if (key) keys.set(secret.metadata.name, key);
       const podUid = named ? readKey(named, PUBLISHER_KEY) : '';
       // Not the Secret of a stream, or nobody may publish yet.
       if (podUid === '') return;

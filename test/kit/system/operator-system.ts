@@ -32,10 +32,10 @@ export let kubelet: Kubelet;
 export let operator: RunningOperator & { lifecycle: Lifecycle };
 
 /** The operator polls pods often: a test need not wait for an interval that is a quarter of a minute in production. */
-const FOLLOW = { everyMs: 250, behindMs: 250, silentMs: 250 };
+const FOLLOW = { silentMs: 250 };
 
 /** Pods that push are not asked within a test. */
-const FOLLOW_PUSHES = { everyMs: 600_000, behindMs: 600_000, silentMs: 600_000 };
+const FOLLOW_PUSHES = { silentMs: 600_000 };
 
 let isMetered = false;
 /** The port at which pods report; undefined where they are asked. It stays while operators come and go. */

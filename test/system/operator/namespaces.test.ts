@@ -81,7 +81,7 @@ async function startOperator(watched: string, more: Record<string, string> = {})
     ...more,
   });
   const { opsPort } = await runOperator(config, lifecycle, silent, {
-    follow: { everyMs: 250, behindMs: 250, silentMs: 250 },
+    follow: { silentMs: 250 },
   });
   operator = { lifecycle, opsPort };
 }

@@ -1,5 +1,5 @@
 /** Declares the parts of an alert: its rule, and the page that is opened when it fires. Pure: no I/O, no clock. */
-import { FIRST_GRANT_DIR, STREAM_DIR } from '../../../src/core/operator/stream/pod.ts';
+import { STREAM_DIR } from '../../../src/core/operator/stream/pod.ts';
 import { VIEW_TOKEN_KEY } from '../../../src/core/resources/common/names.ts';
 
 export interface Alert {
@@ -41,15 +41,10 @@ export const STREAM = '{{ $labels.namespace }}/{{ $labels.loopstream }}';
 export const DESCRIBE = 'kubectl describe loopstream -n "$NS" "$STREAM"';
 export const STREAM_POD = 'kubectl get pods -n "$NS" -l loopstream.dev/stream="$STREAM" -o wide';
 export const STREAM_LOG = 'kubectl logs -n "$NS" -l loopstream.dev/stream="$STREAM" --tail=100';
-/**
- * From inside, with the pod's own token: others are let in neither by the NetworkPolicy nor by the pod. The first pod of a stream keeps it
- * elsewhere.
- */
+/** From inside, with the pod's own token: others are let in neither by the NetworkPolicy nor by the pod. */
 export const STREAM_STATS =
   'kubectl exec -n "$NS" "$(kubectl get pods -n "$NS" -l loopstream.dev/stream="$STREAM" -o name | head -n 1)" -- ' +
-  `node -e "const fs = require('fs'); ` +
-  `const file = ['${STREAM_DIR}', '${FIRST_GRANT_DIR}'].map((dir) => dir + '/${VIEW_TOKEN_KEY}').find((path) => fs.existsSync(path)); ` +
-  "const token = fs.readFileSync(file, 'utf8'); " +
+  `node -e "const token = require('fs').readFileSync('${STREAM_DIR}/${VIEW_TOKEN_KEY}', 'utf8'); ` +
   "const headers = { authorization: 'Bearer ' + token }; " +
   "fetch('http://' + process.env.LOOPSTREAM_HOST + ':9400/stats', { headers }).then((answer) => answer.text()).then(console.log)\"";
 export const OPERATOR_LOG =

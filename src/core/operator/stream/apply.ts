@@ -20,25 +20,13 @@ import type { Attempt, Refusal, Retries } from '../runtime/retries.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { type Action, STOP_GRACE_SECONDS } from './course.ts';
 import type { Decision } from './decide.ts';
+import { fetchPods } from './fetch-pods.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
-import { isFirstPod } from './first-pod.ts';
-import { findFirstStart } from './first-start.ts';
 import type { Observation } from './observation.ts';
-import { hasBeenOnAir } from './off-air.ts';
 import { buildPod, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
 import { pickPlayhead, withClock } from './program.ts';
 import { findKnownRefusal, withoutPod, withoutProgram, withoutStandby, withoutWrite } from './refusals.ts';
-import {
-  acquireFirstPublisher,
-  acquirePublisher,
-  ensureSecret,
-  fetchPods,
-  hasSecret,
-  readControlToken,
-  rememberFirstPod,
-  takeNamedPublisher,
-  updateSecret,
-} from './secret.ts';
+import { acquirePublisher, ensureSecret, readControlToken, updateSecret } from './secret.ts';
 
 /** The stream's pod after the action, and the decision as it turned out. */
 export interface AppliedDecision {
@@ -178,7 +166,7 @@ async function act(context: ActionContext, action: Deed): Promise<ActionOutcome>
 
 /** Makes ahead of the first pod what it needs. */
 async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
-  if (!(await findFirstStart(deps, observed))) await ensureSecret(deps, observed);
+  await ensureSecret(deps, observed);
   return { ...done(pod), stream: await addFinalizer(deps, observed.stream) };
 }
 
@@ -191,59 +179,40 @@ async function deleteStream({ deps, observed }: ActionContext): Promise<ActionOu
 }
 
 /**
- * Creates the pod and acquires its publisher lock, unless it is a standby. An existing pod of its name is ours only if
- * our UID owns it. Many streams may start at once when a window begins, so all get their pods before anything else.
- * Until the next run acquires its lock, the pod is held. The status of a first pod is written later, too: most pods are
- * live by then, and one write replaces two.
+ * Creates the pod and acquires its publisher lock, unless it is a standby. Many streams may start at once when a window
+ * begins, so all get their pods before anything else. Until the next run acquires its lock, the pod is held. The status
+ * is written later, too: most pods are live by then, and one write replaces two.
  */
 async function createPod(context: ActionContext, action: Extract<Action, { do: 'create' }>): Promise<ActionOutcome> {
-  const { deps, observed, decision, done } = context;
+  const { deps, observed, done } = context;
   const { stream, freeName: name } = observed;
-  const { namespace = '' } = stream.metadata;
   if (name === undefined) return STALE;
-  const held = await addFinalizer(deps, stream);
+  await addFinalizer(deps, stream);
+  // A standby reads it before it has the lock.
+  if (action.standby) await updateSecret(deps, observed);
+  const built = annotateTrace(buildPod(stream, action.program, deps.settings, name), currentTraceparent());
   try {
-    if (action.standby || (observed.pod && isFirstPod(observed.pod))) await prepareNext(context);
-    const isFirst = !action.standby && !hasBeenOnAir(stream);
-    const first =
-      isFirst && !(await isMadeAhead(deps, stream)) ? await findFirstStart(deps, observed, name) : undefined;
-    const built = buildPod(stream, action.program, deps.settings, name, first);
-    const pod = await deps.kube.create(PODS, namespace, annotateTrace(built, currentTraceparent()));
+    const pod = await deps.kube.create(PODS, stream.metadata.namespace ?? '', built);
     deps.caches.pods.upsert(pod);
     if (action.standby) return done(observed.pod);
-    if (first) rememberFirstPod(deps.kube, pod, first);
-    if (first || stream.status?.phase === 'scheduled') return YIELD;
-    if (isFirst) {
-      await acquireFirstPublisher(deps, observed, pod);
-      return YIELD;
-    }
-    const { uid } = pod.metadata;
-    const { publisherUid } = await acquirePublisher(deps, observed, uid);
-    return publisherUid === uid ? { ...done(pod), stream: held } : STALE;
+    if (stream.status?.phase !== 'scheduled') await acquirePublisher(deps, observed, pod.metadata.uid);
+    return YIELD;
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists') || isRefusal(error)) throw error;
+    return findTaken(context, action, name);
   }
-  const own = await fetchPods(deps, stream);
-  for (const pod of own) deps.caches.pods.upsert(pod);
-  if (own.some((pod) => pod.metadata.name === name) || action.standby) return STALE;
-  return done(undefined, withoutPod(observed, decision));
 }
 
-/**
- * Whether the Secret of the stream was made ahead of its first pod (prepareStart). Its destinations may be old by now, and they would count
- * in a first pod.
- */
-const isMadeAhead = async (deps: StreamControllerDeps, stream: LoopStream): Promise<boolean> =>
-  stream.status?.phase === 'scheduled' && (await hasSecret(deps, stream));
-
-/**
- * Brings the Secret up to date that the next pod needs on its node, before it has the lock. It names the first pod of the stream, which had
- * none before.
- */
-async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
-  const { pod } = observed;
-  const isNew = pod && isFirstPod(pod) && (await acquirePublisher(deps, observed, pod.metadata.uid)).isNew;
-  if (!isNew) await updateSecret(deps, observed);
+/** The outcome where the name of a pod, or of the Secret, was taken in the meantime. A pod is ours only if our UID owns it. */
+async function findTaken(
+  { deps, observed, decision, done }: ActionContext,
+  { standby }: Extract<Action, { do: 'create' }>,
+  name: string,
+): Promise<ActionOutcome> {
+  const own = await fetchPods(deps, observed.stream);
+  for (const pod of own) deps.caches.pods.upsert(pod);
+  if (own.some((pod) => pod.metadata.name === name) || standby) return STALE;
+  return done(undefined, withoutPod(observed, decision));
 }
 
 /**
@@ -252,7 +221,6 @@ async function prepareNext({ deps, observed }: ActionContext): Promise<void> {
 async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<ActionOutcome> {
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
-  if (!report?.held && (isFirstPod(pod) || takeNamedPublisher(deps.kube, uid))) return done(pod);
   const { publisherUid, isNew } = await acquirePublisher(deps, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);

@@ -1,14 +1,13 @@
 /**
- * Checks the control token with which a stream's pods report. The Secret with it is read once for each pod, or not at all where this process
- * made it. Only a digest of the token is kept. A token that does not fit is compared with the Secret again, since that may have been
- * made anew, but not for each guess.
+ * Checks the control token with which a stream's pods report. The Secret with it is read once for each pod. Only a digest of the token is
+ * kept. A token that does not fit is compared with the Secret again, since that may have been made anew, but not for each guess.
  */
-import { timingSafeEqual } from 'node:crypto';
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Pod } from '../../kube/core.ts';
 import type { Kube } from '../../kube/types.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { digestToken, readControlToken, takeMadeToken } from './secret.ts';
+import { readControlToken } from './secret.ts';
 
 /** Between two reads of one Secret. */
 const REREAD_MS = 10_000;
@@ -20,6 +19,8 @@ export interface ControlTokens {
   forget(podUid: string): void;
 }
 
+const digestToken = (token: string): Buffer => createHash('sha256').update(token).digest();
+
 interface Known {
   digest: Promise<Buffer | undefined>;
   readMs: number;
@@ -28,8 +29,6 @@ interface Known {
 export function createControlTokens(kube: Kube, clock: Clock = systemClock): ControlTokens {
   const known = new Map<string, Known>();
   const read = async (stream: LoopStream, pod: Pod): Promise<Buffer | undefined> => {
-    const made = takeMadeToken(kube, stream, pod);
-    if (made) return made;
     const token = await readControlToken({ kube }, stream, pod);
     return token === undefined ? undefined : digestToken(token);
   };

@@ -6,9 +6,9 @@ import { FINALIZER, POD_FINALIZER } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { BY_STREAM } from '../caches/caches.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
+import { fetchPods } from './fetch-pods.ts';
 import type { Observation } from './observation.ts';
 import { isLoose, listCachedPods } from './observe.ts';
-import { fetchPods } from './secret.ts';
 
 /** Sets the finalizers of exactly this version of the stream; fails with Conflict where there is a newer one. */
 const setFinalizers = ({ kube }: StreamControllerDeps, stream: LoopStream, finalizers: string[]) => {

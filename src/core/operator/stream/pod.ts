@@ -8,8 +8,6 @@ import { OWN_RATE_VERSION } from '../../pods/rendition/format.ts';
 import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
 import type { Program } from '../../protocol/program.ts';
 import {
-  CONTROL_SECRET_ANNOTATION,
-  DESTINATIONS_DIR,
   DISRUPTION_LABEL,
   INDEX_VERSION_ANNOTATION,
   POD_FINALIZER,
@@ -17,14 +15,12 @@ import {
   PROGRAM_ANNOTATION,
   PROGRAM_FILE,
   podName,
-  SECRET_CONTROL_KEY,
   STREAM_LABEL,
   STREAMER_METRICS_PORT,
   STREAMER_PORT,
   streamSecretName,
   TEMPLATE_HASH_ANNOTATION,
 } from '../../resources/common/names.ts';
-import { FIELDS } from '../../resources/destination/read.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Disruption } from '../../resources/stream/spec.ts';
 import type { Template } from '../../resources/stream/template.ts';
@@ -54,7 +50,6 @@ import {
   withDisk,
 } from '../pods/security.ts';
 import { STREAMER_COMMAND } from './command-line.ts';
-import type { FirstStart } from './first-pod.ts';
 import { streamResources } from './resources.ts';
 
 export const STREAMER_CONTAINER = 'streamer';
@@ -64,8 +59,6 @@ const LINGER_SECONDS = 20;
 const GOODBYE_SECONDS = 10;
 /** Where its program and the stream's Secret are. */
 export const STREAM_DIR = '/stream';
-/** Where a first pod keeps what was granted to it (media/streamer/control/grant.ts). */
-export const FIRST_GRANT_DIR = `${TMP_PATH}/grant`;
 
 const hash = (parts: unknown[]) => createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 
@@ -85,30 +78,16 @@ export const hashSettings = memoize((settings: PodSettings): string =>
   ]),
 );
 
-/** The Secrets of the destinations of a first pod, and nothing else of them than the streamer reads. */
-const destinationSources = ({ secretNames, controlSecret }: FirstStart) => {
-  // Kubernetes refuses a path that is there twice, and two destinations may have one Secret.
-  const [keyed] = [...secretNames].find(([, name]) => name === controlSecret) ?? [];
-  const listItems = (destination: string) => [
-    ...FIELDS.map((key) => ({ key, path: `${DESTINATIONS_DIR}/${destination}/${key}` })),
-    ...(destination === keyed ? [{ key: SECRET_CONTROL_KEY, path: SECRET_CONTROL_KEY }] : []),
-  ];
-  return [...secretNames].map(([destination, name]) => ({
-    secret: { name, optional: true, items: listItems(destination) },
-  }));
-};
-
 /**
  * The program and all of the stream's Secret, readable by the pod's group alone. Mounts of a pod cannot be changed, so it is one
- * Secret with whatever the stream has of destinations. A first pod has the Secret of each destination until there is that one.
+ * Secret with whatever the stream has of destinations.
  */
-const streamVolume = (stream: LoopStream, first: FirstStart | undefined) => ({
+const streamVolume = (stream: LoopStream) => ({
   name: 'stream',
   projected: {
     defaultMode: 0o440,
     sources: [
-      { secret: { name: streamSecretName(stream.metadata.uid), ...(first && { optional: true }) } },
-      ...(first ? destinationSources(first) : []),
+      { secret: { name: streamSecretName(stream.metadata.uid) } },
       {
         downwardAPI: {
           // As a variable, the UID would take more room in each pod.
@@ -124,7 +103,7 @@ const streamVolume = (stream: LoopStream, first: FirstStart | undefined) => ({
 
 /**
  * Ready means that a destination accepts media; one probe proves it. Kubelet probes the start each second, until a
- * destination accepts media or waiting is of no use (media/streamer/control/http.ts), and readiness from then on. The
+ * destination accepts media or waiting is of no use (pods/streamer/control/http.ts), and readiness from then on. The
  * pod pushes later changes, so readiness needs a frequent probe only without reports. Liveness allows time for a
  * machine under load.
  */
@@ -154,7 +133,6 @@ const container = (
   template: Template,
   { profile, destinations }: Program,
   volumes: readonly object[],
-  isFirst: boolean,
 ) => ({
   name: STREAMER_CONTAINER,
   image: settings.image,
@@ -171,7 +149,6 @@ const container = (
       setting('METRICS_PORT', String(STREAMER_METRICS_PORT)),
       setting('STREAM_DIR', STREAM_DIR),
       ...(settings.reportsUrl === undefined ? [] : [setting('REPORTS_URL', settings.reportsUrl)]),
-      ...(isFirst ? [setting('GRANT_DIR', FIRST_GRANT_DIR)] : []),
       setting('LINGER_SECONDS', String(LINGER_SECONDS)),
       setting('RESULT_FILE', RESULT_FILE),
       setting('SESSIONS_FILE', `${TMP_PATH}/sessions.json`),
@@ -231,22 +208,17 @@ const removeNulls = (annotations: Record<string, string | null>): Record<string,
 export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
   metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
 
-/** `name` is one of the two that the stream's pods have; a pod with `first` always has the first of them. */
+/** `name` is one of the two that the stream's pods have. */
 export function buildPod(
   stream: LoopStream,
   program: Program,
   operatorSettings: PodSettings,
   name: string = podName(stream.metadata.name),
-  first?: FirstStart,
 ): KubeObject<PodSpec, PodStatus> {
   const { template = {} } = stream.spec;
   const settings = settingsIn(operatorSettings, stream.metadata.namespace);
   const disruption = readDisruption(stream);
-  const volumes = [
-    ...commonVolumes(settings, TMP_VOLUME, true),
-    ...cacheVolumes(settings),
-    streamVolume(stream, first),
-  ];
+  const volumes = [...commonVolumes(settings, TMP_VOLUME, true), ...cacheVolumes(settings), streamVolume(stream)];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -263,7 +235,6 @@ export function buildPod(
         ...(settings.scrapeAnnotations && SCRAPE_ANNOTATIONS),
         ...removeNulls(readEvictionAnnotations(stream)),
         ...template.annotations,
-        ...(first && { [CONTROL_SECRET_ANNOTATION]: first.controlSecret }),
         [INDEX_VERSION_ANNOTATION]: String(OWN_RATE_VERSION),
         [PROGRAM_ANNOTATION]: JSON.stringify(program),
         [TEMPLATE_HASH_ANNOTATION]: hashTemplate(stream, settings),
@@ -276,7 +247,7 @@ export function buildPod(
       restartPolicy: 'Always',
       terminationGracePeriodSeconds: LINGER_SECONDS + GOODBYE_SECONDS,
       ...placement(template),
-      containers: [container(settings, template, program, volumes, first !== undefined)],
+      containers: [container(settings, template, program, volumes)],
       volumes,
     },
   };

@@ -13,7 +13,7 @@ import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
 import type { StreamObjects } from './observation.ts';
-import type { PodClock, PodReport, TrackClock } from './pod-report.ts';
+import type { PodClock, TrackClock } from './pod-report.ts';
 
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
@@ -163,8 +163,3 @@ export function withClock(program: Program, { video, audio }: PodClock): Program
   if (epoch === program.epoch && audioEpoch === audioBefore) return program;
   return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
 }
-
-/** True while a pod has not yet taken up the version that it was given. */
-export const isBehind = (program: Program, { clock }: PodReport): boolean =>
-  (clock.video !== undefined && clock.video.version !== program.version) ||
-  (clock.audio !== undefined && clock.audio.version !== program.version);

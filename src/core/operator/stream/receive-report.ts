@@ -5,15 +5,12 @@
  */
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import { admit } from '../../lib/rate.ts';
-import type { Grant } from '../../protocol/grant.ts';
 import { readReport } from '../../protocol/report.ts';
 import { REPORT_RATE } from '../../protocol/report-rate.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { BY_UID, type Caches } from '../caches/caches.ts';
 import { isOwnedBy } from '../pods/security.ts';
 import type { ControlTokens } from './control-token.ts';
-import { isFirstPod } from './first-pod.ts';
-import type { GrantFirst } from './first-start.ts';
 import type { PushResult } from './report-result.ts';
 import type { Streamers } from './streamers.ts';
 
@@ -27,19 +24,12 @@ export interface PushedReport {
   readBody: () => Promise<unknown>;
 }
 
-/** The fate of a report, and what its pod is granted by the answer. */
-export interface Received {
-  result: PushResult;
-  grant?: Grant | undefined;
-}
-
-export type ReceiveReport = (pushed: PushedReport) => Promise<Received>;
+export type ReceiveReport = (pushed: PushedReport) => Promise<PushResult>;
 
 export function createReportReceiver(
   { streams, pods }: Pick<Caches, 'streams' | 'pods'>,
   tokens: Pick<ControlTokens, 'check'>,
   streamers: Pick<Streamers, 'accept'>,
-  grantFirst: GrantFirst,
   clock: Clock = systemClock,
 ): ReceiveReport {
   /** Of `admit`, for each pod; those that have passed are as good as missing. */
@@ -55,15 +45,10 @@ export function createReportReceiver(
   return async ({ podUid, token, readBody }) => {
     const [pod] = pods.byIndex(BY_UID, podUid);
     const stream = pod && streams.get(pod.metadata.namespace ?? '', pod.metadata.labels?.[STREAM_LABEL] ?? '');
-    if (!pod || !stream || !isOwnedBy(pod, stream)) return { result: 'unknown_pod' };
-    if (!(await tokens.check(stream, pod, token))) return { result: 'wrong_token' };
-    if (!isWithinRate(podUid)) return { result: 'too_many' };
+    if (!pod || !stream || !isOwnedBy(pod, stream)) return 'unknown_pod';
+    if (!(await tokens.check(stream, pod, token))) return 'wrong_token';
+    if (!isWithinRate(podUid)) return 'too_many';
     const read = readReport(await readBody());
-    if (!read.ok) return { result: 'invalid' };
-    const report = read.message;
-    const grant = isFirstPod(pod) && report.held ? await grantFirst(stream, pod) : undefined;
-    // The pod publishes when it has the answer.
-    const isAccepted = streamers.accept(pod, grant ? { ...report, held: false } : report);
-    return isAccepted ? { result: 'accepted', grant } : { result: 'invalid' };
+    return read.ok && streamers.accept(pod, read.message) ? 'accepted' : 'invalid';
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Serves the port at which the pods of streams report (media/streamer/control/reporter.ts). A Service leads to every operator; one that does
+ * Serves the port at which the pods of streams report (pods/streamer/control/reporter.ts). A Service leads to every operator; one that does
  * not lead answers 421, and the pod connects again. TLS is not used: the control token travels in clear inside the cluster, as it
  * does from the operator to the pod.
  */
@@ -8,7 +8,7 @@ import type { AddressInfo } from 'node:net';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import { REPORTS_PATH } from '../../resources/common/names.ts';
-import type { Received, ReceiveReport } from './receive-report.ts';
+import type { ReceiveReport } from './receive-report.ts';
 import type { PushResult } from './report-result.ts';
 
 /** Twenty unplayable items with long names and messages have some tens of KiB. */
@@ -49,15 +49,14 @@ export async function serveReports(options: ReportServerOptions, lifecycle: Life
     connectionsCheckingInterval: REQUEST_MS,
   };
   const server = createServer(timeouts, async (request, response) => {
-    const { result, grant } = await answer(request, options, lifecycle.signal).catch((err: unknown): Received => {
+    const result = await answer(request, options, lifecycle.signal).catch((err: unknown): PushResult => {
       log.warn({ err }, 'a report of a pod could not be received');
-      return { result: 'failed' };
+      return 'failed';
     });
     count(result);
     // The rest of a body that was not read is not waited for; and the next connection may lead to the operator that leads.
     if (result !== 'accepted' || lifecycle.signal.aborted) response.setHeader('connection', 'close');
-    if (grant) response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(grant));
-    else response.writeHead(STATUS[result]).end();
+    response.writeHead(STATUS[result]).end();
   });
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   server.once('error', reject).listen(port, host, resolve);
@@ -76,11 +75,11 @@ async function answer(
   request: IncomingMessage,
   { receive }: Pick<ReportServerOptions, 'receive'>,
   stopping: AbortSignal,
-): Promise<Received> {
+): Promise<PushResult> {
   const podUid = PATH.exec(request.url ?? '')?.[1];
-  if (podUid === undefined || request.method !== 'POST') return { result: 'invalid' };
+  if (podUid === undefined || request.method !== 'POST') return 'invalid';
   const receiveReport = receive();
-  if (!receiveReport || stopping.aborted) return { result: 'not_leading' };
+  if (!receiveReport || stopping.aborted) return 'not_leading';
   const token = /^Bearer (\S{1,512})$/i.exec(request.headers.authorization ?? '')?.[1] ?? '';
   return receiveReport({ podUid, token, readBody: () => readBody(request) });
 }

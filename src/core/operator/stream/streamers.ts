@@ -1,6 +1,7 @@
 /**
- * Talks to the pods of streams on air: accepts the reports that they push, asks those that push none, and passes on skips. The
- * reports are kept here for the next reconcile of their stream; a pod that does not answer changes nothing.
+ * Talks to the pods of streams on air: accepts the reports that they push, asks those that are silent, and passes on skips. The
+ * reports are kept here for the next reconcile of their stream; a pod that does not answer changes nothing. Meanwhile kubelet's probes say
+ * whether it is live.
  */
 
 import { Agent, request } from 'undici';
@@ -11,7 +12,6 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { type ReleaseRequest, readSkipAnswer, type SkipRequest } from '../../protocol/commands.ts';
 import { readStats, type StreamerReport } from '../../protocol/report.ts';
-import { readPodProgram } from '../../protocol/to-streamer.ts';
 import {
   COMPONENT_LABEL,
   RELEASE_PATH,
@@ -23,9 +23,8 @@ import {
 import type { Caches } from '../caches/caches.ts';
 import { countRestarts, findAddress, findAddressToAsk, findReadySince } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
-import { isFirstPod } from './first-pod.ts';
 import { isSameReport, type PodClock, type PodReport, toClock, toPodReport } from './pod-report.ts';
-import { isBehind, type Skip } from './program.ts';
+import type { Skip } from './program.ts';
 import type { ReportResult } from './report-result.ts';
 import { compareWithSight, type Sight } from './sessions.ts';
 
@@ -41,18 +40,18 @@ const SPACING_MS = 5;
 const ON_ITS_WAY_MS = 2_000;
 
 export interface FollowOptions {
-  /** Between two questions to the same pod, if it pushes no reports. */
-  everyMs: number;
-  /**
-   * The same while it has a new program that it has not taken up: where it stands then is worth writing down soon. And for the first pod of
-   * a stream, whose first report has not arrived.
-   */
-  behindMs: number;
-  /** Time after a report until a pod that pushes is asked: it should have pushed another one by then. */
+  /** Time after the last report or question of a pod until the operator asks it. */
   silentMs: number;
 }
 
-export const FOLLOW: FollowOptions = { everyMs: 15_000, behindMs: 3_000, silentMs: 450_000 };
+/** A pod that pushes should have pushed another report by then: it does so every five minutes. */
+const SILENT_MS = 450_000;
+/** Where no pod has an address for its reports. */
+const WITHOUT_REPORTS_MS = 15_000;
+
+export const pickFollowOptions = ({ reportsUrl }: { reportsUrl: string | undefined }): FollowOptions => ({
+  silentMs: reportsUrl === undefined ? WITHOUT_REPORTS_MS : SILENT_MS,
+});
 
 export interface Streamers {
   /** The last report of a pod, by its UID. */
@@ -94,17 +93,13 @@ const isStreamer = ({ metadata }: Pod): boolean =>
   metadata.labels?.[COMPONENT_LABEL] === 'streamer' && metadata.labels[STREAM_LABEL] !== undefined;
 
 export interface StreamersOptions {
-  /** Returns the token that a pod wants with each question; a pod of an older release ignores it. */
-  findViewToken?: (pod: Pod) => Promise<string>;
-  /** Returns the token that the first pod of a stream wants until it knows the other one. */
-  findFirstToken?: (pod: Pod) => Promise<string | undefined>;
-  /** New pods get an address for their reports. */
-  expectsPushes?: boolean;
+  /** Returns the token that a pod wants with each question. */
+  findToken?: (pod: Pod) => Promise<string>;
   count?: (result: ReportResult) => void;
 }
 
 export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions = {}): Streamers {
-  const { findViewToken, findFirstToken, expectsPushes = false, count } = options;
+  const { findToken, count } = options;
   const agent = new Agent({ connect: { timeout: TIMEOUT_MS }, keepAliveTimeout: TIMEOUT_MS });
   const pods = new Map<string, PodState>();
   const findState = (uid: string, nextMs = 0): PodState => {
@@ -148,8 +143,8 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     }
   };
 
-  /** Keeps a report, and has its stream reconciled if it says something new. Returns whether it does. */
-  const keep = (pod: Pod, entry: PodState, report: PodReport): boolean => {
+  /** Keeps a report, and has its stream reconciled if it says something new. */
+  const keep = (pod: Pod, entry: PodState, report: PodReport): void => {
     const seconds = report.runs.reduce((sum, { onAirSeconds }) => sum + onAirSeconds, 0);
     const seen = { readySince: findReadySince(pod), seconds, atMs: performance.now() };
     const { sight, isTooLittle = entry.report?.reportsTooLittle } = compareWithSight(entry.sight, seen);
@@ -158,38 +153,23 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
     const isNew = !isSameReport(report, entry.report);
     entry.report = report;
     if (isNew) following?.enqueue(joinKey(pod.metadata.namespace, pod.metadata.labels?.[STREAM_LABEL] ?? ''));
-    return isNew;
   };
 
   /** Up to a fifth sooner, so that streams that were started together are not asked in the same second for ever. */
   const computeNextMs = (waitMs: number): number => performance.now() + shortenAtRandom(waitMs);
 
-  const visit = async (pod: Pod, address: string, { everyMs, behindMs, silentMs }: FollowOptions) => {
+  const visit = async (pod: Pod, address: string, { silentMs }: FollowOptions) => {
     const entry = findState(pod.metadata.uid);
     const { skips, report: before } = entry;
-    const askWith = async (token: string | undefined) =>
-      ask(`http://${address}:${STREAMER_PORT}/stats`, TIMEOUT_MS, token === undefined ? {} : { token });
-    let answer = await askWith(await findViewToken?.(pod).catch(() => undefined));
-    if (answer === undefined && isFirstPod(pod)) {
-      const token = await findFirstToken?.(pod).catch(() => undefined);
-      if (token !== undefined) answer = await askWith(token);
-    }
-    // A report that was pushed since the question is newer than the answer, and the pod is left alone for its sake.
-    if (entry.report !== before) return;
-    const stats = readStats(answer);
-    const isPushing = stats.ok && stats.message.pushes;
-    const report = stats.ok ? toPodReport(stats.message, isPushing) : undefined;
-    const program = readPodProgram(pod);
-    // A first pod without a report waits for its grant.
-    const waits = !report && !before && isFirstPod(pod);
-    const soon = waits || (report && program && isBehind(program, report));
-    plan(entry, computeNextMs(soon ? behindMs : everyMs));
-    if (!report) return;
+    const token = await findToken?.(pod).catch(() => undefined);
+    const url = `http://${address}:${STREAMER_PORT}/stats`;
+    const stats = readStats(await ask(url, TIMEOUT_MS, token === undefined ? {} : { token }));
+    // A report that was pushed since the question is newer than the answer, which may also be of the time before a skip.
+    if (entry.report !== before || entry.skips !== skips) return;
+    plan(entry, computeNextMs(silentMs));
+    if (!stats.ok) return;
     count?.('asked');
-    if (entry.skips !== skips) return;
-    const isNew = keep(pod, entry, report);
-    // A pod whose pushes are said to arrive, and which says something else when it is asked, is asked again soon.
-    if (isPushing && !(before && isNew)) plan(entry, computeNextMs(silentMs));
+    keep(pod, entry, toPodReport(stats.message, stats.message.pushes));
   };
 
   /** Resolves to whether the pod has carried it out. */
@@ -267,13 +247,9 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
         const found = cache.list().filter(isStreamer);
         const known = new Set(found.map(({ metadata }) => metadata.uid));
         for (const uid of pods.keys()) if (!known.has(uid)) pods.delete(uid);
-        // A pod that was made since then pushes its first report by itself.
-        const wait = (pod: Pod, index: number): number => {
-          if (isFirst) return index * SPACING_MS;
-          return expectsPushes ? (isFirstPod(pod) ? options.behindMs : options.everyMs) : 0;
-        };
         const due = found.flatMap((pod, index) => {
-          const entry = findState(pod.metadata.uid, now + wait(pod, index));
+          // A pod that was made since then pushes its first report by itself.
+          const entry = findState(pod.metadata.uid, now + (isFirst ? index * SPACING_MS : options.silentMs));
           const address = findAddressToAsk([pod]);
           if (address === undefined) return [];
           if (entry.nextMs <= now) return [{ pod, address }];
@@ -291,7 +267,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
       };
       const run = async () => {
         while (!lifecycle.signal.aborted) {
-          await sleep(Math.min(options.everyMs, options.behindMs, TIMEOUT_MS), lifecycle.signal);
+          await sleep(Math.min(options.silentMs, TIMEOUT_MS), lifecycle.signal);
           await round();
         }
       };

@@ -4,20 +4,18 @@ import { type Clock, sleep, systemClock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
 import type { StreamerConfig } from '../../protocol/environment.ts';
-import type { Grant } from '../../protocol/grant.ts';
 import { confineSender } from '../confinement/confine.ts';
 import type { CacheOptions } from '../storage/cache.ts';
 import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
-import { readGrantedPublisher, saveGrant } from './control/grant.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { Reporter } from './control/reporter.ts';
 import { pickReport, type StatsParts, streamerStats } from './control/stats.ts';
-import { readControlTokens } from './control/tokens.ts';
+import { readToken } from './control/tokens.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { openMedia } from './media-storage.ts';
-import { type FileEvents, readDestinationFiles, readProgramFile, watchFiles } from './mounted-files.ts';
+import { type FileEvents, readDestinationsFile, readProgramFile, watchFiles } from './mounted-files.ts';
 import { sleepOnBeat } from './output/beat.ts';
 import type { OutputTimeouts } from './output/output.ts';
 import { Outputs } from './output/outputs.ts';
@@ -96,8 +94,8 @@ export async function startStreamer(
     cache: cache(),
     runs: airtime.runs(),
   });
-  const reporter = createReporter({ ...config, podUid }, { parts, lock, clock, log });
-  const http = await serve({ ...config, podUid }, engine, { parts, lock, log });
+  const reporter = createReporter({ ...config, podUid }, { parts, clock, log });
+  const http = await serve(config, engine, { parts, lock, log });
   lifecycle.defer('http', () => http.close());
   if (reporter) {
     broadcaster.onBatch(reporter.check);
@@ -106,12 +104,9 @@ export async function startStreamer(
 
   const loop = broadcaster.run(lifecycle.signal);
   lifecycle.defer('broadcaster', () => loop);
-  outputs.configure((await readDestinationFiles(config)) ?? new Map());
+  outputs.configure((await readDestinationsFile(config.destinationsFile)) ?? new Map());
   await lock?.refresh();
-  if (config.grantDir !== undefined) lock?.acquire(await readGrantedPublisher(config.grantDir));
   send();
-  // A pod that is held asks for its grant at once, and not with the first batch of media.
-  if (config.grantDir !== undefined && lock?.state === 'waiting') reporter?.noteChange();
   lifecycle.defer('destinations', () => outputs.close());
   const events: FileEvents = {
     onProgram: async (next) => {
@@ -151,34 +146,16 @@ function createLock(
 /** Undefined where the operator gave no address, or no token to show there. */
 function createReporter(
   config: PodConfig,
-  { parts, lock, clock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; clock: Clock; log: Logger },
+  { parts, clock, log }: { parts: () => StatsParts; clock: Clock; log: Logger },
 ): Reporter | undefined {
-  const { reportsUrl: url, podUid, controlTokenFile, grantDir } = config;
+  const { reportsUrl: url, podUid, controlTokenFile } = config;
   if (url === undefined || controlTokenFile === undefined) return undefined;
-  const onGrant =
-    grantDir === undefined
-      ? undefined
-      : async (grant: Grant): Promise<void> => {
-          lock?.acquire(grant.publisher);
-          // A container that is started anew asks again where this cannot be written.
-          await saveGrant(grantDir, grant).catch((err) =>
-            log.warn({ err }, 'the grant of the operator cannot be kept'),
-          );
-        };
-  const token = async () => (await readControlTokens(config))[0];
-  return new Reporter({
-    url,
-    podUid,
-    token,
-    report: () => pickReport(streamerStats(parts())),
-    ...(onGrant && { onGrant }),
-    clock,
-    log,
-  });
+  const token = () => readToken(controlTokenFile);
+  return new Reporter({ url, podUid, token, report: () => pickReport(streamerStats(parts())), clock, log });
 }
 
 function serve(
-  config: PodConfig,
+  config: StreamerConfig,
   engine: Engine,
   { parts, lock, log }: { parts: () => StatsParts; lock: PublisherLock | undefined; log: Logger },
 ): Promise<StreamerHttp> {

@@ -116,8 +116,6 @@ export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 /** The same, where the server asks for a login. */
 export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
-/** The same, in a Secret that the API server made: the key of the control tokens of first pods (stream/control-token.ts). */
-export const SECRET_CONTROL_KEY = 'controlKey';
 
 /** A streamer pod listens here for the operator and the API server: /startupz, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;
@@ -160,12 +158,6 @@ export const VIEW_KEY_SECRET = 'stream-view-key';
 export const VIEW_KEY_KEY = 'key';
 /** In it: the UID of the only pod that may publish. */
 export const PUBLISHER_KEY = 'publisher';
-/**
- * On the first pod of a stream, which is started without that Secret: the name of the Secret with SECRET_CONTROL_KEY. The pod has
- * the Secrets of its destinations as files of this directory, by destination and key.
- */
-export const CONTROL_SECRET_ANNOTATION = `${GROUP}/control-secret`;
-export const DESTINATIONS_DIR = 'destinations';
 /** On a pod that took over: when. A change of the pod makes kubelet bring the files of its volumes up to date at once. */
 export const ON_AIR_ANNOTATION = `${GROUP}/on-air`;
 

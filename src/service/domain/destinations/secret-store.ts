@@ -1,14 +1,8 @@
 /** Writes the Secrets of destinations, and never reads one. It is the only place of the domain that asks Kubernetes for Secrets. */
 
-import { randomBytes } from 'node:crypto';
 import { SECRETS, type Secret } from '../../../core/kube/core.ts';
 import { hasReason, type Kube, KubeError } from '../../../core/kube/types.ts';
-import {
-  ACCOUNT_LABEL,
-  MANAGED_BY,
-  MANAGED_BY_LABEL,
-  SECRET_CONTROL_KEY,
-} from '../../../core/resources/common/names.ts';
+import { ACCOUNT_LABEL, MANAGED_BY, MANAGED_BY_LABEL } from '../../../core/resources/common/names.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
 import type { SecretChanges } from './secret-changes.ts';
 
@@ -16,8 +10,6 @@ export type SecretStore = ReturnType<typeof createSecretStore>;
 
 /** Result of a patch: another client may have deleted the Secret, and the admission policy allows only this service's own. */
 export type SecretPatched = 'patched' | 'missing' | 'not managed';
-
-const CONTROL_KEY_BYTES = 32;
 
 const placeOf = ({ metadata, spec }: Destination) => [SECRETS, metadata.namespace ?? '', spec.secretName] as const;
 
@@ -34,7 +26,7 @@ export function createSecretStore(kube: Kube) {
         metadata: { name, namespace, labels: { [ACCOUNT_LABEL]: accountId, [MANAGED_BY_LABEL]: MANAGED_BY } },
         type: 'Opaque',
         // Kubernetes turns `stringData` into `data`, in a merge patch too.
-        stringData: { ...changes, [SECRET_CONTROL_KEY]: randomBytes(CONTROL_KEY_BYTES).toString('base64url') },
+        stringData: { ...changes },
       };
       try {
         await kube.create(SECRETS, namespace, secret as Secret);

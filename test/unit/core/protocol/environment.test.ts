@@ -31,7 +31,6 @@ test('of a streamer: packed in one variable, without what is the default, and it
     port: 9400,
     metricsPort: 9405,
     reportsUrl: 'http://operator:9404',
-    grantDir: '/tmp/grant',
     lingerSeconds: 20,
     resultFile: '/dev/termination-log',
     sessionsFile: '/tmp/sessions.json',

@@ -6,11 +6,9 @@ import { type TSchema, Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { describe, expect, it, test } from 'vitest';
 import { ReleaseRequest, readSkipAnswer, SkipRequest } from '../../../../src/core/protocol/commands.ts';
-import { Grant } from '../../../../src/core/protocol/grant.ts';
 import { readReport, readStats, readTimeOnAir } from '../../../../src/core/protocol/report.ts';
 import {
   readDestinations,
-  readGrant,
   readProgram,
   readReleaseRequest,
   readSkipRequest,
@@ -98,9 +96,7 @@ describe('a pod of another release reads', () => {
     expect(readDestinations(['dst-1']).ok).toBe(false);
   });
 
-  test('a grant, and the commands', () => {
-    const grant = '{"publisher":"uid-1","viewToken":"view-token"}';
-    expect(readGrant(grant)).toEqual({ ok: true, message: asJson(grant) });
+  test('the commands', () => {
     expect(readReleaseRequest(asJson('{"podUID":"uid-1"}'))).toEqual({ ok: true, message: { podUID: 'uid-1' } });
     expect(readReleaseRequest({ podUID: 7 }).ok).toBe(false);
     const skip = { id: '2026-06-01T12:00:00.000Z x', track: 'audio' };
@@ -111,12 +107,6 @@ describe('a pod of another release reads', () => {
   });
 
   test.each<[string, TSchema, (value: unknown) => { ok: boolean }, unknown[]]>([
-    [
-      'grants',
-      Grant,
-      (value) => readGrant(JSON.stringify(value)),
-      [{}, { publisher: 'a' }, { publisher: 'a', viewToken: 'b' }],
-    ],
     ['releases', ReleaseRequest, readReleaseRequest, [{}, null, { podUID: 'a' }, { podUID: 1 }]],
     ['skips', SkipWithoutTrack, readSkipRequest, [{}, { id: 'a' }, { id: 'a', track: 'x' }, { id: '' }, { id: 1 }]],
   ])('%s as their schema says', (_, schema, read, values) => {

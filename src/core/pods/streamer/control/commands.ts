@@ -9,7 +9,7 @@ import type { Program } from '../../../protocol/program.ts';
 import { readReleaseRequest, readSkipRequest } from '../../../protocol/to-streamer.ts';
 import type { TrackPlayer } from '../tracks/track.ts';
 import type { PublisherLock } from './publisher-lock.ts';
-import { readControlTokens, readViewTokens, type TokenFiles } from './tokens.ts';
+import { readToken, type TokenFiles } from './tokens.ts';
 
 /** The next item is open long before this limit, unless the storage does not answer. */
 const SKIP_MS = 3000;
@@ -35,9 +35,9 @@ export interface CommandsOptions {
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-function carries(authorization: string | undefined, tokens: readonly string[]): boolean {
+function carries(authorization: string | undefined, token: string | undefined): boolean {
   const told = digest(/^Bearer (\S+)$/i.exec(authorization ?? '')?.[1] ?? '');
-  return tokens.some((token) => token !== '' && timingSafeEqual(digest(token), told));
+  return token !== undefined && timingSafeEqual(digest(token), told);
 }
 
 export class Commands {
@@ -54,14 +54,14 @@ export class Commands {
 
   /** Checks an Authorization header against the control token, in constant time. */
   async mayAsk(authorization: string | undefined): Promise<boolean> {
-    return carries(authorization, await readControlTokens(this.#options.tokens));
+    return carries(authorization, await readToken(this.#options.tokens.controlTokenFile));
   }
 
   /** Checks an Authorization header against both tokens. */
   async mayLook(authorization: string | undefined): Promise<boolean> {
-    const { tokens } = this.#options;
-    if (tokens.viewTokenFile === undefined) return true;
-    return carries(authorization, await readViewTokens(tokens)) || (await this.mayAsk(authorization));
+    const { viewTokenFile } = this.#options.tokens;
+    if (viewTokenFile === undefined) return true;
+    return carries(authorization, await readToken(viewTokenFile)) || (await this.mayAsk(authorization));
   }
 
   /** Acquires the publisher lock, if the request names this pod. */

@@ -3,7 +3,7 @@
  * while one takes over from the other. The pod that the stream's Secret does not name waits: it reads ahead and keeps the
  * playhead, but opens no output.
  *
- *   waiting   until the file `publisher` names this pod, or the operator does, by a command or by a grant (grant.ts)
+ *   waiting   until the file `publisher` names this pod, or the operator does by a command
  *   acquired  this pod publishes
  *   released  for ever: after a stop command, or when another pod is named
  *
@@ -59,7 +59,7 @@ export class PublisherLock {
     this.#released.resolve();
   }
 
-  /** Reads the file where it has changed. A file that cannot be read changes nothing; the first pod of a stream has none. */
+  /** Reads the file where it has changed. A file that cannot be read changes nothing; a Secret that was made ahead has none. */
   async refresh(): Promise<void> {
     if (!existsSync(this.#options.file)) return;
     await this.#file.poll(async () => {

@@ -7,9 +7,7 @@
 import type { ClientRequest } from 'node:http';
 import type { Clock } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { Grant } from '../../../protocol/grant.ts';
 import type { StreamerReport } from '../../../protocol/report.ts';
-import { readGrant } from '../../../protocol/to-streamer.ts';
 import { REPORTS_PATH } from '../../../resources/common/names.ts';
 import { afterPush, describeChange, isPushDue, NOTHING_PUSHED } from './push-plan.ts';
 
@@ -18,22 +16,11 @@ const { Agent, request } = process.getBuiltinModule('node:http');
 
 const TIMEOUT_MS = 2_000;
 const ACCEPTED = 204;
-/** The same, with a grant. */
-const GRANTED = 200;
-/** A grant is two tokens long. */
-const MAX_ANSWER_CHARACTERS = 4096;
 /** Of several operators one accepts reports. The others answer 421, and a new connection to the Service may lead elsewhere. */
 const MISDIRECTED = 421;
 const MAX_CONNECTIONS = 4;
 /** Between two looks at what may have changed. Outputs announce their changes themselves. */
 const CHECK_MS = 900;
-
-interface Answer {
-  status: number;
-  text: string;
-}
-
-const NO_ANSWER: Answer = { status: MISDIRECTED, text: '' };
 
 export interface ReporterOptions {
   /** Base URL of the operator's Service. */
@@ -42,8 +29,6 @@ export interface ReporterOptions {
   /** Returns the control token; called for each report, since it may change. */
   token: () => Promise<string | undefined>;
   report: () => StreamerReport;
-  /** Called when the operator lets this pod publish, before the report counts as pushed. */
-  onGrant?: (grant: Grant) => Promise<void>;
   clock: Clock;
   log: Logger;
 }
@@ -107,10 +92,8 @@ export class Reporter {
     const { clock, log } = this.#options;
     let isAccepted = false;
     try {
-      const { status, text } = await this.#send(JSON.stringify(report));
-      const grant = status === GRANTED ? readGrant(text) : undefined;
-      if (grant?.ok) await this.#options.onGrant?.(grant.message);
-      isAccepted = status === ACCEPTED || grant?.ok === true;
+      const status = await this.#send(JSON.stringify(report));
+      isAccepted = status === ACCEPTED;
       if (!isAccepted) throw new Error(`The operator answered with status ${status}.`);
     } catch (err) {
       if (!this.#isClosed && this.#state.failures === 0)
@@ -119,17 +102,17 @@ export class Reporter {
     this.#state = afterPush(this.#state, { change, isAccepted }, clock.monotonicMs(), Math.random());
   }
 
-  /** Returns the answer of the operator that leads, or of the last one that was asked. */
-  async #send(body: string): Promise<Answer> {
+  /** Returns the status of the operator that leads, or of the last one that was asked. */
+  async #send(body: string): Promise<number> {
     const token = await this.#options.token();
     if (token === undefined) throw new Error('This pod has no control token.');
-    let answer = NO_ANSWER;
-    for (let n = 0; n < MAX_CONNECTIONS && answer.status === MISDIRECTED; n++) answer = await this.#post(body, token);
-    return answer;
+    let status = MISDIRECTED;
+    for (let n = 0; n < MAX_CONNECTIONS && status === MISDIRECTED; n++) status = await this.#post(body, token);
+    return status;
   }
 
-  #post(body: string, token: string): Promise<Answer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  #post(body: string, token: string): Promise<number> {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
     const headers = {
       authorization: `Bearer ${token}`,
       'content-type': 'application/json',
@@ -139,20 +122,17 @@ export class Reporter {
     this.#request = sent;
     const timer = setTimeout(() => sent.destroy(new Error('The operator did not answer in time.')), TIMEOUT_MS);
     let status: number | undefined;
-    let text = '';
     sent.once('response', (response) => {
       status = response.statusCode;
-      response.setEncoding('utf8').on('data', (chunk: string) => {
-        if (text.length < MAX_ANSWER_CHARACTERS) text += chunk;
-      });
+      response.resume();
     });
     // The operator may close a kept connection in the moment in which it is used again.
-    sent.once('error', (error) => (sent.reusedSocket ? resolve(NO_ANSWER) : reject(error)));
+    sent.once('error', (error) => (sent.reusedSocket ? resolve(MISDIRECTED) : reject(error)));
     sent.once('close', () => {
       clearTimeout(timer);
       this.#request = undefined;
       if (status === undefined) reject(new Error('The operator closed the connection.'));
-      else resolve({ status, text });
+      else resolve(status);
     });
     sent.end(body);
     return promise;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { DEGRADATIONS } from '../../../../../src/core/lib/codes/streams.ts';
 import { judgeDegraded } from '../../../../../src/core/operator/stream/conditions.ts';
-import { findPendingSkip, isBehind, readSkipped, withClock } from '../../../../../src/core/operator/stream/program.ts';
+import { findPendingSkip, readSkipped, withClock } from '../../../../../src/core/operator/stream/program.ts';
 import { SKIP_ANNOTATIONS } from '../../../../../src/core/resources/common/names.ts';
 import { at, makePod, makeProgram, NOW, step, stream, world } from '../../../../kit/make/operator.ts';
 import { parsePodReport } from '../../../../kit/make/report.ts';
@@ -114,12 +114,6 @@ describe('the epochs of a program', () => {
     expect(moved).toEqual({ ...both, epoch: later, audioEpoch: EPOCH });
     expect(withClock(moved, { video: clock(later), audio: clock(EPOCH) })).toBe(moved);
     expect(withClock(moved, { video: clock(later), audio: clock(later) })).toEqual({ ...both, epoch: later });
-  });
-
-  it('are worth asking for sooner while a new version has not been taken up', () => {
-    expect(isBehind(program, { clock: { video: clock(EPOCH) }, problems: [], runs: [] })).toBe(false);
-    expect(isBehind(program, { clock: { video: clock(EPOCH, 99) }, problems: [], runs: [] })).toBe(true);
-    expect(isBehind(program, { clock: {}, problems: [], runs: [] })).toBe(false);
   });
 });
 

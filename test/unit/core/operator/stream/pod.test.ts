@@ -136,81 +136,20 @@ describe('the pod of a stream', () => {
   });
 });
 
-describe('the first pod of a stream', () => {
-  const CONTROL_KEY = 'key-of-control-tokens';
-  const first = {
-    secretNames: new Map([
-      ['tv', 'tv-secret'],
-      ['backup.example', 'backup.example-secret'],
-    ]),
-    controlSecret: 'tv-secret',
-    controlKey: CONTROL_KEY,
-  };
-  const program = makeProgram(loopStream, objects, '2026-06-01T12:00:00Z');
-  const firstPod = buildPod(loopStream, program, SETTINGS, 'bunny-onair', first);
-  const firstSpec = JSON.parse(JSON.stringify(firstPod.spec)) as typeof spec;
-  // biome-ignore lint/suspicious/noExplicitAny: as above.
-  const sources: any[] = firstSpec.volumes.find(({ name }: { name: string }) => name === 'stream').projected.sources;
-
-  it('mounts the Secret of the stream if there is one, and what the streamer reads of its destinations’ Secrets', () => {
-    const fields = ['rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'];
-    const own = (name: string, more: object[] = []) => ({
-      secret: {
-        name: `${name}-secret`,
-        optional: true,
-        items: [...fields.map((key) => ({ key, path: `destinations/${name}/${key}` })), ...more],
+describe('the files of a pod', () => {
+  it('are its program, its UID and all of the stream’s Secret, without which it does not start', () => {
+    const { projected } = spec.volumes.find(({ name }: { name: string }) => name === 'stream');
+    expect(projected.sources).toEqual([
+      { secret: { name: 'stream-uid-of-bunny' } },
+      {
+        downwardAPI: {
+          items: [
+            { path: 'program.json', fieldRef: expect.anything() },
+            { path: 'podUid', fieldRef: expect.anything() },
+          ],
+        },
       },
-    });
-    expect(sources).toEqual([
-      { secret: { name: 'stream-uid-of-bunny', optional: true } },
-      own('tv', [{ key: 'controlKey', path: 'controlKey' }]),
-      own('backup.example'),
-      { downwardAPI: expect.anything() },
     ]);
-  });
-
-  it('writes no file of its volume twice, also where two destinations have one Secret', () => {
-    const secretNames = new Map([...first.secretNames, ['tv2', 'tv-secret']]);
-    const { volumes } = buildPod(loopStream, program, SETTINGS, 'bunny-onair', { ...first, secretNames }).spec as never;
-    // biome-ignore lint/suspicious/noExplicitAny: as above.
-    const shared: any[] = (volumes as any[]).find(({ name }) => name === 'stream').projected.sources;
-    expect(shared).toHaveLength(sources.length + 1);
-    const files = shared.flatMap(({ secret, downwardAPI }) => (secret ?? downwardAPI).items ?? []);
-    const filePaths = files.map(({ path }: { path: string }) => path);
-    expect(new Set(filePaths).size).toBe(filePaths.length);
-  });
-
-  it('names the Secret with the key of its control token', () => {
-    expect(firstPod.metadata.annotations?.['loopstream.dev/control-secret']).toBe('tv-secret');
-    expect(pod.metadata.annotations).not.toHaveProperty(['loopstream.dev/control-secret']);
-  });
-
-  it('hands over where its files are, and keeps its grant where it can write', () => {
-    const given: { name: string; value?: string }[] = firstSpec.containers[0].env;
-    const config = streamerConfig(Object.fromEntries(given.map(({ name, value = '10.0.0.1' }) => [name, value])));
-    expect(config).toMatchObject({
-      destinationsFile: '/stream/destinations.json',
-      destinationsDir: '/stream/destinations',
-      controlTokenFile: '/stream/token',
-      controlKeyFile: '/stream/controlKey',
-      publisherFile: '/stream/publisher',
-      grantDir: '/tmp/grant',
-    });
-    expect(streamerConfig(env).grantDir).toBeUndefined();
-  });
-
-  it('shows no value of a Secret', () => expect(JSON.stringify(firstPod)).not.toContain(CONTROL_KEY));
-
-  it('is like any other pod of the stream in all else, its template hash included', () => {
-    const { 'loopstream.dev/control-secret': _, ...annotations } = firstPod.metadata.annotations ?? {};
-    expect({ ...firstPod.metadata, annotations }).toEqual(pod.metadata);
-    const withoutSpecial = (given: typeof spec) => {
-      const text = JSON.stringify(given).replace(String.raw`\"GRANT_DIR\":\"/tmp/grant\",`, '');
-      const copy = JSON.parse(text) as typeof spec;
-      for (const { name, projected } of copy.volumes) if (name === 'stream') projected.sources = [];
-      return copy;
-    };
-    expect(withoutSpecial(firstPod.spec)).toEqual(withoutSpecial(pod.spec));
   });
 });
 

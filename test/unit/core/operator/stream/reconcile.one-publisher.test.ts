@@ -5,32 +5,32 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../../src/core/kube/core.ts';
-import { grantFirst } from '../../../../../src/core/operator/stream/first-start.ts';
-import {
-  acquireFirstPublisher,
-  acquirePublisher,
-  ensureSecret,
-  takeNamedPublisher,
-} from '../../../../../src/core/operator/stream/secret.ts';
-import {
-  CONTROL_SECRET_ANNOTATION,
-  FINALIZER,
-  streamSecretName,
-} from '../../../../../src/core/resources/common/names.ts';
+import type { Kube } from '../../../../../src/core/kube/types.ts';
+import { acquirePublisher, ensureSecret } from '../../../../../src/core/operator/stream/secret.ts';
+import { createViewKeys } from '../../../../../src/core/operator/stream/view-keys.ts';
+import { FINALIZER, streamSecretName } from '../../../../../src/core/resources/common/names.ts';
 import type { LoopStream } from '../../../../../src/core/resources/stream/resource.ts';
 import { makePod, stream, world } from '../../../../kit/make/operator.ts';
+import { GRANTED_UID, makeGrantedPod } from './granted-pod.ts';
 import { NODES, Operator, Universe } from './universe.ts';
 
 const tick = () => new Promise((resolve) => setImmediate(resolve));
+
+const withKeys = (kube: Kube) => ({ kube, viewKeys: createViewKeys(kube) });
+
+/** A pod of the release before: whether it was granted to publish, and whether the status names it. */
+type Before = { isGranted: boolean; isNamed: boolean } | undefined;
+const anyBefore = fc.option(fc.record({ isGranted: fc.boolean(), isNamed: fc.boolean() }), { nil: undefined });
 
 /**
  * A universe with two operators; each of their requests waits until its release. `isHeld`: the stream was created with its finalizer, as
  * the API server does.
  */
-function stage({ isHeld = false, hasControlKey = false } = {}) {
-  const universe = new Universe({ hasControlKey });
+function stage({ isHeld = false, before }: { isHeld?: boolean; before?: Before } = {}) {
+  const universe = new Universe();
   if (isHeld)
     universe.edit('loopstreams/bunny', ({ metadata }) => void Object.assign(metadata, { finalizers: [FINALIZER] }));
+  if (before) universe.adopt(makeGrantedPod(universe.stream as LoopStream), before);
   const waiting: (() => void)[] = [];
   const pause = () => new Promise<void>((resolve) => void waiting.push(resolve));
   const operators = [new Operator(universe, pause), new Operator(universe, pause)] as const;
@@ -126,8 +126,8 @@ const check = (universe: Universe) => expect(universe.publishing.length, String(
 test('never two pods publish, and when it is left alone exactly one does', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.nat(3), fc.boolean(), fc.boolean(), moves, async (early, isHeld, hasControlKey, list) => {
-      const all = stage({ isHeld, hasControlKey });
+    fc.asyncProperty(fc.nat(3), fc.boolean(), anyBefore, moves, async (early, isHeld, before, list) => {
+      const all = stage({ isHeld, before });
       // The stream is new, on air, or about to begin.
       if (early > 1) await settle(all);
       if (early % 2 === 1) TROUBLE['its schedule says in a moment']?.(all.universe, early, undefined);
@@ -149,8 +149,8 @@ test('never two pods publish, and when it is left alone exactly one does', async
 test('never two pods publish, though somebody deletes the Secret of the stream again and again', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), fc.boolean(), fc.boolean(), moves, async (early, isHeld, hasControlKey, list) => {
-      const all = stage({ isHeld, hasControlKey });
+    fc.asyncProperty(fc.boolean(), fc.boolean(), anyBefore, moves, async (early, isHeld, before, list) => {
+      const all = stage({ isHeld, before });
       const { universe } = all;
       if (early) await settle(all);
       const secret = `secrets/${streamSecretName(universe.stream?.metadata.uid ?? '')}`;
@@ -167,8 +167,8 @@ test('never two pods publish, though somebody deletes the Secret of the stream a
 test('while pods are deleted and the template is edited, the stream is off air only as long as a warm pod takes over', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), moves, async (hasControlKey, list) => {
-      const all = stage({ hasControlKey });
+    fc.asyncProperty(anyBefore, moves, async (before, list) => {
+      const all = stage({ before });
       const { universe } = all;
       await settle(all);
       universe.lingers = true;
@@ -193,8 +193,8 @@ test('never two pods publish, though nodes lose their power, come back and fall 
     what.startsWith('a node') || what === 'a pod is deleted' ? [trouble] : [],
   );
   await fc.assert(
-    fc.asyncProperty(fc.boolean(), moves, async (hasControlKey, list) => {
-      const all = stage({ hasControlKey });
+    fc.asyncProperty(anyBefore, moves, async (before, list) => {
+      const all = stage({ before });
       const { universe } = all;
       await settle(all);
       for (const [kind, n] of list) {
@@ -220,7 +220,7 @@ async function named(before: (pod: Pod) => void) {
   };
   put('bunny-onair', 'first');
   const free = universe.kube(async () => undefined);
-  expect(await acquirePublisher({ kube: free }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
+  expect(await acquirePublisher(withKeys(free), { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'first',
   });
   put('bunny-onair', 'first', before);
@@ -238,7 +238,7 @@ test.each<[string, (pod: Pod) => void]>([
 ])('no other pod is let publish while the one before %s', async (_what, before) => {
   const { universe, loopStream } = await named(before);
   const kube = universe.kube(async () => undefined);
-  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
+  expect(await acquirePublisher(withKeys(kube), { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'first',
   });
 });
@@ -247,7 +247,7 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
   const kube = universe.kube(async () => undefined);
-  await ensureSecret({ kube }, { ...world(), stream: loopStream });
+  await ensureSecret(withKeys(kube), { ...world(), stream: loopStream });
   const put = (name: string, uid: string, change = {}) => {
     const pod = makePod(stream(), change);
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
@@ -255,16 +255,16 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
   };
   put('bunny-onair', 'first');
   put('bunny-onair-b', 'second');
-  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
+  expect(await acquirePublisher(withKeys(kube), { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'first',
   });
   put('bunny-onair', 'first', { phase: 'Failed' });
-  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'second')).toMatchObject({
+  expect(await acquirePublisher(withKeys(kube), { ...world(), stream: loopStream }, 'second')).toMatchObject({
     publisherUid: 'second',
   });
   // An existing Secret stays the same.
-  await ensureSecret({ kube }, { ...world(), stream: loopStream });
-  expect(await acquirePublisher({ kube }, { ...world(), stream: loopStream }, 'first')).toMatchObject({
+  await ensureSecret(withKeys(kube), { ...world(), stream: loopStream });
+  expect(await acquirePublisher(withKeys(kube), { ...world(), stream: loopStream }, 'first')).toMatchObject({
     publisherUid: 'second',
   });
 });
@@ -273,71 +273,31 @@ test('while a Secret that was made ahead names no pod, a pod gets the publisher 
 function unstarted() {
   const universe = new Universe();
   const loopStream = universe.stream as LoopStream;
-  const put = (name: string, uid: string, change = {}, annotations = {}) => {
+  const put = (name: string, uid: string, change = {}) => {
     const pod = makePod(stream(), change);
     Object.assign(pod.metadata, { name, uid, ownerReferences: [{ controller: true, uid: loopStream.metadata.uid }] });
-    Object.assign(pod.metadata, { annotations: { ...pod.metadata.annotations, ...annotations } });
     universe.objects.set(`pods/${name}`, pod as never);
     return pod;
   };
   return { universe, sent: { ...world(), stream: loopStream }, put };
 }
 
-test('the first pod of a stream is named without a read of the Secret or of itself', async () => {
-  const { universe, sent, put } = unstarted();
-  const kube = universe.kube(async () => undefined);
-  const first = put('bunny-onair', 'first');
-  await acquireFirstPublisher({ kube }, sent, first);
-  expect(universe.requests.toSorted()).toEqual([
-    'create secrets',
-    'create secrets',
-    'get pods',
-    'get secrets',
-    'get secrets',
-  ]);
-  expect(await acquirePublisher({ kube }, sent, 'second')).toMatchObject({ publisherUid: 'first' });
-  // The client knows so once, and reads from then on.
-  expect([takeNamedPublisher(kube, 'first'), takeNamedPublisher(kube, 'first')]).toEqual([true, false]);
-  expect(
-    takeNamedPublisher(
-      universe.kube(async () => undefined),
-      'first',
-    ),
-  ).toBe(false);
-});
-
-test.each([
-  ['while the other pod may run', {}, undefined],
-  ['where a Secret exists', { phase: 'Failed' }, 'AlreadyExists'],
-])('a pod that is taken for the first one is not named %s', async (_what, other, reason) => {
-  const { universe, sent, put } = unstarted();
-  const kube = universe.kube(async () => undefined);
-  put('bunny-onair-b', 'second');
-  if (reason !== undefined) await acquirePublisher({ kube }, sent, 'second');
-  put('bunny-onair-b', 'second', other);
-  const first = put('bunny-onair', 'first');
-  const acquired = acquireFirstPublisher({ kube }, sent, first);
-  if (reason === undefined) await acquired;
-  else await expect(acquired).rejects.toMatchObject({ reason });
-  expect(takeNamedPublisher(kube, 'first')).toBe(false);
-  if (reason === undefined)
-    expect(await acquirePublisher({ kube }, sent, 'first')).toMatchObject({ publisherUid: 'second' });
-});
-
-test('of two that take different pods for the first one at once, at most one succeeds', async () => {
+test('of two that let different pods publish at once, at most one succeeds, though the Secret goes between the two', async () => {
   await fc.assert(
     fc.asyncProperty(fc.scheduler(), async (scheduler) => {
       const { universe, sent, put } = unstarted();
       const both = (['bunny-onair', 'bunny-onair-b'] as const).map(async (name) => {
         const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
         await scheduler.schedule(Promise.resolve());
-        await acquireFirstPublisher({ kube }, sent, put(name, name)).catch(() => undefined);
-        // The Secret goes between the two, so that only the pods tell of each other.
+        put(name, name);
+        const { publisherUid } = await acquirePublisher(withKeys(kube), sent, name);
+        // Only the pods tell of each other from here on.
         universe.objects.delete(`secrets/${streamSecretName(sent.stream.metadata.uid)}`);
-        return takeNamedPublisher(kube, name);
+        return publisherUid === name;
       });
-      await scheduler.waitFor(Promise.all(both));
-      expect((await Promise.all(both)).filter(Boolean).length).toBeLessThan(2);
+      const settled = Promise.all(both.map((one) => one.catch(() => false)));
+      await scheduler.waitFor(settled);
+      expect((await settled).filter(Boolean).length).toBeLessThan(2);
     }),
     { numRuns: 200 },
   );
@@ -351,7 +311,7 @@ test('of two that let different pods publish at once, one succeeds', async () =>
       put('bunny-onair', 'third');
       const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
       const both = ['second', 'third'].map((uid) =>
-        acquirePublisher({ kube }, { ...world(), stream: loopStream }, uid).then(
+        acquirePublisher(withKeys(kube), { ...world(), stream: loopStream }, uid).then(
           ({ publisherUid }) => publisherUid === uid,
           () => false,
         ),
@@ -363,45 +323,22 @@ test('of two that let different pods publish at once, one succeeds', async () =>
   );
 });
 
-test.each([['there is no Secret'], ['the Secret names a pod that is gone']])(
-  'of a grant for the first pod and the lock for the other one at once, at most one succeeds where %s',
-  async (where) => {
-    await fc.assert(
-      fc.asyncProperty(fc.scheduler(), async (scheduler) => {
-        const { universe, sent, put } = unstarted();
-        if (where !== 'there is no Secret')
-          await acquirePublisher({ kube: universe.kube(async () => undefined) }, sent, 'gone');
-        const kube = universe.kube(() => scheduler.schedule(Promise.resolve()));
-        const first = async () => {
-          await scheduler.schedule(Promise.resolve());
-          const pod = put('bunny-onair', 'first', {}, { [CONTROL_SECRET_ANNOTATION]: 'tv-secret' });
-          return (await grantFirst({ kube }, sent.stream, pod)) !== undefined;
-        };
-        const other = async () => {
-          await scheduler.schedule(Promise.resolve());
-          put('bunny-onair-b', 'other');
-          const { publisherUid } = await acquirePublisher({ kube }, sent, 'other');
-          return publisherUid === 'other';
-        };
-        const both = Promise.all([first(), other()].map((one) => one.catch(() => false)));
-        await scheduler.waitFor(both);
-        expect((await both).filter(Boolean).length).toBeLessThan(2);
-      }),
-      { numRuns: 300 },
-    );
+test.each<[string, string | undefined]>([
+  ['there is no Secret', undefined],
+  ['the Secret names nobody', ''],
+  ['the Secret names a pod that is gone', 'gone'],
+])(
+  'a pod that the release before has granted to publish keeps others from it until it is over, where %s',
+  async (_what, publisher) => {
+    const { universe, sent, put } = unstarted();
+    const deps = withKeys(universe.kube(async () => undefined));
+    if (publisher === '') await ensureSecret(deps, sent);
+    else if (publisher !== undefined) await acquirePublisher(deps, sent, publisher);
+    const granted = makeGrantedPod(sent.stream);
+    universe.objects.set('pods/bunny-onair', granted as never);
+    put('bunny-onair-b', 'other');
+    expect(await acquirePublisher(deps, sent, 'other')).toEqual({ publisherUid: GRANTED_UID, isNew: false });
+    universe.objects.set('pods/bunny-onair', { ...granted, status: { phase: 'Failed' } } as never);
+    expect(await acquirePublisher(deps, sent, 'other')).toEqual({ publisherUid: 'other', isNew: true });
   },
 );
-
-test('a grant names the first pod alone, whose other name is free or whose other pod is over', async () => {
-  const { universe, sent, put } = unstarted();
-  const kube = universe.kube(async () => undefined);
-  const first = put('bunny-onair', 'first', {}, { [CONTROL_SECRET_ANNOTATION]: 'tv-secret' });
-  const grant = await grantFirst({ kube }, sent.stream, first);
-  expect(grant).toEqual({ publisher: 'first', viewToken: expect.stringMatching(/^[\w-]{43}$/) });
-  put('bunny-onair-b', 'other');
-  expect(await grantFirst({ kube }, sent.stream, first)).toBeUndefined();
-  // The first pod may publish, whatever the Secret says; so the other one waits for its end.
-  expect(await acquirePublisher({ kube }, sent, 'other')).toEqual({ publisherUid: 'first', isNew: false });
-  put('bunny-onair-b', 'other', { phase: 'Failed' });
-  expect(await grantFirst({ kube }, sent.stream, first)).toEqual(grant);
-});

@@ -2,9 +2,10 @@
 import { expect, test } from 'vitest';
 import type { Pod } from '../../../../../src/core/kube/core.ts';
 import { createQueue } from '../../../../../src/core/kube/queue.ts';
-import { KubeError, type Resource } from '../../../../../src/core/kube/types.ts';
+import { type Kube, KubeError, type Resource } from '../../../../../src/core/kube/types.ts';
 import type { StreamControllerDeps } from '../../../../../src/core/operator/stream/controller-deps.ts';
 import { reconcileStream } from '../../../../../src/core/operator/stream/reconcile.ts';
+import { createViewKeys } from '../../../../../src/core/operator/stream/view-keys.ts';
 import { FINALIZER, VIEW_KEY_SECRET } from '../../../../../src/core/resources/common/names.ts';
 import type { LoopStream } from '../../../../../src/core/resources/stream/resource.ts';
 import { at, destination, NAMESPACE, SETTINGS, stream, upload } from '../../../../kit/make/operator.ts';
@@ -71,6 +72,7 @@ function stage(count: number) {
   );
   const tools = {
     kube,
+    viewKeys: createViewKeys(kube as unknown as Kube),
     caches,
     settings: SETTINGS,
     events: { event: () => undefined },

@@ -4,7 +4,7 @@ import type { Pod } from '../../../../../src/core/kube/core.ts';
 import type { ChangeHandler } from '../../../../../src/core/kube/reflector.ts';
 import { Lifecycle } from '../../../../../src/core/lib/lifecycle.ts';
 import type { Caches } from '../../../../../src/core/operator/caches/caches.ts';
-import { createStreamers, FOLLOW, type FollowOptions } from '../../../../../src/core/operator/stream/streamers.ts';
+import { createStreamers, pickFollowOptions } from '../../../../../src/core/operator/stream/streamers.ts';
 import { STREAMER_PORT } from '../../../../../src/core/resources/common/names.ts';
 import { makePod, NOW, stream } from '../../../../kit/make/operator.ts';
 import { makeReport } from '../../../../kit/make/report.ts';
@@ -16,11 +16,7 @@ const at = (epoch: string) => ({ video: { version: 1, epoch }, audio: null });
 const pushed = (more: object = {}) => makeReport({ live: true, clock: at(NOW.toISOString()), ...more });
 
 /** Follows pods, which nobody serves. `asked` has the names of those that are asked, again and again. */
-function startStreamers(
-  listed: Pod[] = [],
-  options: FollowOptions = FOLLOW,
-  ask: (name: string) => unknown = () => undefined,
-) {
+function startStreamers(listed: Pod[] = [], silentMs = 600_000, ask: (name: string) => unknown = () => undefined) {
   const lifecycle = new Lifecycle();
   onTestFinished(() => lifecycle.stop());
   let change: ChangeHandler<Pod> = () => undefined;
@@ -34,14 +30,14 @@ function startStreamers(
   const enqueued: string[] = [];
   const asked: string[] = [];
   const streamers = createStreamers(lifecycle, {
-    findViewToken: async ({ metadata }) => {
+    findToken: async ({ metadata }) => {
       asked.push(metadata.name);
       await ask(metadata.name);
       return 'token';
     },
   });
   const notLeading = streamers.accept(pod(true), pushed());
-  streamers.follow(pods, (key) => enqueued.push(key), options);
+  streamers.follow(pods, (key) => enqueued.push(key), { silentMs });
   const see = (current: Pod, previous?: Pod) => change('tv/bunny-onair', current as never, previous as never);
   return { streamers, enqueued, asked, see, notLeading };
 }
@@ -91,32 +87,49 @@ const makeSilent = (name: string): Pod => {
   const status = { ...made.status, podIP: '127.255.255.254' };
   return { ...made, metadata: { ...made.metadata, name, uid: name }, status };
 };
-const OFTEN: FollowOptions = { everyMs: 5, behindMs: 5, silentMs: 600_000 };
 
-test('a pod that pushes while it is being asked is not asked again', async () => {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const listed = [makeSilent('pushing'), makeSilent('silent')];
-  const { streamers, asked } = startStreamers(listed, OFTEN, async (name) => name === 'pushing' && (await promise));
-  await until('it is asked', () => asked.includes('pushing'));
-  streamers.accept(listed[0] as Pod, pushed());
-  resolve();
-  await until('the other one is asked', () => asked.filter((name) => name === 'silent').length >= 4);
-  expect(asked.filter((name) => name === 'pushing')).toHaveLength(1);
+test('a pod that pushes is asked once in seven minutes at most, and each one where none has an address for its reports', () => {
+  expect(pickFollowOptions({ reportsUrl: 'http://operator' })).toEqual({ silentMs: 450_000 });
+  expect(pickFollowOptions({ reportsUrl: undefined })).toEqual({ silentMs: 15_000 });
 });
 
-test('a pod that pushes is not asked, and one that does not is asked again and again, also a new one', async () => {
-  const listed = [makeSilent('pushing')];
-  const { streamers, asked, see } = startStreamers(listed, OFTEN);
+test('an operator that begins to lead asks each pod, but one that has pushed meanwhile', async () => {
+  const listed = [makeSilent('pushing'), makeSilent('silent')];
+  const { streamers, asked } = startStreamers(listed);
   expect(streamers.accept(listed[0] as Pod, pushed())).toBe(true);
-  const silent = makeSilent('silent');
-  listed.push(silent);
-  see(silent);
+  await until('the other one is asked', () => asked.length > 0);
+  expect(asked).toEqual(['silent']);
+});
+
+test('a pod that is silent is asked again and again, also a new one', async () => {
+  const listed = [makeSilent('silent')];
+  const { asked, see } = startStreamers(listed, 5);
   await until('it is asked', () => asked.length >= 3);
   const another = makeSilent('another');
   listed.push(another);
   see(another);
   await until('the new one is asked', () => asked.filter((name) => name === 'another').length >= 3);
-  expect(asked).not.toContain('pushing');
+});
+
+test('a report that is pushed while its pod is asked counts, and not the older answer', async () => {
+  const podIP = '127.94.0.2';
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let questions = 0;
+  const server = createServer((_request, response) => {
+    questions++;
+    if (questions > 1) return;
+    void promise.then(() => response.end(JSON.stringify(pushed({ playable: false }))));
+  });
+  onTestFinished(() => void server.close().closeAllConnections());
+  await new Promise<void>((done) => server.listen(STREAMER_PORT, podIP, done));
+  const made = pod(true);
+  const listed = [{ ...made, status: { ...made.status, podIP } }];
+  const { streamers } = startStreamers(listed, 5);
+  await until('it is asked', () => questions === 1);
+  streamers.accept(listed[0] as Pod, pushed());
+  resolve();
+  await until('the first question is over', () => questions > 1);
+  expect(streamers.report(uid)?.problems).toEqual([]);
 });
 
 test('a pod that has answered to stop is told so once, and its container again when it was started anew', async () => {

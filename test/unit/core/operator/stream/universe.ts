@@ -13,10 +13,10 @@ import {
 } from '../../../../../src/core/kube/types.ts';
 import { countRestarts } from '../../../../../src/core/operator/pods/status.ts';
 import type { StreamControllerDeps } from '../../../../../src/core/operator/stream/controller-deps.ts';
-import { isFirstPod } from '../../../../../src/core/operator/stream/first-pod.ts';
-import { grantFirst } from '../../../../../src/core/operator/stream/first-start.ts';
+import { isGrantedPod } from '../../../../../src/core/operator/stream/granted-pods.ts';
 import { reconcileStream } from '../../../../../src/core/operator/stream/reconcile.ts';
-import { ACCOUNT_LABEL, PUBLISHER_KEY, streamSecretName } from '../../../../../src/core/resources/common/names.ts';
+import { createViewKeys } from '../../../../../src/core/operator/stream/view-keys.ts';
+import { PUBLISHER_KEY, streamSecretName } from '../../../../../src/core/resources/common/names.ts';
 import type { LoopStream } from '../../../../../src/core/resources/stream/resource.ts';
 import { destination, NAMESPACE, SETTINGS, stream, upload } from '../../../../kit/make/operator.ts';
 import { silent } from '../../../../kit/real/kube.ts';
@@ -32,10 +32,10 @@ interface Process {
   /** False until it has read, or was told, that it may publish. */
   open: boolean;
   stopped: boolean;
-  /** The pod keeps the grant of an operator. */
+  /** The pod keeps the grant of an operator of the release before. */
   granted: boolean;
-  /** Its report waits for an answer, or had one without a grant, which the operators see. */
-  report: 'due' | 'sent' | 'held';
+  /** The operators have its report that it is held. */
+  toldHeld: boolean;
   /** The publisher in its files, which kubelet updates now and then. */
   file: string | undefined;
   /** How often it was started anew. */
@@ -52,8 +52,6 @@ export class Universe {
   readonly silentNodes = new Set<string>();
   nowMs = Date.parse('2026-06-01T12:00:00Z');
   writes = 0;
-  /** The operators' answers to the report of a first pod that is held: whether it may publish. */
-  readonly grants: ((pod: Pod) => Promise<boolean>)[] = [];
   /** Requests so far, such as `create pods`. */
   readonly requests: string[] = [];
   lingers = false;
@@ -64,20 +62,31 @@ export class Universe {
   #version = 100;
   #uids = 0;
 
-  /** `hasControlKey`: the API server made the Secret of the destination, so that streams start without a Secret of their own. */
-  constructor({ hasControlKey = false } = {}) {
+  constructor() {
     const put = (plural: string, object: unknown) =>
       this.#put(`${plural}/${(object as Any).metadata.name}`, object as Any);
     put('loopstreams', stream());
-    const to = hasControlKey ? { name: 'tv-secret', labels: { [ACCOUNT_LABEL]: 'a' } } : {};
-    put('destinations', { ...destination(), metadata: { ...destination().metadata, ...to } });
-    if (hasControlKey) this.edit(KEY, ({ spec }) => void Object.assign(spec, { destinationNames: ['tv-secret'] }));
+    put('destinations', destination());
     put('uploads', upload());
     for (const name of NODES) put('nodes', { metadata: { name, uid: name }, spec: {} });
     put('secrets', {
       metadata: { name: 'tv-secret', uid: 's' },
-      data: { rtmpUrl: 'eA==', rtmpKey: 'eA==', ...(hasControlKey && { controlKey: 'eA==' }) },
+      data: { rtmpUrl: 'eA==', rtmpKey: 'eA==', controlKey: 'eA==' },
     });
+  }
+
+  /**
+   * The release before has started this pod, which runs: it was granted to publish, or its report that it is held was not answered yet. The
+   * status names it if `isNamed`.
+   */
+  adopt(pod: Pod, { isGranted, isNamed }: { isGranted: boolean; isNamed: boolean }): void {
+    const { uid, name } = pod.metadata;
+    this.#put(`pods/${name}`, pod as unknown as Any);
+    const told = { open: isGranted, granted: isGranted, toldHeld: false };
+    const process = { pod: uid, node: NODES[0] ?? '', stopped: false, file: undefined, restarts: 0, ...told };
+    this.processes.set(uid, process);
+    const epoch = new Date(this.nowMs).toISOString();
+    if (isNamed) this.edit(KEY, (object) => void Object.assign(object, { status: { podUID: uid, epoch } }));
   }
 
   #put(key: string, object: Any): Any {
@@ -237,30 +246,17 @@ export class Universe {
     return process !== undefined;
   }
 
-  /** Whether an operator knows that a first pod is held. */
+  /** Whether the operators know that a pod is held. */
   isHeld = (uid: string): boolean => {
     const process = this.processes.get(uid);
-    return process?.report === 'held' && !process.open;
+    return process?.toldHeld === true && !process.open;
   };
-
-  /** The pod pushes that it is held; the answer is lost where its container has ended meanwhile. */
-  #push(pod: Pod, process: Process, grant: (pod: Pod) => Promise<boolean>): void {
-    const { restarts } = process;
-    process.report = 'sent';
-    void grant(clone(pod)).then(
-      (isGranted) => {
-        if (process.restarts !== restarts) return;
-        if (isGranted) Object.assign(process, { open: true, granted: true });
-        else process.report = 'held';
-      },
-      () => void Object.assign(process, { report: 'due' }),
-    );
-  }
 
   /** A container ends by itself; kubelet restarts it with its old files. */
   crash(uid: string): void {
     const process = this.#process(uid);
-    if (process) Object.assign(process, { open: false, stopped: false, report: 'due', restarts: process.restarts + 1 });
+    if (process)
+      Object.assign(process, { open: false, stopped: false, toldHeld: false, restarts: process.restarts + 1 });
   }
 
   /** Kubelet ends the pod for good. */
@@ -335,7 +331,7 @@ export class Universe {
               open: false,
               stopped: false,
               granted: false,
-              report: 'due',
+              toldHeld: false,
               file: this.#named,
               restarts: 0,
             }),
@@ -344,10 +340,10 @@ export class Universe {
       if (process && this.#named !== undefined && process.file !== this.#named)
         step('mount', () => void Object.assign(process, { file: this.#named }));
       // It removes the files of one that is gone where the pod needs none.
-      if (process && isFirstPod(pod) && this.#named === undefined && process.file !== undefined)
+      if (process && isGrantedPod(pod) && this.#named === undefined && process.file !== undefined)
         step('unmount', () => void Object.assign(process, { file: undefined }));
-      if (process && isFirstPod(pod) && !process.open && !process.granted && process.report !== 'sent')
-        for (const grant of this.grants) step('push', () => this.#push(pod, process, grant));
+      if (process && isGrantedPod(pod) && !process.open && !process.toldHeld)
+        step('push', () => void Object.assign(process, { toldHeld: true }));
       if (process && !process.open && (process.file === uid || process.granted))
         step('read', () => void Object.assign(process, { open: true }));
       const ready = process?.open === true && !process.stopped;
@@ -407,8 +403,10 @@ export class Operator {
       const { uid } = pod.metadata;
       if (universe.tell(uid, what) && what === 'stop') stopped.set(uid, countRestarts(pod));
     };
+    const kube = universe.kube(pause);
     const tools = {
-      kube: universe.kube(pause),
+      kube,
+      viewKeys: createViewKeys(kube),
       caches,
       settings: { ...SETTINGS, reportsUrl: 'http://operator' },
       events: { event: () => undefined },
@@ -426,10 +424,6 @@ export class Operator {
       isMetered: () => false,
     };
     this.#reconcile = reconcileStream(tools as unknown as StreamControllerDeps);
-    universe.grants.push(async (pod) => {
-      const stream = this.#cached.get(KEY) as unknown as LoopStream | undefined;
-      return stream !== undefined && (await grantFirst(tools, stream, pod)) !== undefined;
-    });
   }
 
   #hear(key: string, object: Any): void {

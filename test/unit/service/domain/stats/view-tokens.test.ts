@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import { SECRETS } from '../../../../../src/core/kube/core.ts';
 import { type Kube, KubeError } from '../../../../../src/core/kube/types.ts';
-import { findViewToken } from '../../../../../src/core/operator/stream/secret.ts';
+import { createViewKeys } from '../../../../../src/core/operator/stream/view-keys.ts';
 import { VIEW_KEY_KEY } from '../../../../../src/core/resources/common/names.ts';
 import { createViewTokens } from '../../../../../src/service/domain/stats/view-tokens.ts';
 
@@ -33,15 +33,15 @@ function kubernetes() {
 describe('the token of viewers', () => {
   test('is the same for operator and API server, another one for each stream, and read once', async () => {
     const { kube, key, asked } = kubernetes();
-    const operator = kube();
-    const token = await findViewToken(operator, 'ns', 'one');
-    expect(await findViewToken(operator, 'ns', 'one')).toBe(token);
+    const operator = createViewKeys(kube());
+    const token = await operator.findToken('ns', 'one');
+    expect(await operator.findToken('ns', 'one')).toBe(token);
     expect(asked).toEqual(['get', 'create']);
     const tokens = createViewTokens(async () => key());
     expect(await tokens.find('one')).toBe(token);
     expect(await tokens.find('two')).not.toBe(token);
     // Another operator, and this one after a restart.
-    expect(await findViewToken(kube(), 'ns', 'one')).toBe(token);
+    expect(await createViewKeys(kube()).findToken('ns', 'one')).toBe(token);
   });
 
   test('is none where there is no key, and comes when it does', async () => {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 async function serve(viewTokenFile: string | undefined, metricsPort: number | undefined) {
   const controlOptions = {
-    tokens: { controlTokenFile: join(dir, 'control'), viewTokenFile, podUid: 'uid-1' },
+    tokens: { controlTokenFile: join(dir, 'control'), viewTokenFile },
     audio: () => undefined,
     log: silent,
   };
