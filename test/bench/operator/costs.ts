@@ -23,7 +23,7 @@ const IDLE_MS = 10_000;
 /** The part of the time before from which on a measurement of idle parts counts as no lower. */
 const STEADY = 0.9;
 const SETTLED_MS = 3_000;
-const MAX_RATIO = 1.3;
+const MAX_RATIO = 1.45;
 const MAX_OPERATOR_MS = 3;
 const MAX_STORED_BYTES = 10_240;
 

@@ -164,7 +164,7 @@ async function act(context: ActionContext, action: Deed): Promise<ActionOutcome>
   }
 }
 
-/** Makes ahead of the first pod what it needs. */
+/** Makes ahead of a pod what it needs. */
 async function prepareStart({ deps, observed, done }: ActionContext, pod: Pod | undefined): Promise<AppliedDecision> {
   await ensureSecret(deps, observed);
   return { ...done(pod), stream: await addFinalizer(deps, observed.stream) };
