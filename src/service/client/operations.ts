@@ -17,6 +17,7 @@ import type {
   CryptoDepositCreate,
   Destination,
   DestinationCreate,
+  DestinationQuery,
   DestinationTest,
   DestinationUpdate,
   DiffQuery,
@@ -30,6 +31,7 @@ import type {
   PlaylistCreate,
   PlaylistDiff,
   PlaylistPublish,
+  PlaylistQuery,
   PlaylistRollback,
   PlaylistSummary,
   PlaylistUpdate,
@@ -51,6 +53,7 @@ import type {
   TopUpCreate,
   Upload,
   UploadFromLink,
+  UploadQuery,
   UploadUpdate,
   Usage,
   UsageQuery,
@@ -256,8 +259,11 @@ export interface Operations {
      * reject with `problems.DestinationForbidden`.
      */
     create: (body: DestinationCreate, call?: CallOptions) => Promise<Destination>;
-    /** List destinations, newest first. Returns the account’s destinations, without their keys. */
-    list: (query?: ListQuery, call?: CallOptions) => List<Destination>;
+    /**
+     * List destinations, newest first. Returns the account’s destinations without their keys, optionally only those
+     * with a part of the name in `q`.
+     */
+    list: (query?: DestinationQuery, call?: CallOptions) => List<Destination>;
     /** Get a destination. Returns a destination, without its key. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Destination>;
     /**
@@ -284,19 +290,22 @@ export interface Operations {
      * prepared once for all streams. It may reject with `problems.LinkForbidden` or `problems.UploadQuotaExceeded`.
      */
     fromLink: (body: UploadFromLink, call?: CallOptions) => Promise<Upload>;
-    /** List uploads, newest first. Returns the account’s uploads. */
-    list: (query?: ListQuery, call?: CallOptions) => List<Upload>;
+    /**
+     * List uploads, newest first. Returns the account’s uploads, optionally only those with a part of the name in
+     * `q`.
+     */
+    list: (query?: UploadQuery, call?: CallOptions) => List<Upload>;
     /**
      * Get an upload. Returns an upload with its state, and the error if it failed. Objects of other accounts are not
      * found.
      */
     get: (id: string, call?: CallOptions) => Promise<Upload>;
     /**
-     * Choose the tracks of an upload. Replaces the choice of tracks; `{}` is the automatic choice. The upload is
-     * prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the file
-     * has no such track. It may reject with `problems.Conflict`.
+     * Change an upload. Changes its name, or replaces the choice of tracks; `{}` is the automatic choice. After
+     * another choice the upload is prepared again, and a stream on air goes on with what it plays until that is
+     * done. Fails with 422 if the file has no such track. It may reject with `problems.Conflict`.
      */
-    update: (id: string, body: UploadUpdate, call?: CallOptions) => Promise<Upload>;
+    update: (id: string, body?: UploadUpdate, call?: CallOptions) => Promise<Upload>;
     /**
      * Retry the link of a failed upload. The upload keeps its objectID and all references to it. Fails with 409
      * `upload_not_failed` while it is in progress or ready, and with `upload_not_from_link` if a client sent the
@@ -333,10 +342,10 @@ export interface Operations {
      */
     create: (body: PlaylistCreate, call?: CallOptions) => Promise<Playlist>;
     /**
-     * List playlists, newest first. Returns the account’s playlists, without their items. It may reject with
-     * `problems.RouteNotFound`.
+     * List playlists, newest first. Returns the account’s playlists without their items, optionally only those with
+     * a part of the name in `q`. It may reject with `problems.RouteNotFound`.
      */
-    list: (query?: ListQuery, call?: CallOptions) => List<PlaylistSummary>;
+    list: (query?: PlaylistQuery, call?: CallOptions) => List<PlaylistSummary>;
     /** Get a playlist. Returns a playlist with its items. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Playlist>;
     /**
@@ -451,7 +460,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     fromLink: (body, call) => post('/uploads/from-link', call, body),
     list: (query, call) => list('/uploads', query, call),
     get: (id, call) => get(path`/uploads/${id}`, call),
-    update: (id, body, call) => patch(path`/uploads/${id}`, call, body),
+    update: (id, body = {}, call) => patch(path`/uploads/${id}`, call, body),
     retry: (id, call) => post(path`/uploads/${id}/retry`, call),
     delete: (id, call) => remove(path`/uploads/${id}`, call),
   },

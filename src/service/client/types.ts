@@ -78,6 +78,11 @@ export interface StreamQuery extends ListQuery {
     | 'failed';
   /** Only streams whose name contains this text. */
   q?: string;
+  /**
+   * Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. `onAir`: streams on air
+   * first, each part by name.
+   */
+  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'onAir';
 }
 export interface StartOptions extends WaitOptions {
   /**
@@ -86,7 +91,25 @@ export interface StartOptions extends WaitOptions {
    */
   whenReady?: boolean;
 }
+export interface DestinationQuery extends ListQuery {
+  /** Only destinations whose name contains this text. */
+  q?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
+}
+export interface UploadQuery extends ListQuery {
+  /** Only uploads whose name contains this text. */
+  q?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
+}
 export interface DiffQuery {
   /** Version to compare with. Defaults to the version before. */
   from?: number;
+}
+export interface PlaylistQuery extends ListQuery {
+  /** Only playlists whose name contains this text. */
+  q?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
 }

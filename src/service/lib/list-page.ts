@@ -29,6 +29,9 @@ export interface PageArgs {
   afterPath?: string | undefined;
 }
 
+/** A page of those whose name contains `q`, in any case. */
+export type Named<Args> = Args & { q?: string | undefined };
+
 export interface Connection<T> {
   /** The number of items on all pages. */
   totalCount: number;

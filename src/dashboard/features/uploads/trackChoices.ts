@@ -3,7 +3,7 @@ import type { Upload, UploadUpdate } from '../../../service/client/index.ts';
 import { formatSound, nameCodec } from './text.ts';
 
 type Track = Upload['declaredTracks'][number];
-type Tracks = UploadUpdate['tracks'];
+type Tracks = NonNullable<UploadUpdate['tracks']>;
 export type ChoiceKind = Track['kind'];
 
 interface TrackOption {

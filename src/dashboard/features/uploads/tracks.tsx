@@ -1,7 +1,7 @@
 /** Lets the owner choose the tracks of an upload that play, where its file has more than one of a kind. */
 import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
-import type { Upload } from '../../../service/client/index.ts';
+import type { Upload, UploadUpdate } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useUploadsChanged } from './queries.ts';
 import { type ChoiceKind, listTrackChoices } from './trackChoices.ts';
@@ -14,7 +14,7 @@ export function Tracks({ upload }: { upload: Upload }) {
   const changed = useUploadsChanged();
   const { objectID, name } = upload;
   const choose = useMutation({
-    mutationFn: (tracks: Parameters<typeof calls.uploads.update>[1]['tracks']) =>
+    mutationFn: (tracks: NonNullable<UploadUpdate['tracks']>) =>
       calls.uploads.update(objectID, { tracks }).then(changed),
   });
   const choices = (['VIDEO', 'AUDIO'] as const).flatMap((kind) => listTrackChoices(upload, kind) ?? []);

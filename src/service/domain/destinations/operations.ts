@@ -2,6 +2,7 @@
 import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { namedQuery, readSearch } from '../../lib/paging/search.ts';
 import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
@@ -58,16 +59,19 @@ export const destinationOperations = [
     scope: 'read',
     http: 'GET /destinations',
     summary: 'List destinations, newest first',
-    description: `Returns the account’s destinations, without their keys. ${PAGED}`,
+    description: `Returns the account’s destinations without their keys, optionally only those with a part of the name in \`q\`. ${PAGED}`,
+    query: namedQuery('destinations'),
     output: page(Destination, 'DestinationList'),
-    examples: { output: exampleDestination },
+    examples: { output: exampleDestination, parameters: { q: 'main', orderBy: 'name' } },
     mcp: {
       title: 'List destinations',
       description:
-        'Lists the account’s destinations, newest first. Of a stream key, only the last four characters are shown.',
+        'Lists the account’s destinations, newest first, optionally filtered by a word in the name. Of a stream key, only the ' +
+        'last four characters are shown.',
     },
     graphql: { description: 'Lists destinations, newest first unless orderBy says otherwise.' },
-    run: ({ destinations }, { accountId, page, where }) => destinations.list(accountId, page, where),
+    run: ({ destinations }, { accountId, page, query, where }) =>
+      destinations.list(accountId, readSearch(page, query), where),
   }),
 
   operation({

@@ -20,7 +20,7 @@ import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import { annotateTrace } from '../../../core/resources/common/trace.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
-import { type Connection, NEWEST_FIRST, type Order, type PageArgs } from '../../lib/list-page.ts';
+import { type Connection, type Named, NEWEST_FIRST, type Order, type PageArgs } from '../../lib/list-page.ts';
 import { connect, inOrder, nameKey } from '../../lib/paging/connection.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
 import { createGroups } from '../../lib/paging/groups.ts';
@@ -77,7 +77,9 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Lists the objects that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
   /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
-  page<R>(accountId: string, args: PageArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
+  page<R>(accountId: string, args: Named<PageArgs>, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
+  /** Lists the objects whose name contains `q`, oldest first; without it, all. */
+  search(accountId: string, q: string | undefined): readonly T[];
   /** Rejects with `too_many_writes`, for a request that writes something else before its object. */
   admit(accountId: string): Promise<void>;
   /**
@@ -154,8 +156,9 @@ export function createOwnedResources<T extends KubeObject>(
   const { readName = readDisplayName, hidesDeleted = false } = options;
   const seen = (object: Stored<T> | undefined) =>
     hidesDeleted && object?.metadata.deletionTimestamp !== undefined ? undefined : object;
+  const readNameKey = (object: Stored<T>) => nameKey(readName(object) ?? object.metadata.name);
   const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
-    key: by === 'createdAt' ? object.metadata.creationTimestamp : nameKey(readName(object) ?? object.metadata.name),
+    key: by === 'createdAt' ? object.metadata.creationTimestamp : readNameKey(object),
     id: object.metadata.name,
   });
   const byOwner = createGroups<Stored<T>>(readOwner, (object) => place(object));
@@ -174,6 +177,13 @@ export function createOwnedResources<T extends KubeObject>(
 
   /** An empty cache would deny objects that exist, so this throws while the account's namespace is not in the cache. */
   const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
+
+  const search = (accountId: string, q: string | undefined): readonly Stored<T>[] => {
+    const all = byOwner.get(findOwner(accountId));
+    if (q === undefined) return all;
+    const wanted = nameKey(q);
+    return all.filter((object) => readNameKey(object).includes(wanted));
+  };
 
   const find = (accountId: string, id: string) => {
     const object = seen(reflector.get(cells.getReadable(accountId), id));
@@ -268,8 +278,9 @@ export function createOwnedResources<T extends KubeObject>(
       const owner = findOwner(accountId);
       return reflector.byIndex(index, value).filter((object) => readOwner(object) === owner);
     },
+    search,
     page(accountId, args, show, where) {
-      const all = byOwner.get(findOwner(accountId));
+      const all = search(accountId, args.q);
       const found = where ? all.filter(where) : all;
       const { by } = args.orderBy ?? NEWEST_FIRST;
       const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));

@@ -1,6 +1,7 @@
 /** Declares the operations on playlists; those on their old versions are in version-operations.ts. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
 import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { namedQuery, readSearch } from '../../lib/paging/search.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -85,17 +86,20 @@ export const playlistOperations = [
     scope: 'read',
     http: 'GET /playlists',
     summary: 'List playlists, newest first',
-    description: `Returns the account’s playlists, without their items. ${PAGED}`,
+    description: `Returns the account’s playlists without their items, optionally only those with a part of the name in \`q\`. ${PAGED}`,
+    query: namedQuery('playlists'),
     output: page(PlaylistSummary, 'PlaylistList'),
     // The published API contract declares 404 for this list too.
     errors: ['route_not_found'],
-    examples: { output: exampleSummary },
+    examples: { output: exampleSummary, parameters: { q: 'evening', orderBy: 'name' } },
     mcp: {
       title: 'List playlists',
-      description: 'Lists the account’s playlists without their items, newest first.',
+      description:
+        'Lists the account’s playlists without their items, newest first, optionally filtered by a word in the name.',
     },
     graphql: { description: 'Lists playlists, newest first unless orderBy says otherwise.' },
-    run: ({ playlists }, { accountId, page, where }) => playlists.list(accountId, page, where),
+    run: ({ playlists }, { accountId, page, query, where }) =>
+      playlists.list(accountId, readSearch(page, query), where),
   }),
 
   operation({

@@ -13,6 +13,7 @@ import {
   progress,
   record,
 } from '../../lib/operation.ts';
+import { namedQuery, readSearch } from '../../lib/paging/search.ts';
 import { LiveStats } from '../stats/record.ts';
 import type { StatsService } from '../stats/service.ts';
 import {
@@ -110,16 +111,17 @@ const recordOperations = [
     description: `Returns the account’s streams, optionally filtered by \`status\` or by a part of the name in \`q\`. ${PAGED}`,
     query: {
       status: Type.Optional(Type.Enum(PHASES, { title: 'StreamStatus', description: 'Only streams in this state.' })),
-      q: Type.Optional(Type.String({ maxLength: 200, description: 'Only streams whose name contains this text.' })),
+      ...namedQuery('streams', { onAir: 'streams on air first, each part by name' }),
     },
     output: page(Stream, 'StreamList', { isMemoized: true }),
-    examples: { output: exampleStream, parameters: { status: 'live', q: 'fireplace' } },
+    examples: { output: exampleStream, parameters: { status: 'live', q: 'fireplace', orderBy: 'onAir' } },
     mcp: {
       title: 'List streams',
       description: 'Lists the account’s streams, newest first, optionally filtered by state or by a word in the name.',
     },
     graphql: { description: 'Lists streams, newest first unless orderBy says otherwise.' },
-    run: ({ streams }, { accountId, page, query, where }) => streams.list(accountId, page, query, where),
+    run: ({ streams }, { accountId, page, query, where }) =>
+      streams.list(accountId, readSearch(page, query), query, where),
   }),
 
   operation({

@@ -14,8 +14,8 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../../core/resources/stream/spec.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { createSpec, writeFields } from '../../lib/fields.ts';
-import type { Connection, ListArgs, PageArgs } from '../../lib/list-page.ts';
-import { nameKey } from '../../lib/paging/connection.ts';
+import type { Connection, ListArgs, Named, Order } from '../../lib/list-page.ts';
+import { connect, inOrder, type ListPlace, nameKey } from '../../lib/paging/connection.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -43,6 +43,8 @@ const WITH_POD: readonly (Phase | undefined)[] = ['starting', 'live', 'reconnect
 const SKIP_MS = 5_000;
 
 const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
+/** On air, or about to be. */
+const SENDING: readonly Phase[] = [...ON_AIR, 'starting'];
 
 export type EventOrder = 'time' | 'createdAt' | 'count';
 /** Event times have whole or fractional seconds. */
@@ -57,10 +59,17 @@ const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
   standard: { by: 'time', descending: true },
 };
 
+/** `onAir`: the streams on air first, each part by name. */
+export type StreamOrder = Order['by'] | 'onAir';
+
+const placeOnAirFirst = (stream: LoopStream, now: Date): ListPlace => {
+  const { metadata, spec } = stream;
+  const part = SENDING.includes(computePhase(stream, now)) ? 0 : 1;
+  return { key: `${part} ${nameKey(spec.displayName ?? metadata.name)}`, id: metadata.name };
+};
+
 export interface StreamFilter {
   status?: Phase | undefined;
-  /** Part of the name, case-insensitive. */
-  q?: string | undefined;
 }
 
 /** Options of a client that waits and wants progress meanwhile. */
@@ -189,20 +198,26 @@ export function createStreamService(deps: StreamServiceDeps) {
     /** `where` filters by the shape that clients see. */
     list(
       accountId: string,
-      args: PageArgs,
-      filter: StreamFilter = {},
+      { orderBy, ...args }: Named<ListArgs<StreamOrder>>,
+      { status }: StreamFilter = {},
       where?: (stream: Stream) => boolean,
     ): Connection<Stream> {
       const now = clock.now();
-      const { status } = filter;
-      const q = filter.q === undefined ? undefined : nameKey(filter.q);
       const isAsked = (stream: LoopStream) =>
         (status === undefined || computePhase(stream, now) === status) &&
-        (q === undefined || nameKey(stream.spec.displayName ?? stream.metadata.name).includes(q)) &&
         (where === undefined || where(showAt(stream, now)));
       // Without a filter only the streams of the page are converted.
-      const filters = status !== undefined || q !== undefined || where !== undefined;
-      return streams.page(accountId, args, (stream) => showAt(stream, now), filters ? isAsked : undefined);
+      const filters = status !== undefined || where !== undefined;
+      const showNow = (stream: LoopStream) => showAt(stream, now);
+      if (orderBy?.by === 'onAir') {
+        const found = streams.search(accountId, args.q).filter(isAsked);
+        const place = (stream: LoopStream) => placeOnAirFirst(stream, now);
+        // By name, a place has any text for its key.
+        const order = { by: 'name', descending: orderBy.descending } as const;
+        return connect(`${streams.prefix}.onAir`, inOrder(found, place), { ...args, orderBy: order }, place, showNow);
+      }
+      const order = orderBy && { by: orderBy.by, descending: orderBy.descending };
+      return streams.page(accountId, { ...args, orderBy: order }, showNow, filters ? isAsked : undefined);
     },
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),

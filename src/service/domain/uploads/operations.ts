@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { namedQuery, readSearch } from '../../lib/paging/search.ts';
 import { Upload, UploadFromLink, UploadUpdate } from './record.ts';
 import type { UploadService } from './service.ts';
 
@@ -98,12 +99,16 @@ export const uploadOperations = [
     scope: 'read',
     http: 'GET /uploads',
     summary: 'List uploads, newest first',
-    description: `Returns the account’s uploads. ${PAGED}`,
+    description: `Returns the account’s uploads, optionally only those with a part of the name in \`q\`. ${PAGED}`,
+    query: namedQuery('uploads'),
     output: page(Upload, 'UploadList'),
-    examples: { output: exampleUpload },
-    mcp: { title: 'List uploads', description: 'Lists the account’s uploads, newest first.' },
+    examples: { output: exampleUpload, parameters: { q: 'fireplace', orderBy: 'name' } },
+    mcp: {
+      title: 'List uploads',
+      description: 'Lists the account’s uploads, newest first, optionally filtered by a word in the name.',
+    },
     graphql: { description: 'Lists uploads, newest first unless orderBy says otherwise.' },
-    run: ({ uploads }, { accountId, page, where }) => uploads.list(accountId, page, where),
+    run: ({ uploads }, { accountId, page, query, where }) => uploads.list(accountId, readSearch(page, query), where),
   }),
 
   operation({
@@ -128,18 +133,19 @@ export const uploadOperations = [
     id: 'updateUpload',
     scope: 'write',
     http: 'PATCH /uploads/{id}',
-    summary: 'Choose the tracks of an upload',
+    summary: 'Change an upload',
     description:
-      'Replaces the choice of tracks; `{}` is the automatic choice. The upload is prepared again, and a stream on air ' +
-      'goes on with what it plays until that is done. Fails with 422 if the file has no such track.',
+      'Changes its name, or replaces the choice of tracks; `{}` is the automatic choice. After another choice the upload is ' +
+      'prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the file has no ' +
+      'such track.',
     input: UploadUpdate,
     output: record(Upload),
     errors: ['conflict'],
-    examples: { input: { tracks: { audio: 2 } }, output: exampleUpload },
+    examples: { input: { name: 'fireplace.mp4', tracks: { audio: 2 } }, output: exampleUpload },
     mcp: {
-      title: 'Choose the tracks of an upload',
+      title: 'Change an upload',
       description:
-        'Chooses the video and audio track that play, by their indexes in `declaredTracks`. `audioRight` makes two mono ' +
+        'Changes the name of an upload, or chooses the video and audio track that play, by their indexes in `declaredTracks`. `audioRight` makes two mono ' +
         'tracks left and right. An empty object restores the automatic choice. A stream on air goes on with what it ' +
         'plays until the new choice is prepared.',
       wait: untilSettled,
@@ -148,8 +154,8 @@ export const uploadOperations = [
     },
     graphql: {
       description:
-        'Chooses the tracks of an upload, which is then prepared again. A stream on air goes on with what it plays until ' +
-        'that is done.',
+        'Changes the name of an upload, or chooses its tracks, after which it is prepared again. A stream on air goes on ' +
+        'with what it plays until that is done.',
     },
     run: ({ uploads }, { accountId, id, input }) => uploads.update(accountId, id, input),
   }),

@@ -32,7 +32,7 @@ export const UploadFromLink = Type.Object(
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
 export const UploadUpdate = Type.Object(
-  { tracks: UploadTracks },
+  { name: Type.Optional(DisplayName), tracks: Type.Optional(UploadTracks) },
   { title: 'UploadUpdate', additionalProperties: false },
 );
 export type UploadUpdate = Static<typeof UploadUpdate>;

@@ -15,11 +15,11 @@ import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../../core/resources/upload/requested.ts';
 import type { Upload as Resource } from '../../../core/resources/upload/resource.ts';
-import { incomingKey, type MediaTrack, type UploadStatus } from '../../../core/resources/upload/spec.ts';
+import { incomingKey, type MediaTrack, type TrackChoice, type UploadStatus } from '../../../core/resources/upload/spec.ts';
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, PageArgs } from '../../lib/list-page.ts';
+import type { Connection, Named, PageArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -123,6 +123,10 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   createdAt: metadata.creationTimestamp,
 });
 
+const NO_TRACKS = { video: null, audio: null, audioRight: null };
+/** Merge patch that replaces the choice of tracks. */
+const patchTracks = (tracks: TrackChoice) => (hasChoice(tracks) ? { ...NO_TRACKS, ...tracks } : null);
+
 /** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
   const refusal = findLinkRefusal(text, allowPrivate);
@@ -208,21 +212,24 @@ export function createUploadService({
     },
 
     /**
-     * Chooses the tracks that play, in place of an earlier choice. Streams on air go on with what they play until the new choice is
-     * prepared. Throws `validation_failed` where the file has no such track.
+     * Changes the name, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play until
+     * the new choice is prepared. Throws `validation_failed` where the file has no such track.
      */
-    async update(accountId: string, id: string, { tracks }: UploadUpdate): Promise<Upload> {
+    async update(accountId: string, id: string, { name, tracks }: UploadUpdate): Promise<Upload> {
       checkChoice(tracks, '/tracks');
       const upload = uploads.get(accountId, id);
-      const problem = findListedProblem(upload.spec.track, tracks, upload.status?.media);
+      const problem = tracks && findListedProblem(upload.spec.track, tracks, upload.status?.media);
       if (problem !== undefined) throw validationFailed([{ path: '/tracks', message: problem }]);
-      if (isSameJson(upload.spec.tracks ?? {}, tracks)) return show(upload);
-      const none = { video: null, audio: null, audioRight: null };
-      return show(await uploads.patch(upload, { spec: { tracks: hasChoice(tracks) ? { ...none, ...tracks } : null } }));
+      const spec = {
+        ...(name !== undefined && name !== upload.spec.displayName && { displayName: name }),
+        ...(tracks && !isSameJson(upload.spec.tracks ?? {}, tracks) && { tracks: patchTracks(tracks) }),
+      };
+      if (Object.keys(spec).length === 0) return show(upload);
+      return show(await uploads.patch(upload, { spec }));
     },
 
     /** `where` filters by the shape that clients see. */
-    list: (accountId: string, args: PageArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
+    list: (accountId: string, args: Named<PageArgs>, where?: (it: Upload) => boolean): Connection<Upload> =>
       uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),

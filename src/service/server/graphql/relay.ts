@@ -103,7 +103,7 @@ const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 /** Orders of a list by their names in GraphQL. */
 export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
-const NOUN_ORDER: OrderFields<Order['by']> = {
+export const NOUN_ORDER: OrderFields<Order['by']> = {
   CREATED_AT: { value: 'createdAt' },
   NAME: { value: 'name', description: 'Case-insensitive.' },
 };

@@ -15,14 +15,13 @@ import {
   StreamWindows,
   UnplayableItem as UnplayableItemSchema,
 } from '../../domain/streams/record.ts';
-import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
+import type { EventOrder, StreamOrder, StreamService } from '../../domain/streams/service.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { enumTypes, filterNames } from './fields.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
-import type { OrderFields } from './relay.ts';
-import { Node, type NounFields } from './relay.ts';
+import { NOUN_ORDER, Node, type NounFields, type OrderFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
 import { enumFilter, filtersOf, whereInput } from './where.ts';
@@ -86,6 +85,11 @@ const streamType = (streams: StreamService) =>
     },
   });
 
+const STREAM_ORDER: OrderFields<StreamOrder> = {
+  ...NOUN_ORDER,
+  ON_AIR: { value: 'onAir', description: 'Streams on air first, each part by name.' },
+};
+
 const EVENT_ORDER: OrderFields<EventOrder> = {
   TIME: { value: 'time', description: 'Time of the last occurrence.' },
   CREATED_AT: { value: 'createdAt', description: 'Time of the first occurrence.' },
@@ -109,7 +113,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
       },
       lists: {
-        Stream: { where },
+        Stream: { where, order: STREAM_ORDER },
         StreamEvent: {
           where: whereInput('StreamEventWhereInput', filtersOf(StreamEvent, EVENT_FILTERS)),
           order: EVENT_ORDER,

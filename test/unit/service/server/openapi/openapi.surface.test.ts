@@ -18,6 +18,7 @@ interface Designed {
 }
 
 const PAGED = ['limit', 'cursor'];
+const NAMED = [...PAGED, 'q', 'orderBy'];
 const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'scheduleOnAirUntil', 'recurrence'];
 const STREAM = [
   ...['name', 'quality', 'framerate', 'destinationID', 'destinationIDs'],
@@ -41,7 +42,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   deleteAccount: { rest: 'POST /account/deletion', scope: 'person', body: ['email', 'password'], graphql: null },
 
   createStream: { rest: 'POST /streams', scope: 'write', body: [...STREAM, ...SCHEDULE], graphql: 'createStream' },
-  listStreams: { rest: 'GET /streams', scope: 'read', query: [...PAGED, 'status', 'q'], graphql: 'streams' },
+  listStreams: { rest: 'GET /streams', scope: 'read', query: [...NAMED, 'status'], graphql: 'streams' },
   getStream: { rest: 'GET /streams/{id}', scope: 'read', graphql: 'stream' },
   updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', body: STREAM, graphql: 'updateStream' },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
@@ -65,7 +66,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['name', 'rtmpUrl', 'rtmpKey'],
     graphql: 'createDestination',
   },
-  listDestinations: { rest: 'GET /destinations', scope: 'read', query: PAGED, graphql: 'destinations' },
+  listDestinations: { rest: 'GET /destinations', scope: 'read', query: NAMED, graphql: 'destinations' },
   getDestination: { rest: 'GET /destinations/{id}', scope: 'read', graphql: 'destination' },
   updateDestination: {
     rest: 'PATCH /destinations/{id}',
@@ -82,9 +83,9 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['type', 'url'],
     graphql: 'createUploadFromLink',
   },
-  listUploads: { rest: 'GET /uploads', scope: 'read', query: PAGED, graphql: 'uploads' },
+  listUploads: { rest: 'GET /uploads', scope: 'read', query: NAMED, graphql: 'uploads' },
   getUpload: { rest: 'GET /uploads/{id}', scope: 'read', graphql: 'upload' },
-  updateUpload: { rest: 'PATCH /uploads/{id}', scope: 'write', body: ['tracks'], graphql: 'updateUpload' },
+  updateUpload: { rest: 'PATCH /uploads/{id}', scope: 'write', body: ['name', 'tracks'], graphql: 'updateUpload' },
   retryUpload: { rest: 'POST /uploads/{id}/retry', scope: 'write', graphql: 'retryUpload' },
   deleteUpload: { rest: 'DELETE /uploads/{id}', scope: 'destructive', graphql: 'deleteUpload' },
   createResumableUpload: { rest: 'POST /uploads/resumable', scope: 'write', graphql: null },
@@ -96,7 +97,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['kind', 'mode', 'items', 'streamID'],
     graphql: 'createPlaylist',
   },
-  listPlaylists: { rest: 'GET /playlists', scope: 'read', query: PAGED, graphql: 'playlists' },
+  listPlaylists: { rest: 'GET /playlists', scope: 'read', query: NAMED, graphql: 'playlists' },
   getPlaylist: { rest: 'GET /playlists/{id}', scope: 'read', graphql: 'playlist' },
   updatePlaylist: {
     rest: 'PATCH /playlists/{id}',
