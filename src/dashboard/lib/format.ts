@@ -162,6 +162,12 @@ export function formatTime(at: string | null | undefined, locale?: string, timeZ
 export const formatClock = (text: string): string =>
   new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
 
+/** `18:00` where that is within a day, `Fri, Nov 20, 18:00` where it is not; undefined for a time that is missing or unreadable. */
+export function formatUntil(at: string | null | undefined, now: number): string | undefined {
+  const hours = (Date.parse(at ?? '') - now) / 3_600_000;
+  return at && hours < 24 && hours > -1 ? formatClock(at) : formatTime(at);
+}
+
 /** `31 January 2027`, in the reader's language and zone. */
 export const formatDay = (time: string): string =>
   new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));

@@ -88,7 +88,7 @@ export function Needing({ streams, uploads }: NeedingProps) {
 export function NextStarts({ streams }: { streams: readonly Stream[] }) {
   const now = new Date(useNow(streams.length > 0));
   if (streams.length === 0)
-    return <p className={classes.dim}>No stream is scheduled. Set a schedule on a stream’s page.</p>;
+    return <p className={classes.dim}>No stream has a start to come. Set a schedule on a stream’s page.</p>;
   return (
     <ol className={classes.next}>
       {streams.slice(0, NEXT_SHOWN).map(({ id, name, nextStartAt }) => (

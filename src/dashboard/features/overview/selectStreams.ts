@@ -20,7 +20,7 @@ export interface Overview {
   needing: Stream[];
   /** Failed uploads; their owner has to add them again. */
   failed: readonly Upload[];
-  /** The streams that go on air by themselves, the next one first. */
+  /** The streams that go on air by themselves, the next one first. A stream on air has a next start, too. */
   next: Stream[];
 }
 
@@ -37,9 +37,7 @@ export function buildOverview(streams: readonly Stream[], failed: readonly Uploa
       ({ status, degraded, ready }) =>
         needsAttention(status) || (isRunning(status) && degraded !== null) || (status === 'scheduled' && !ready),
     ),
-    next: streams
-      .filter(({ status, nextStartAt }) => nextStartAt !== null && !isRunning(status))
-      .sort(byTime(({ nextStartAt }) => nextStartAt)),
+    next: streams.filter(({ nextStartAt }) => nextStartAt !== null).sort(byTime(({ nextStartAt }) => nextStartAt)),
   };
 }
 

@@ -13,7 +13,7 @@ import { restingLine } from './offAir.ts';
 import { getPhaseLook, isRunning } from './phase.ts';
 import { useReadiness, useShownPhase } from './queries.ts';
 import { StartStopButtons } from './startStop.tsx';
-import { Uptime } from './uptime.tsx';
+import { OnAirUntil, Uptime } from './uptime.tsx';
 
 /** `Main channel`, `Main channel + 2 more`; ids where the names are not known. */
 export function destinationLine(stream: Stream, names: ReadonlyMap<string, string>): string {
@@ -74,7 +74,13 @@ function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
 
 /** Stands large on a card: how long the stream has been on air, or why it is not. */
 function Headline({ stream, phase }: { stream: Stream; phase: string }) {
-  if (isRunning(phase) && stream.liveSince) return <Uptime since={stream.liveSince} />;
+  if (isRunning(phase) && stream.liveSince)
+    return (
+      <>
+        <Uptime since={stream.liveSince} />
+        <OnAirUntil end={stream.nextEndAt} />
+      </>
+    );
   const resting = phase === 'starting' ? 'Going on air…' : phase === 'reconnecting' ? 'Reconnecting…' : undefined;
   return <span className={classes.resting}>{resting ?? restingLine(stream, phase)}</span>;
 }

@@ -1,6 +1,6 @@
 import { VisuallyHidden } from '@mantine/core';
 import { useNow } from '../../api/context.tsx';
-import { formatUptime, secondsSince, spokenDuration } from '../../lib/format.ts';
+import { formatUntil, formatUptime, secondsSince, spokenDuration } from '../../lib/format.ts';
 
 /** A running clock since `since` (RFC 3339). Screen readers get it in words. */
 export function Uptime({ since }: { since: string | null | undefined }) {
@@ -10,5 +10,16 @@ export function Uptime({ since }: { since: string | null | undefined }) {
       <span aria-hidden>{formatUptime(seconds)}</span>
       <VisuallyHidden>{spokenDuration(seconds)}</VisuallyHidden>
     </span>
+  );
+}
+
+/** When the schedule takes a stream off air; nothing where it does not. */
+export function OnAirUntil({ end }: { end: string | null }) {
+  const until = formatUntil(end, useNow(false));
+  if (end === null || until === undefined) return null;
+  return (
+    <time dateTime={end} data-testid="on-air-until">
+      on air until {until}
+    </time>
   );
 }

@@ -183,6 +183,7 @@ export const STREAM_FIELDS = {
     write: (recurrence) => ({ timeZone: 'UTC', ...recurrence }),
   }),
   nextStartAt: computed(nullable(Time, 'Next time at which the schedule puts the stream on air.')),
+  nextEndAt: computed(nullable(Time, 'Time at which the schedule takes the stream off air, while it is to be on air.')),
   liveSince: inStatus('liveSince', { absent: null }),
   degraded: computed(
     nullable(

@@ -9,7 +9,14 @@ import { findRefused } from '../../../core/resources/stream/health.ts';
 import { findConditionField, readGates } from '../../../core/resources/stream/readiness.ts';
 import { findNextStart, listNextWindows } from '../../../core/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
-import { ALWAYS_REPORTED, isWanted, type Phase, READINESS_CONDITIONS } from '../../../core/resources/stream/spec.ts';
+import { computeScheduleState } from '../../../core/resources/stream/schedule.ts';
+import {
+  ALWAYS_REPORTED,
+  isWanted,
+  type Phase,
+  READINESS_CONDITIONS,
+  type Schedule,
+} from '../../../core/resources/stream/spec.ts';
 import { createReader } from '../../lib/fields.ts';
 import { STREAM_FIELDS } from './fields.ts';
 import { toIssue, toWarnings } from './issues.ts';
@@ -56,10 +63,16 @@ function findDegraded(stream: LoopStream): Stream['degraded'] {
 
 const readStream = createReader(STREAM_FIELDS);
 
+function findEnd(schedule: Schedule | undefined, now: Date): string | null {
+  const time = computeScheduleState(schedule, now);
+  return time.kind === 'on' ? (time.until?.toISOString() ?? null) : null;
+}
+
 export const toStream = (stream: LoopStream, now: Date): Stream =>
   readStream(stream, {
     status: computePhase(stream, now),
     nextStartAt: isWanted(stream.spec) ? (findNextStart(stream.spec.schedule, now)?.toISOString() ?? null) : null,
+    nextEndAt: isWanted(stream.spec) ? findEnd(stream.spec.schedule, now) : null,
     degraded: findDegraded(stream),
   });
 

@@ -15,7 +15,12 @@ import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../../core/resources/upload/requested.ts';
 import type { Upload as Resource } from '../../../core/resources/upload/resource.ts';
-import { incomingKey, type MediaTrack, type TrackChoice, type UploadStatus } from '../../../core/resources/upload/spec.ts';
+import {
+  incomingKey,
+  type MediaTrack,
+  type TrackChoice,
+  type UploadStatus,
+} from '../../../core/resources/upload/spec.ts';
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';

@@ -46,7 +46,7 @@ const issue = (code: string, field: string): ReadinessIssue => ({
 test('the overview: streams on air, streams in trouble, and the next ones in order', () => {
   const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
   const overview = buildOverview([
-    stream({ id: 'fine', status: 'live' }),
+    stream({ id: 'fine', status: 'live', nextStartAt: '2027-01-04T00:00:00Z' }),
     stream({ id: 'half', status: 'live', degraded }),
     stream({ id: 'waits', status: 'waiting', ready: false }),
     stream({ id: 'later', status: 'scheduled', nextStartAt: '2027-01-03T00:00:00Z' }),
@@ -56,7 +56,7 @@ test('the overview: streams on air, streams in trouble, and the next ones in ord
   const ids = (streams: Stream[]) => streams.map(({ id }) => id);
   expect(ids(overview.onAir)).toEqual(['fine', 'half']);
   expect(ids(overview.needing)).toEqual(['half', 'waits', 'sooner']);
-  expect(ids(overview.next)).toEqual(['sooner', 'later']);
+  expect(ids(overview.next)).toEqual(['sooner', 'later', 'fine']);
   expect(formatSummary(overview)).toBe('2 on air · 3 need you');
   const failed = [{ objectID: 'u1', state: 'failed' }] as Upload[];
   expect(formatSummary(buildOverview([], failed))).toBe('0 on air · 1 needs you');

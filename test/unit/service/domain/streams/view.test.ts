@@ -44,6 +44,21 @@ function stream(options: {
   };
 }
 
+test('a stream in a time on air of its schedule says when that ends, and one without an end, or off air, does not', () => {
+  const within = { startAt: '2026-01-01T11:00:00Z', endAt: '2026-01-01T13:30:00Z' };
+  const end = (schedule: object, replicas: 0 | 1 = 1) => {
+    const made = stream({ replicas, phase: replicas ? 'live' : 'stopped' });
+    return toStream({ ...made, spec: { ...made.spec, schedule } }, now).nextEndAt;
+  };
+  expect(end(within)).toBe('2026-01-01T13:30:00.000Z');
+  const recurrence = { cron: '0 10 * * *', timeZone: 'UTC', durationSeconds: 3 * 3600 };
+  expect(end({ recurrence })).toBe('2026-01-01T13:00:00.000Z');
+  expect(end({ recurrence, endAt: '2026-01-01T12:30:00Z' })).toBe('2026-01-01T12:30:00.000Z');
+  expect(end({ startAt: within.startAt })).toBeNull();
+  expect(end({ ...within, startAt: '2026-01-01T12:30:00Z' })).toBeNull();
+  expect(end(within, 0)).toBeNull();
+});
+
 describe('the phase', () => {
   test('is the operator’s word as soon as it has seen the spec', () => {
     for (const phase of PHASES) {
