@@ -30,7 +30,7 @@ export interface PageArgs {
 }
 
 /** A page of those whose name contains `q`, in any case. */
-export type Named<Args> = Args & { q?: string | undefined };
+export type Searched<Args> = Args & { q?: string | undefined };
 
 export interface Connection<T> {
   /** The number of items on all pages. */

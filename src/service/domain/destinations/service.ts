@@ -11,7 +11,7 @@ import type { Destination as Resource } from '../../../core/resources/destinatio
 import type { DestinationStatus } from '../../../core/resources/destination/spec.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Connection, Named, PageArgs } from '../../lib/list-page.ts';
+import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
@@ -103,7 +103,11 @@ export function createDestinationService({
     },
 
     /** `where` filters by the shape that clients see. */
-    list: (accountId: string, args: Named<PageArgs>, where?: (it: Destination) => boolean): Connection<Destination> =>
+    list: (
+      accountId: string,
+      args: Searched<PageArgs>,
+      where?: (it: Destination) => boolean,
+    ): Connection<Destination> =>
       destinations.page(accountId, args, show, where && ((destination) => where(show(destination)))),
 
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),

@@ -20,7 +20,7 @@ import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import { annotateTrace } from '../../../core/resources/common/trace.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
-import { type Connection, type Named, NEWEST_FIRST, type Order, type PageArgs } from '../../lib/list-page.ts';
+import { type Connection, NEWEST_FIRST, type Order, type PageArgs, type Searched } from '../../lib/list-page.ts';
 import { connect, inOrder, nameKey } from '../../lib/paging/connection.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
 import { createGroups } from '../../lib/paging/groups.ts';
@@ -77,7 +77,12 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Lists the objects that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
   /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
-  page<R>(accountId: string, args: Named<PageArgs>, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
+  page<R>(
+    accountId: string,
+    args: Searched<PageArgs>,
+    show: (item: T) => R,
+    where?: (item: T) => boolean,
+  ): Connection<R>;
   /** Lists the objects whose name contains `q`, oldest first; without it, all. */
   search(accountId: string, q: string | undefined): readonly T[];
   /** Rejects with `too_many_writes`, for a request that writes something else before its object. */

@@ -16,7 +16,7 @@ import { formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, ListArgs, Named, PageArgs } from '../../lib/list-page.ts';
+import type { Connection, ListArgs, PageArgs, Searched } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -212,7 +212,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
     /** `where` filters by the shape that clients see. */
     list(
       accountId: string,
-      args: Named<PageArgs>,
+      args: Searched<PageArgs>,
       where?: (it: PlaylistSummary) => boolean,
     ): Connection<PlaylistSummary> {
       const shown = summarize(accountId);

@@ -14,7 +14,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../../core/resources/stream/spec.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { createSpec, writeFields } from '../../lib/fields.ts';
-import type { Connection, ListArgs, Named, Order } from '../../lib/list-page.ts';
+import type { Connection, ListArgs, Order, Searched } from '../../lib/list-page.ts';
 import { connect, inOrder, type ListPlace, nameKey } from '../../lib/paging/connection.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
@@ -198,7 +198,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     /** `where` filters by the shape that clients see. */
     list(
       accountId: string,
-      { orderBy, ...args }: Named<ListArgs<StreamOrder>>,
+      { orderBy, ...args }: Searched<ListArgs<StreamOrder>>,
       { status }: StreamFilter = {},
       where?: (stream: Stream) => boolean,
     ): Connection<Stream> {

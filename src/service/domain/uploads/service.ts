@@ -24,7 +24,7 @@ import {
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, Named, PageArgs } from '../../lib/list-page.ts';
+import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -234,7 +234,7 @@ export function createUploadService({
     },
 
     /** `where` filters by the shape that clients see. */
-    list: (accountId: string, args: Named<PageArgs>, where?: (it: Upload) => boolean): Connection<Upload> =>
+    list: (accountId: string, args: Searched<PageArgs>, where?: (it: Upload) => boolean): Connection<Upload> =>
       uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),

@@ -1,6 +1,6 @@
 /** Declares how clients search a list by name and order it, and reads what they ask for. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
-import type { ListArgs, Named, OrderOf } from '../list-page.ts';
+import type { ListArgs, OrderOf, Searched } from '../list-page.ts';
 
 /** Orders of every list of named things. A minus sign reverses one. */
 const ORDERS = ['-createdAt', 'createdAt', 'name', '-name'] as const;
@@ -32,7 +32,7 @@ const parseOrder = <Asked extends string>(asked: Asked): OrderOf<By<Asked>> => {
 export const readSearch = <Asked extends string>(
   page: ListArgs<never>,
   { q, orderBy }: { q?: string | undefined; orderBy?: Asked | undefined },
-): Named<ListArgs<By<Asked>>> => ({
+): Searched<ListArgs<By<Asked>>> => ({
   ...page,
   ...(q !== undefined && { q }),
   ...(orderBy !== undefined && { orderBy: parseOrder(orderBy) }),
