@@ -28,6 +28,12 @@ describe('the house is tidy', () => {
     expect(offenders(reads)).toEqual([]);
   });
 
+  test('the tests of the operator need neither the service nor the page', () => {
+    const needs = ({ path, text }: { path: string; text: string }) =>
+      path.startsWith('test/unit/core/') && /src\/(service|dashboard)\//.test(text);
+    expect(offenders(needs)).toEqual([]);
+  });
+
   test('in the domain, only stores ask Kubernetes', () => {
     const asks = ({ path, text }: { path: string; text: string }) =>
       path.startsWith('src/service/domain/') && !/(owned-resources|store)\.ts$/.test(path) && /\bKube\b/.test(text);
