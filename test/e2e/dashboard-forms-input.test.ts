@@ -76,7 +76,9 @@ async function show(page: Page, { path, prepare, open, form }: Form): Promise<vo
   await form(page).waitFor();
 }
 
-const fieldIn = (form: Locator, { label }: Field): Locator => form.getByLabel(label, { exact: true });
+const fieldIn = (form: Locator, { label }: Field): Locator =>
+  // The list of a field that is searched has the same label.
+  form.getByLabel(label, { exact: true }).and(form.locator('input, textarea, select'));
 const findButton = (page: Page, { form, submit }: Form): Locator =>
   // The bar that saves changes is outside of the form.
   form(page).getByRole('button', { name: submit, exact: true });

@@ -132,7 +132,10 @@ test('a stream is changed in place; an error stands at its field, and changes of
 test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>
   withStream('Evenings', async (id) => {
     // The window is far from now in any month: within its hours the stream would be on air and not scheduled.
-    const [hour, at] = new Date().getUTCHours() < 12 ? [18, '18:30'] : [6, '06:30'];
+    const [hour, at, end, words] =
+      new Date().getUTCHours() < 12
+        ? [18, '18:30', '04:30', /^Mon–Fri, from (18:30|6:30 PM) to (04:30|4:30 AM) \(next day\), in the time zone Eur/]
+        : [6, '06:30', '16:30', /^Mon–Fri, from (06:30|6:30 AM) to (16:30|4:30 PM), in the time zone Europe\/Berlin/];
     const page = await open(`/streams/${id}`);
     await page.getByRole('button', { name: 'Set a schedule' }).click();
     const dialog = page.getByRole('dialog');
@@ -140,20 +143,37 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await dialog.getByText('Choose when it goes on air.').waitFor();
     await expectForEverybody(page);
     await dialog.getByRole('radio', { name: 'On days' }).check();
-    for (const day of ['Sat', 'Sun']) await dialog.getByRole('checkbox', { name: day }).uncheck();
-    await dialog.getByLabel('Goes on air at').fill(at);
-    await dialog.getByLabel('Time zone').selectOption('Europe/Berlin');
-    await dialog.getByLabel('Hours on air').fill('2');
-    await dialog.getByText(new RegExp(`At ${at}`)).waitFor();
+    await dialog.getByRole('button', { name: 'Weekdays' }).click();
+    for (const day of ['Sat', 'Sun'])
+      expect(await dialog.getByRole('checkbox', { name: day }).isChecked(), day).toBe(false);
+    await dialog.getByLabel('From').fill(at);
+    await dialog.getByLabel('To', { exact: true }).fill(end);
+    await dialog.getByRole('combobox', { name: 'Time zone' }).fill('calcutta');
+    await dialog.getByRole('option', { name: 'Asia/Kolkata' }).waitFor();
+    await expectForEverybody(page);
+    await dialog.getByRole('combobox', { name: 'Time zone' }).fill('berl');
+    await dialog.getByRole('option', { name: 'Europe/Berlin' }).click();
+    await dialog.getByText('On air Mon–Fri, 10 h each time.').waitFor();
+    const preview = dialog.getByTestId('window-preview').getByRole('listitem');
+    await expect.poll(() => preview.count()).toBe(3);
+    await expect.poll(() => preview.first().textContent()).toContain('In your zone: ');
+    await dialog.getByText('Times are those of Europe/Berlin').waitFor();
+    const promised = await preview.locator('time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
     await expectForEverybody(page);
     await dialog.getByRole('button', { name: 'Save schedule' }).click();
     await dialog.waitFor({ state: 'detached' });
     const starts = page.getByTestId('next-starts').getByRole('listitem');
     await expect.poll(() => starts.count()).toBe(5);
     const { recurrence, windows } = await system.client.streams.windows(id);
-    expect(recurrence).toEqual({ cron: `30 ${hour} * * 1,2,3,4,5`, timeZone: 'Europe/Berlin', durationSeconds: 7200 });
+    expect(recurrence).toEqual({
+      cron: `30 ${hour} * * 1,2,3,4,5`,
+      timeZone: 'Europe/Berlin',
+      durationSeconds: 36_000,
+    });
     const times = await starts.locator('time').evaluateAll((all) => all.map((one) => one.getAttribute('datetime')));
     expect(times).toEqual(windows.map(({ startAt }) => startAt));
+    expect(promised).toEqual(times.slice(0, 3));
+    await page.getByText(words).waitFor();
     await page.getByText('Scheduled', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: 'Change the schedule' }).click();
     await dialog.getByRole('radio', { name: 'Cron' }).check();
@@ -182,8 +202,11 @@ test('an edit that would end a broadcast asks first, and keeps it on air where t
     const question = page.getByRole('dialog', { name: 'off air?' });
     await page.getByRole('button', { name: 'Set a schedule' }).click();
     await schedule.getByRole('radio', { name: 'On days' }).check();
-    await schedule.getByLabel('Goes on air at').fill(`${hour < 10 ? '0' : ''}${hour}:00`);
-    await schedule.getByLabel('Time zone').selectOption('UTC');
+    await schedule.getByLabel('From').fill(`${hour < 10 ? '0' : ''}${hour}:00`);
+    // The end of the next hour: no window that crosses midnight is open now.
+    await schedule.getByLabel('To', { exact: true }).fill(`${hour < 9 ? '0' : ''}${hour + 1}:00`);
+    await schedule.getByRole('combobox', { name: 'Time zone' }).fill('utc');
+    await schedule.getByRole('option', { name: 'UTC', exact: true }).click();
     await schedule.getByRole('button', { name: 'Save schedule' }).click();
     await question.getByText('This takes the stream off air now. It starts again').waitFor();
     await expectForEverybody(page);

@@ -60,7 +60,7 @@ export function formatMs(ms: Maybe): string {
 
 /** A whole number with separators: `12,034`. */
 export function formatCount(n: Maybe): string {
-  return known(n) ? Math.round(n).toLocaleString('en-US') : NONE;
+  return known(n) ? Math.round(n).toLocaleString(NUMBERS) : NONE;
 }
 
 /** Bytes in powers of 1,000: `1.2 GB`. */
@@ -143,34 +143,50 @@ export function formatTimeLeft(seconds: number | undefined): string | undefined 
   return `about ${Math.ceil(seconds / 360) / 10} h left`;
 }
 
-const TIME: Intl.DateTimeFormatOptions = {
-  weekday: 'short',
-  month: 'short',
-  day: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-};
+/** The page is in English, so its dates are, too: words of two languages in one sentence are read by nobody. */
+const DATES = 'en-GB';
+/** `$12.34`, and not the `US$12.34` of DATES. Digits and separators are those of DATES. */
+const NUMBERS = 'en';
 
-/** `Fri, Nov 20, 18:00` in the reader's zone and language; undefined for a time that is missing or unreadable. */
-export function formatTime(at: string | null | undefined, locale?: string, timeZone?: string): string | undefined {
-  const date = at ? new Date(at) : undefined;
-  if (!date || Number.isNaN(date.getTime())) return undefined;
-  return date.toLocaleString(locale, timeZone ? { ...TIME, timeZone } : TIME);
+/** The clock of 12 or 24 hours, as the reader's browser has it. */
+export const READER_HOUR12: boolean =
+  new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hour12 ?? false;
+
+export interface ClockOptions {
+  /** Undefined: the reader's. */
+  timeZone?: string | undefined;
+  hour12?: boolean;
 }
 
-/** `18:00` in the reader's zone and language. */
-export const formatClock = (text: string): string =>
-  new Date(text).toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+const writeTime = (
+  date: Date,
+  fields: Intl.DateTimeFormatOptions,
+  { timeZone, hour12 = READER_HOUR12 }: ClockOptions,
+): string => {
+  const clock: Intl.DateTimeFormatOptions = { hour: hour12 ? 'numeric' : '2-digit', minute: '2-digit', hour12 };
+  const text = date.toLocaleString(DATES, { ...fields, ...clock, ...(timeZone && { timeZone }) });
+  return text.replace(/[ap]m$/, (half) => half.toUpperCase());
+};
 
-/** `18:00` where that is within a day, `Fri, Nov 20, 18:00` where it is not; undefined for a time that is missing or unreadable. */
+/** `Fri 20 Nov, 18:00` or `Fri 20 Nov, 6:00 PM`; undefined for a time that is missing or unreadable. */
+export function formatTime(at: string | null | undefined, options: ClockOptions = {}): string | undefined {
+  const date = at ? new Date(at) : undefined;
+  if (!date || Number.isNaN(date.getTime())) return undefined;
+  return writeTime(date, { weekday: 'short', month: 'short', day: 'numeric' }, options);
+}
+
+/** `18:00` or `6:00 PM`. */
+export const formatClock = (text: string, options: ClockOptions = {}): string => writeTime(new Date(text), {}, options);
+
+/** `18:00` where that is within a day, `Fri 20 Nov, 18:00` where it is not; undefined for a time that is missing or unreadable. */
 export function formatUntil(at: string | null | undefined, now: number): string | undefined {
   const hours = (Date.parse(at ?? '') - now) / 3_600_000;
   return at && hours < 24 && hours > -1 ? formatClock(at) : formatTime(at);
 }
 
-/** `31 January 2027`, in the reader's language and zone. */
+/** `31 January 2027`, in the reader's zone. */
 export const formatDay = (time: string): string =>
-  new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
+  new Intl.DateTimeFormat(DATES, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
 
 /** `2027-01-31`, on the reader's own clock. */
 export function formatIsoDay(at: Date): string {
@@ -178,9 +194,9 @@ export function formatIsoDay(at: Date): string {
   return `${at.getFullYear()}-${month}-${day}`;
 }
 
-/** `Jan 31`, as the reader writes it: a day has no zone. */
+/** `31 Jan`: a day has no zone. */
 export const formatDayOfMonth = (day: string): string =>
-  new Date(day).toLocaleDateString(undefined, { month: 'short', day: 'numeric', timeZone: 'UTC' });
+  new Date(day).toLocaleDateString(DATES, { month: 'short', day: 'numeric', timeZone: 'UTC' });
 
 /** How long until then: `in a moment`, `in 5 min`, `in 3 h`, `in 2 days`; nothing for a time that is missing or over. */
 export function formatIn(at: string | null | undefined, now: Date): string {
@@ -212,8 +228,8 @@ export function formatDecimal(amount: string, decimals: number): string {
   return `${sign}${whole}${part && `.${part}`}`;
 }
 
-const formatCurrency = (number: string, { currency, currencyDigits }: Money, most: number, locale?: string): string => {
-  return new Intl.NumberFormat(locale, {
+const formatCurrency = (number: string, { currency, currencyDigits }: Money, most: number): string => {
+  return new Intl.NumberFormat(NUMBERS, {
     style: 'currency',
     currency,
     minimumFractionDigits: currencyDigits,
@@ -224,17 +240,17 @@ const formatCurrency = (number: string, { currency, currencyDigits }: Money, mos
 };
 
 /** `$12.34`, of minor units. */
-export const formatMinor = (amountMinor: string, money: Money, locale?: string): string =>
-  formatCurrency(formatDecimal(amountMinor, money.currencyDigits), money, 0, locale);
+export const formatMinor = (amountMinor: string, money: Money): string =>
+  formatCurrency(formatDecimal(amountMinor, money.currencyDigits), money, 0);
 
 /** `$12.34` of credits; `exactly`: with the parts of a cent that one second costs. */
 export function formatCredits(
   credits: string,
   { creditsPerMinorUnit, ...money }: Currency,
-  { exactly = false, locale }: { exactly?: boolean; locale?: string } = {},
+  { exactly = false }: { exactly?: boolean } = {},
 ): string {
   const digits = money.currencyDigits + creditsPerMinorUnit.length - 1;
-  return formatCurrency(formatDecimal(credits, digits), money, exactly ? digits : 0, locale);
+  return formatCurrency(formatDecimal(credits, digits), money, exactly ? digits : 0);
 }
 
 /** A sum for a chart, whose axis needs numbers. It is no more exact than a picture is. */
@@ -248,13 +264,9 @@ const AXIS_STEPS = 3;
  * Formats the labels of an axis up to `most`, with as many digits as its steps have, which are two that count: so no two labels
  * are alike, however small the sums are.
  */
-export function createAxisFormat(
-  most: number,
-  { currency, currencyDigits: digits }: Money,
-  locale?: string,
-): (cost: number) => string {
+export function createAxisFormat(most: number, { currency, currencyDigits: digits }: Money): (cost: number) => string {
   const needed = most > 0 ? 1 - Math.floor(Math.log10(most / AXIS_STEPS)) : digits;
-  const format = new Intl.NumberFormat(locale, {
+  const format = new Intl.NumberFormat(NUMBERS, {
     style: 'currency',
     currency,
     minimumFractionDigits: digits,

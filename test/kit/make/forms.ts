@@ -159,7 +159,7 @@ const OF_MEDIA: Record<string, Form> = {
 };
 
 const ofSchedule = (repeat: string, fields: readonly Field[]): Form => ({
-  file: 'features/streams/scheduleForm.tsx',
+  file: 'features/streams/scheduleFields.tsx',
   path: ({ stream }) => `/streams/${stream}?form=schedule`,
   form: dialog,
   open: choose(repeat),
@@ -179,15 +179,25 @@ const OF_STREAMS: Record<string, Form> = {
     fields: () => [name('Name')],
   },
   'a schedule of one time': ofSchedule('Once', [
-    { label: 'Goes on air', right: '2031-01-31T18:00', wrong: ['', '2001-01-31T18:00', '275000-01-31T18:00'] },
-    { label: 'Ends', right: '', wrong: ['2030-01-31T18:00', '0001-01-01T00:00'] },
+    {
+      label: 'Goes on air',
+      source: 'label',
+      right: '2031-01-31T18:00',
+      wrong: ['', '2001-01-31T18:00', '275000-01-31T18:00'],
+    },
+    { label: 'Ends', source: 'label', right: '', wrong: ['2030-01-31T18:00', '0001-01-01T00:00'] },
   ]),
   'a schedule of days': ofSchedule('On days', [
-    { label: 'Goes on air at', right: '18:30', wrong: [''] },
+    { label: 'From', right: '18:30', wrong: [''] },
+    { label: 'To', right: '20:00', wrong: [''] },
+    // A text that is no zone leaves the one that was chosen.
+    { label: 'Time zone', file: 'ui/zoneChoice.tsx', right: 'Europe/Berlin', wrong: [] },
+  ]),
+  'a schedule by an expression': ofSchedule('Cron', [
+    strict('Cron expression', '0 18 1 1 *'),
     { label: 'Hours on air', right: '2', wrong: ['-1', '745', '1000000000000000000000'] },
     { label: 'Minutes on air', right: '30', wrong: ['-5', '60', '1000000000000000000000'] },
   ]),
-  'a schedule by an expression': ofSchedule('Cron', [strict('Cron expression', '0 18 1 1 *')]),
   'a new stream’s link': {
     file: 'features/create/media.tsx',
     path: () => '/create',

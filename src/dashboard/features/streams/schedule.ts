@@ -3,9 +3,10 @@
  * what is none of these stays the expression that it is. Pure: no I/O, no clock.
  */
 
-import type { Schedule } from '../../../core/resources/stream/spec.ts';
+import type { Recurrence, Schedule } from '../../../core/resources/stream/spec.ts';
 import type { StreamSchedule } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
+import { formatClock } from '../../lib/format.ts';
 
 export type Repeat = 'once' | 'weekly' | 'cron';
 
@@ -18,10 +19,18 @@ export interface ScheduleValues {
   days: string[];
   /** `18:30`, on the clocks of `timeZone`. */
   time: string;
+  /** When those clocks show it next, it ends; `extraDays` days later. */
+  until: string;
+  extraDays: string;
   cron: string;
   timeZone: string;
+  /** How long it is on air, beside a cron expression. */
   hours: number | string;
   minutes: number | string;
+  /** The rest of a length that others have chosen. */
+  seconds: number;
+  /** It recurs between `startAt` and `endAt` alone. */
+  isBounded: boolean;
 }
 
 export const DAYS = [
@@ -34,6 +43,11 @@ export const DAYS = [
   { value: '0', label: 'Sun' },
 ] as const;
 const EVERY_DAY = DAYS.map(({ value }) => value as string);
+export const DAY_SHORTCUTS = [
+  { label: 'Every day', days: EVERY_DAY },
+  { label: 'Weekdays', days: EVERY_DAY.slice(0, 5) },
+  { label: 'Weekend', days: EVERY_DAY.slice(5) },
+];
 
 const two = (n: number): string => String(n).padStart(2, '0');
 
@@ -50,6 +64,78 @@ const fromInput = (text: string): string | undefined => {
   const at = new Date(text);
   return text === '' || Number.isNaN(at.getTime()) ? undefined : at.toISOString();
 };
+
+/** Returns the time at which a start that the reader's clocks skip takes place; undefined for one that they show. */
+export function findShiftedTime(text: string): string | undefined {
+  const at = fromInput(text);
+  return at && !isTooFar(text) && localInput(at) !== text.slice(0, 16) ? at : undefined;
+}
+
+/** `Mon–Fri`, `Mon, Wed–Fri`, `every day`, in the order of DAYS. */
+export function formatDays(days: readonly string[]): string {
+  if (days.length === EVERY_DAY.length) return 'every day';
+  const runs: (typeof DAYS)[number][][] = [];
+  for (const [at, day] of DAYS.entries()) {
+    if (!days.includes(day.value)) continue;
+    const last = runs.at(-1);
+    if (last && DAYS[at - 1] === last.at(-1)) last.push(day);
+    else runs.push([day]);
+  }
+  const name = (run: (typeof DAYS)[number][]): string => {
+    const [first, last] = [run[0]?.label, run.at(-1)?.label];
+    return run.length > 2 ? `${first}–${last}` : run.map(({ label }) => label).join(', ');
+  };
+  return runs.map(name).join(', ');
+}
+
+const DAY_MINUTES = 1440;
+const minuteOfDay = (time: string): number => {
+  const [hour = 0, minute = 0] = time.split(':').map(Number);
+  return hour * 60 + minute;
+};
+
+/** Minutes from one time of a day until clocks show the other, at least one. */
+const minutesUntil = (time: string, until: string): number =>
+  ((minuteOfDay(until) - minuteOfDay(time) - 1 + DAY_MINUTES) % DAY_MINUTES) + 1;
+
+/** The day of an end; 0 is that of the start. */
+export const nameDay = (day: number): string => ['Same day', 'Next day'][day] ?? `${day} days later`;
+
+/** The day on which clocks show `until` first after `time`. */
+export const findEndDay = (time: string, until: string): number => (minuteOfDay(until) > minuteOfDay(time) ? 0 : 1);
+
+/** The end of a window as a time of the day; undefined for a length that is no whole minutes. */
+function toEnd(time: string, seconds: number): Pick<ScheduleValues, 'until' | 'extraDays'> | undefined {
+  const minutes = seconds / 60;
+  if (!Number.isInteger(minutes) || minutes < 1) return undefined;
+  const end = (minuteOfDay(time) + minutes) % DAY_MINUTES;
+  return {
+    until: `${two(Math.floor(end / 60))}:${two(end % 60)}`,
+    extraDays: String(Math.floor((minutes - 1) / DAY_MINUTES)),
+  };
+}
+
+/** A recurrence on days of the week, from a time to another; undefined for one that says more. */
+export function parseWeeklyTimes(
+  recurrence: Recurrence,
+): Pick<ScheduleValues, 'days' | 'time' | 'until' | 'extraDays'> | undefined {
+  const weekly = parseWeekly(recurrence.cron);
+  const end = weekly && toEnd(weekly.time, recurrence.durationSeconds);
+  return weekly && end && { ...weekly, ...end };
+}
+
+const sayClock = (time: string): string => formatClock(`1970-01-01T${time}:00Z`, { timeZone: 'UTC' });
+
+/** `Mon–Fri, from 22:00 to 06:00 (next day)`; undefined for a recurrence that says more. */
+export function describeWeekly(recurrence: Recurrence): string | undefined {
+  const weekly = parseWeeklyTimes(recurrence);
+  if (!weekly) return undefined;
+  const { days, time, until, extraDays } = weekly;
+  const endDay = findEndDay(time, until) + Number(extraDays);
+  const later = endDay === 0 ? '' : ` (${nameDay(endDay).toLowerCase()})`;
+  const text = `${formatDays(days)}, from ${sayClock(time)} to ${sayClock(until)}${later}`;
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
 
 /** `30 18 * * 1,5` is a time of some days; undefined for an expression that says more. */
 export function parseWeekly(cron: string): { days: string[]; time: string } | undefined {
@@ -72,34 +158,51 @@ export function scheduleValues(
   { scheduleStartAt, scheduleEndAt, recurrence }: Scheduled,
   timeZone: string,
 ): ScheduleValues {
-  const weekly = recurrence ? parseWeekly(recurrence.cron) : undefined;
-  const seconds = recurrence?.durationSeconds ?? 3600;
+  const weekly = recurrence ? parseWeeklyTimes(recurrence) : undefined;
   return {
     repeat: recurrence ? (weekly ? 'weekly' : 'cron') : 'once',
     startAt: localInput(scheduleStartAt),
     endAt: localInput(scheduleEndAt),
-    days: weekly?.days ?? EVERY_DAY,
-    time: weekly?.time ?? '18:00',
+    ...(weekly ?? { days: EVERY_DAY, time: '18:00', until: '19:00', extraDays: '0' }),
     cron: recurrence?.cron ?? '0 18 * * *',
     timeZone: recurrence?.timeZone ?? timeZone,
-    hours: Math.floor(seconds / 3600),
-    minutes: Math.floor((seconds % 3600) / 60),
+    ...splitDuration(recurrence?.durationSeconds ?? 3600),
+    isBounded: recurrence !== null && (scheduleStartAt !== null || scheduleEndAt !== null),
   };
 }
+
+const splitDuration = (seconds: number) => ({
+  hours: Math.floor(seconds / 3600),
+  minutes: Math.floor((seconds % 3600) / 60),
+  seconds: seconds % 60,
+});
 
 /** The expression that a form stands for. */
 export const cronIn = ({ repeat, days, time, cron }: ScheduleValues): string =>
   repeat === 'weekly' ? formatCron(days, time) : cron.trim();
 
-export const computeDuration = ({ hours, minutes }: ScheduleValues): number =>
-  (Number(hours) || 0) * 3600 + (Number(minutes) || 0) * 60;
+export const computeDuration = ({ repeat, time, until, extraDays, ...length }: ScheduleValues): number =>
+  repeat === 'weekly'
+    ? (minutesUntil(time, until) + Number(extraDays) * DAY_MINUTES) * 60
+    : (Number(length.hours) || 0) * 3600 + (Number(length.minutes) || 0) * 60 + length.seconds;
+
+/** Days with times and a cron expression say the same, where either can say what the other says. */
+export function switchRepeat(values: ScheduleValues, repeat: Repeat): ScheduleValues {
+  const isComplete = values.time !== '' && values.until !== '' && values.days.length > 0;
+  if (values.repeat === 'weekly' && repeat === 'cron' && isComplete)
+    return { ...values, repeat, cron: cronIn(values), ...splitDuration(computeDuration(values)) };
+  const { cron, timeZone } = values;
+  const weekly = parseWeeklyTimes({ cron, timeZone, durationSeconds: computeDuration(values) });
+  return values.repeat === 'cron' && repeat === 'weekly' ? { ...values, ...weekly, repeat } : { ...values, repeat };
+}
 
 export function scheduleBody(values: ScheduleValues): StreamSchedule {
   const { repeat, startAt, endAt, timeZone } = values;
   const [scheduleStartAt, scheduleEndAt] = [fromInput(startAt), fromInput(endAt)];
-  if (repeat === 'once')
-    return { ...(scheduleStartAt && { scheduleStartAt }), ...(scheduleEndAt && { scheduleEndAt }) };
-  return { recurrence: { cron: cronIn(values), timeZone, durationSeconds: computeDuration(values) } };
+  const bounds = { ...(scheduleStartAt && { scheduleStartAt }), ...(scheduleEndAt && { scheduleEndAt }) };
+  if (repeat === 'once') return bounds;
+  const recurrence = { cron: cronIn(values), timeZone, durationSeconds: computeDuration(values) };
+  return { ...(values.isBounded && bounds), recurrence };
 }
 
 /** A request in the form in which the operator decides about it (resources/stream/schedule.ts). */
@@ -120,19 +223,37 @@ export type ScheduleMistakes = Partial<Record<keyof ScheduleValues, string>>;
 
 /** Finds mistakes before the server is asked; it finds the rest. */
 export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
-  const { repeat, startAt, endAt, days, time, cron, hours, minutes } = values;
-  const seconds = computeDuration(values);
-  if (repeat === 'once')
-    return {
-      ...(startAt === '' && { startAt: 'Choose when it goes on air.' }),
-      ...(endAt !== '' && startAt !== '' && endAt <= startAt && { endAt: 'Choose an end after the start.' }),
+  const { repeat, startAt, endAt, isBounded } = values;
+  const isOnce = repeat === 'once';
+  return {
+    ...(isOnce && startAt === '' && { startAt: 'Choose when it goes on air.' }),
+    ...((isOnce || isBounded) && {
+      ...(isEndFirst(startAt, endAt) && { endAt: 'Choose an end after the start.' }),
       ...(isTooFar(startAt) && { startAt: TOO_FAR }),
       ...(isTooFar(endAt) && { endAt: TOO_FAR }),
-    };
+    }),
+    ...(repeat === 'weekly' && weeklyMistakes(values)),
+    ...(repeat === 'cron' && cronMistakes(values)),
+  };
+}
+
+const isEndFirst = (startAt: string, endAt: string): boolean => Date.parse(endAt) <= Date.parse(startAt);
+
+function weeklyMistakes(values: ScheduleValues): ScheduleMistakes {
+  const { days, time, until } = values;
   return {
-    ...(repeat === 'weekly' && days.length === 0 && { days: 'Choose a day.' }),
-    ...(repeat === 'weekly' && time === '' && { time: 'Choose a time.' }),
-    ...(repeat === 'cron' && cron.trim() === '' && { cron: 'Enter a cron expression.' }),
+    ...(days.length === 0 && { days: 'Choose a day.' }),
+    ...(time === '' && { time: 'Choose a time.' }),
+    ...(until === '' && { until: 'Choose a time.' }),
+    ...(computeDuration(values) > MOST_DAYS * 86_400 && { until: `Choose at most ${MOST_DAYS} days.` }),
+  };
+}
+
+function cronMistakes(values: ScheduleValues): ScheduleMistakes {
+  const { cron, hours, minutes } = values;
+  const seconds = computeDuration(values);
+  return {
+    ...(cron.trim() === '' && { cron: 'Enter a cron expression.' }),
     ...(seconds < 60 && { minutes: 'Choose at least one minute.' }),
     ...(!isWithin(minutes, 59) && { minutes: 'Enter minutes from 0 to 59.' }),
     ...(seconds > MOST_DAYS * 86_400 && { hours: `Choose at most ${MOST_DAYS} days.` }),

@@ -1,16 +1,13 @@
 /** A schedule made or changed: once, on days of the week, or by a cron expression. */
-import { NativeSelect, NumberInput, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
-import { useMemo, useState } from 'react';
+import { useState } from 'react';
 import type { OffAir } from '../../../core/resources/stream/schedule.ts';
 import type { StreamSchedule } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatTime } from '../../lib/format.ts';
-import { findTimeZone, listTimeZones } from '../../lib/timeZones.ts';
+import { findTimeZone, nameZoneOfToday } from '../../lib/timeZones.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
-import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -18,17 +15,16 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { OffAirQuestion } from './offAirQuestion.tsx';
 import { isRunning } from './phase.ts';
-import classes from './schedule.module.css';
 import {
-  cronIn,
-  DAYS,
   type ScheduleValues,
   scheduleBody,
   scheduleMistakes,
   scheduleValues,
+  switchRepeat,
   toSchedule,
 } from './schedule.ts';
-import { useCronWords } from './useCronWords.ts';
+import { Once, Recurring } from './scheduleFields.tsx';
+import { WindowPreview } from './windowList.tsx';
 
 const REPEATS = [
   { value: 'once', label: 'Once' },
@@ -44,89 +40,6 @@ const FIELDS: Record<string, keyof ScheduleValues> = {
   'recurrence/durationSeconds': 'hours',
   recurrence: 'cron',
 };
-
-type ScheduleFormState = UseFormReturnType<ScheduleValues>;
-
-function Once({ form }: { form: ScheduleFormState }) {
-  return (
-    <>
-      <TextInput
-        type="datetime-local"
-        label="Goes on air"
-        description={`In your time zone (${findTimeZone()}).`}
-        {...form.getInputProps('startAt')}
-      />
-      <TextInput
-        type="datetime-local"
-        label="Ends"
-        description="Leave it empty to stay on air until you stop it."
-        {...form.getInputProps('endAt')}
-      />
-    </>
-  );
-}
-
-function Recurring({ form }: { form: ScheduleFormState }) {
-  const { repeat, days, timeZone } = form.values;
-  const { timeZone: first } = form.getInitialValues();
-  const words = useCronWords(cronIn(form.values));
-  const zones = useMemo(() => listTimeZones(first), [first]);
-  const listed = zones.includes(timeZone) ? zones : [timeZone, ...zones];
-  return (
-    <>
-      {repeat === 'weekly' ? (
-        <>
-          <div className={classes.days}>
-            <CheckboxList
-              legend="Days"
-              name="days"
-              most={DAYS.length}
-              ticks={DAYS}
-              values={days}
-              onChange={(next) => form.setFieldValue('days', next)}
-              error={form.errors.days}
-            />
-          </div>
-          <TextInput type="time" label="Goes on air at" {...form.getInputProps('time')} />
-        </>
-      ) : (
-        <TextInput
-          label="Cron expression"
-          description="Minute, hour, day of month, month, day of week."
-          autoComplete="off"
-          spellCheck={false}
-          {...form.getInputProps('cron')}
-        />
-      )}
-      {words && (
-        <p className={forms.help} role="status">
-          {words}.
-        </p>
-      )}
-      <NativeSelect label="Time zone" data={listed} {...form.getInputProps('timeZone')} />
-      <div className={classes.length}>
-        <NumberInput
-          hideControls
-          label="Hours on air"
-          min={0}
-          max={744}
-          clampBehavior="none"
-          allowDecimal={false}
-          {...form.getInputProps('hours')}
-        />
-        <NumberInput
-          hideControls
-          label="Minutes on air"
-          min={0}
-          max={59}
-          clampBehavior="none"
-          allowDecimal={false}
-          {...form.getInputProps('minutes')}
-        />
-      </div>
-    </>
-  );
-}
 
 /** Whether a schedule takes a stream on air off air now. The rules are loaded when they are needed first. */
 async function findOffAir(body: StreamSchedule): Promise<OffAir | undefined> {
@@ -154,7 +67,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const { streams } = useApi().calls;
   const { form, forgetBefore, elsewhere } = useDraftForm<ScheduleValues>({
     name: `schedule ${stream.id}`,
-    initialValues: scheduleValues(stream, findTimeZone()),
+    initialValues: scheduleValues(stream, nameZoneOfToday(findTimeZone())),
     validate: (values) => scheduleMistakes(values),
   });
   const [question, setQuestion] = useState<Question>();
@@ -189,9 +102,10 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
             name="repeat"
             choices={REPEATS}
             value={form.values.repeat}
-            onChange={(next) => form.setFieldValue('repeat', next)}
+            onChange={(next) => form.setValues(switchRepeat(form.getValues(), next))}
           />
           {form.values.repeat === 'once' ? <Once form={form} /> : <Recurring form={form} />}
+          <WindowPreview values={form.values} />
           <ChangedElsewhere fields={elsewhere.length > 0 ? ['schedule'] : []} labels={{ schedule: 'Its schedule' }} />
           <FormEnd problem={problem ?? hidden} busy={busy} onCancel={cancel}>
             Save schedule

@@ -5,17 +5,30 @@ import { useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
-import { formatHours, formatIn, formatTime } from '../../lib/format.ts';
+import { formatHours, formatTime } from '../../lib/format.ts';
+import { findTimeZone } from '../../lib/timeZones.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { isRunning } from './phase.ts';
 import { useSchedule } from './queries.ts';
 import classes from './schedule.module.css';
+import { describeWeekly, toSchedule } from './schedule.ts';
 import { useCronWords } from './useCronWords.ts';
+import { useWindows } from './useWindows.ts';
+import { WindowList } from './windowList.tsx';
 
 type Recurrence = NonNullable<Stream['recurrence']>;
 
-function Recurring({ cron, timeZone, durationSeconds }: Recurrence) {
-  const words = useCronWords(cron);
+function Recurring(recurrence: Recurrence) {
+  const { cron, timeZone, durationSeconds } = recurrence;
+  const weekly = describeWeekly(recurrence);
+  const words = useCronWords(weekly ? '' : cron);
+  if (weekly)
+    return (
+      <p>
+        {weekly}, in the time zone {timeZone}.
+      </p>
+    );
   return (
     <p>
       {words ?? <code>{cron}</code>}, for {formatHours(durationSeconds)}, in the time zone {timeZone}.
@@ -45,20 +58,24 @@ function Kept({ stream: { scheduleOnAirUntil } }: { stream: Stream }) {
 
 function NextWindows({ stream }: { stream: Stream }) {
   const { data } = useSchedule(stream);
-  const now = new Date(useNow(Boolean(data?.windows.length)));
-  if (!data || data.windows.length === 0) return null;
+  const { scheduleStartAt, scheduleEndAt, recurrence, status } = stream;
+  const schedule = toSchedule({
+    ...(scheduleStartAt && { scheduleStartAt }),
+    ...(scheduleEndAt && { scheduleEndAt }),
+    ...(recurrence && { recurrence }),
+  });
+  const hasSchedule = scheduleStartAt !== null || scheduleEndAt !== null || recurrence !== null;
+  const open = useWindows(hasSchedule && isRunning(status) ? schedule : undefined)?.windows.filter(
+    ({ isOpen }) => isOpen,
+  );
+  const next = data?.windows.map((window) => ({ ...window, isOpen: false }));
   return (
-    <ol className={classes.windows} aria-label="Next starts" data-testid="next-starts">
-      {data.windows.map(({ startAt, endAt }) => (
-        <li key={startAt}>
-          <time dateTime={startAt}>{formatTime(startAt)}</time>
-          <span>
-            {formatIn(startAt, now)}
-            {endAt && `, until ${formatTime(endAt)}`}
-          </span>
-        </li>
-      ))}
-    </ol>
+    <WindowList
+      label="Times on air"
+      windows={[...(open ?? []), ...(next ?? [])]}
+      timeZone={recurrence?.timeZone ?? findTimeZone()}
+      testId="next-starts"
+    />
   );
 }
 

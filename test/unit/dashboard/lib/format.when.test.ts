@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { PHASES } from '../../../../src/core/resources/stream/spec.ts';
 import { offAirSince, restingLine } from '../../../../src/dashboard/features/streams/offAir.ts';
-import { formatTime as clockTime, formatReason as wordsOf } from '../../../../src/dashboard/lib/format.ts';
+import { formatTime as clockTime, formatClock, formatReason as wordsOf } from '../../../../src/dashboard/lib/format.ts';
 import type { StreamEvent } from '../../../../src/service/domain/streams/record.ts';
 
 const event = (reason: string, time: string): StreamEvent => ({
@@ -16,8 +16,18 @@ const event = (reason: string, time: string): StreamEvent => ({
 
 describe('times of a stream in words', () => {
   test('a time is shown in the zone of the reader', () => {
-    expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'Europe/Berlin')).toMatch(/Fri, Jan 11.*12:30/);
-    expect(clockTime('2030-01-10T23:30:00Z', 'en-US', 'UTC')).toMatch(/Thu, Jan 10.*11:30/);
+    const at = '2030-01-10T23:30:00Z';
+    expect(clockTime(at, { timeZone: 'Europe/Berlin', hour12: false })).toBe('Fri 11 Jan, 00:30');
+    expect(clockTime(at, { timeZone: 'UTC', hour12: false })).toBe('Thu 10 Jan, 23:30');
+    expect(clockTime(at, { timeZone: 'Pacific/Tongatapu', hour12: false })).toBe('Fri 11 Jan, 12:30');
+  });
+
+  test('a clock of twelve hours has no zero in front, and says which half of the day it is', () => {
+    const at = '2030-01-10T18:00:00Z';
+    expect(clockTime(at, { timeZone: 'UTC', hour12: true })?.replace(/\s/g, ' ')).toBe('Thu 10 Jan, 6:00 PM');
+    expect(formatClock(at, { timeZone: 'Asia/Kolkata', hour12: true }).replace(/\s/g, ' ')).toBe('11:30 PM');
+    expect(formatClock('2030-01-10T00:05:00Z', { timeZone: 'UTC', hour12: true }).replace(/\s/g, ' ')).toBe('12:05 AM');
+    expect(formatClock('2030-01-10T00:05:00Z', { timeZone: 'UTC', hour12: false })).toBe('00:05');
   });
 
   test('a missing or unreadable time is no time, never "Invalid Date"', () => {
