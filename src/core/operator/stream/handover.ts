@@ -1,6 +1,6 @@
 /**
  * Decides how one pod of a stream takes over from another with next to no dead air. Two pods may be there at once, only one of them
- * may publish (secret.ts, media/streamer/control/publisher-lock.ts):
+ * may publish (secret.ts, pods/streamer/control/publisher-lock.ts):
  *
  *   1. There is a reason to leave: the pod is going (deleted, evicted, preempted), its template or the operator's image is
  *      another, its node is cordoned. Another pod is made under the other name. It is held: it reads ahead, opens nothing.

@@ -1,6 +1,6 @@
 /**
  * Removes pods of an earlier stream of the same name (isStray). A restored one never publishes: the publisher lock of its stream names the
- * UID of a pod, and it has another (media/streamer/control/publisher-lock.ts); the operator hands the lock to pods of the stream's own UID
+ * UID of a pod, and it has another (pods/streamer/control/publisher-lock.ts); the operator hands the lock to pods of the stream's own UID
  * alone (secret.ts).
  */
 import { PODS, type Pod } from '../../kube/core.ts';

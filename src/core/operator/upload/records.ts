@@ -1,5 +1,5 @@
 /**
- * Builds the records part of a Job's environment (media/records): the Upload of an import, and the records that a sweep writes and removes.
+ * Builds the records part of a Job's environment (pods/records): the Upload of an import, and the records that a sweep writes and removes.
  * Pure: no I/O, no clock.
  */
 import { Value } from 'typebox/value';

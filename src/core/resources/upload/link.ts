@@ -1,7 +1,7 @@
 /**
  * Checks the target of a link as far as its text shows, so that a stranger's link cannot reach our own network
  * (server-side request forgery). The API refuses a bad link at once. The Job checks again for every redirect, name and
- * connection (media/prepare/link/guard.ts). Pure: no I/O, no clock.
+ * connection (pods/prepare/link/guard.ts). Pure: no I/O, no clock.
  */
 import { hostRefusal } from '../../lib/public-address.ts';
 
