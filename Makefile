@@ -111,7 +111,7 @@ format: node_modules/.installed ## format the code
 generate: node_modules/.installed ## generate crds/, docs/, alerts, dashboards, and the values and CRDs of the chart
 	@$(NODE) tools/generate/main.ts
 
-screenshots: setup ## take screenshots of every page of a running `make run`, light and dark, desktop and phone
+screenshots: setup ## compare pictures of every page with the kept ones (ARGS="--keep stream" renews those of streams, and shows what it renews)
 	@$(NODE) scripts/screenshots.ts $(ARGS)
 
 build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle the roles for the image, the client library and the kubectl plugin into dist/

@@ -1,0 +1,45 @@
+/**
+ * Compares every page with kept pictures, in both themes and sizes: tests of elements do not see what covers them. A page is the built
+ * dashboard with the records of `test/kit/looks/account.ts`, in a browser and with fonts that are the same on every machine.
+ * `make screenshots ARGS=--keep` renews the pictures and shows what it renews.
+ */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { launchLooksBrowser } from '../kit/looks/browser.ts';
+import { checkLook } from '../kit/looks/check.ts';
+import { judge, listKept } from '../kit/looks/kept.ts';
+import { LOOKS } from '../kit/looks/looks.ts';
+import { type Taken, takeLooks } from '../kit/looks/take.ts';
+
+const ROUTER = readFileSync('src/dashboard/app/router.tsx', 'utf8');
+const PATHS = [...ROUTER.matchAll(/\.\.\.at\('([^']+)'\)/g)].map(([, path = '']) => path);
+
+const taken = new Map<string, Taken>();
+let browser: Awaited<ReturnType<typeof launchLooksBrowser>>;
+beforeAll(async () => {
+  browser = await launchLooksBrowser();
+  await takeLooks(browser, LOOKS, (one) => taken.set(one.look.name, one), checkLook);
+});
+afterAll(() => browser?.close());
+
+test.each(LOOKS.map(({ name }) => name))('%s looks as it is kept, and is sound', (name) => {
+  const { pictures, complaints } = taken.get(name) ?? {
+    pictures: new Map<string, Buffer>(),
+    complaints: ['not taken'],
+  };
+  const judged = [...pictures].map(([file, png]) => judge(file, png));
+  const different = judged.filter(({ fails }) => fails).map(({ sentence }) => sentence);
+  expect(complaints, name).toEqual([]);
+  expect(different, `If it should look so: make screenshots ARGS="--keep ${name}"`).toEqual([]);
+});
+
+test('each page has a look, and each kept picture is of one', () => {
+  const shown = LOOKS.map(({ path }) => new URL(path, 'http://page').pathname);
+  const patterns = PATHS.map((path) => ({ path, pattern: new RegExp(`^${path.replace('$id', '[^/]+')}$`) }));
+  expect(patterns.length).toBeGreaterThan(15);
+  expect(patterns.filter(({ pattern }) => !shown.some((path) => pattern.test(path))).map(({ path }) => path)).toEqual(
+    [],
+  );
+  const names = new Set([...taken.values()].flatMap(({ pictures }) => [...pictures.keys()]));
+  expect(listKept().filter((name) => !names.has(name))).toEqual([]);
+});

@@ -1,0 +1,273 @@
+/**
+ * Provides the account that pictures of pages show: streams in every state, uploads of every kind, playlists, destinations and money.
+ * Each record begins with the example of its operation, so a field that is added later is here too. Pure: no I/O, no clock.
+ */
+import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
+import { PHASES } from '../../../src/core/resources/stream/spec.ts';
+import { warn } from '../../../src/core/resources/upload/warnings.ts';
+import type {
+  Destination,
+  LedgerEntry,
+  LiveStats,
+  Playlist,
+  PlaylistSummary,
+  Readiness,
+  Stream,
+  StreamEvent,
+  Upload,
+  UsageLine,
+} from '../../../src/service/client/index.ts';
+import { EXAMPLE } from '../../../src/service/lib/examples.ts';
+import { findOperation, type Operation } from '../../../src/service/server/operations/list.ts';
+
+/** The time on every page. */
+export const NOW = new Date('2027-01-31T20:00:00Z');
+
+const example = <T>(id: Operation): T => findOperation(id)?.examples?.output as T;
+const before = (minutes: number): string => new Date(NOW.getTime() - minutes * 60_000).toISOString();
+const numbered = (prefix: string, n: number): string => `${prefix}-01k8zq4v7h2m9x3c5b6n7p${String(n).padStart(4, '0')}`;
+
+/** Names that people give: other letters, other directions, pictures, and as long as may be. */
+const NAMES = [
+  'Lo-fi beats ♫ to study to 😀',
+  'قناة المساء — البث المباشر',
+  'ערוץ הלילה',
+  'Ночной эфир',
+  'Το κανάλι της νύχτας',
+  `A name of two hundred letters ${'that goes on and on '.repeat(9)}`.slice(0, 200),
+  'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsprogramm',
+];
+
+const DESTINATIONS: readonly Partial<Destination>[] = [
+  { name: 'Main channel' },
+  { name: 'Second channel', rtmpUrl: 'rtmps://ingest.example.net:443/live', rtmpKeyHint: 'p9tz' },
+  { name: 'Studio, with a login', rtmpUrl: 'rtmp://studio.example.org/app', rtmpKeyHint: '', hasLogin: true },
+  { name: NAMES[5] ?? '', rtmpUrl: `srt://${'a-very-long-host-name.'.repeat(4)}example:9000?passphrase=…` },
+];
+export const destinations = DESTINATIONS.map(
+  (one, n): Destination => ({
+    ...example<Destination>('getDestination'),
+    ...(n > 0 && { id: numbered('dst', n) }),
+    createdAt: before(90_000 + n),
+    ...one,
+  }),
+);
+
+type Track = Upload['declaredTracks'][number];
+const track = (index: number, rest: Partial<Track>): Track => ({
+  ...{ index, kind: 'AUDIO', codec: 'aac', language: null, title: null, channels: 2, playable: true, automatic: false },
+  ...rest,
+});
+const picture = track(0, { kind: 'VIDEO', codec: 'h264', channels: null, automatic: true });
+const noMedia = { durationSeconds: null, video: null, audio: null, declaredTracks: [] };
+
+/** Each stands for a kind, and says of an upload only what makes it one. */
+const UPLOADS: readonly Partial<Upload>[] = [
+  { name: 'fireplace.mp4' },
+  {
+    name: 'Film with several sound tracks.mkv',
+    declaredTracks: [
+      picture,
+      track(1, { language: 'eng', automatic: true }),
+      track(2, { language: 'deu', codec: 'ac3', channels: 6 }),
+      track(3, { language: 'eng', title: 'Director’s commentary with the whole cast, recorded in 2024', channels: 1 }),
+      track(4, { codec: 'apac', playable: false }),
+    ],
+  },
+  {
+    name: 'Field recording with two cameras and the sound of two microphones, second take (final).mxf',
+    tracks: { video: 1, audio: 2, audioRight: 3 },
+    declaredTracks: [
+      picture,
+      track(1, { kind: 'VIDEO', codec: 'mpeg2video', channels: null }),
+      track(2, { codec: 'pcm_s24le', channels: 1, automatic: true }),
+      track(3, { codec: 'pcm_s24le', channels: 1, automatic: true }),
+    ],
+    warnings: [
+      warn('silence_added'),
+      warn('track_unplayable', 'It is audio track 4 (apac, eng).'),
+      warn('media_changes'),
+    ],
+  },
+  {
+    name: 'Programme_of_the_evening_without_a_single_blank_in_its_name_2026-11-29T20-00-00.ts',
+    state: 'failed',
+    tracks: { video: null, audio: 7, audioRight: null },
+    declaredTracks: [picture, track(1, { automatic: true })],
+    error: {
+      code: 'media_track_not_found',
+      message: 'The file has no track 7.',
+      fix: UPLOAD_ERRORS.media_track_not_found.fix,
+    },
+  },
+  {
+    name: 'Link that leads nowhere',
+    state: 'failed',
+    sizeBytes: null,
+    ...noMedia,
+    error: {
+      code: 'link_unreachable',
+      message: 'The server media.example refuses connections.',
+      fix: UPLOAD_ERRORS.link_unreachable.fix,
+    },
+  },
+  {
+    name: 'Slow server.mp4',
+    state: 'importing',
+    progress: 0.42,
+    ...noMedia,
+    waiting: {
+      message: 'The server media.example answered 503.',
+      since: before(10),
+      nextTryAt: before(-5),
+      until: before(-20),
+      tries: 3,
+    },
+  },
+  { name: 'Being prepared.mov', state: 'preparing', progress: 0.3 },
+  { name: 'Song.flac', type: 'AUDIO', video: null, warnings: [warn('still_picture')] },
+  ...NAMES.map((name) => ({ name: `${name.slice(0, 196)}.mp4` })),
+];
+export const uploads = UPLOADS.map(
+  (one, n): Upload => ({
+    ...example<Upload>('getUpload'),
+    ...(n > 0 && { objectID: numbered('upl', n) }),
+    createdAt: before(4_000 + 700 * n),
+    ...one,
+  }),
+);
+
+const PLAYLISTS: readonly Partial<PlaylistSummary>[] = [
+  { name: 'Evening' },
+  { name: 'Songs of the night', kind: 'audio', mode: 'shuffle', streamID: '', version: 1, publishedVersion: 1 },
+  { name: NAMES[1] ?? '', streamID: '', publishedVersion: null },
+  { name: NAMES[5] ?? '', version: 12, publishedVersion: 12 },
+];
+export const playlists = PLAYLISTS.map(
+  (one, n): PlaylistSummary => ({
+    ...example<PlaylistSummary>('listPlaylists'),
+    ...(n > 0 && { id: numbered('pls', n) }),
+    createdAt: before(30_000 + n),
+    ...one,
+  }),
+);
+export const playlist: Playlist = {
+  ...example<Playlist>('getPlaylist'),
+  items: uploads
+    .slice(0, 3)
+    .concat(uploads.slice(8, 15))
+    .map(({ objectID }) => ({ uploadObjectID: objectID })),
+};
+
+const resting = { liveSince: null, scheduleStartAt: null, scheduleEndAt: null };
+/** The degraded one; the words are those of the operator. */
+const DEGRADED: Partial<Stream> = {
+  name: 'Harbour camera, replay',
+  liveSince: before(3),
+  status: 'reconnecting',
+  scheduleStartAt: null,
+  scheduleEndAt: null,
+  destinationIDs: [EXAMPLE.destination, numbered('dst', 1)],
+  degraded: {
+    ...example<Stream>('getStream').degraded,
+    code: 'connection_refused',
+    message: 'Destination "Second channel" does not accept the stream: The destination refuses connections.',
+    since: before(2),
+  },
+};
+const STREAMS: readonly Partial<Stream>[] = [
+  { liveSince: before(120), scheduleStartAt: null, scheduleEndAt: null },
+  DEGRADED,
+  ...PHASES.map((status, n) => ({
+    ...resting,
+    name: NAMES[n % NAMES.length] ?? '',
+    status,
+    ready: status !== 'failed' && status !== 'waiting',
+    ...(status === 'scheduled' && { scheduleStartAt: before(-95), nextStartAt: before(-95) }),
+    ...(status === 'live' && { liveSince: before(3 * 24 * 60 + 61) }),
+  })),
+  ...Array.from({ length: 15 }, (_, n) => ({ ...resting, name: `Channel ${n + 1}`, status: 'stopped' as const })),
+];
+export const streams = STREAMS.map(
+  (one, n): Stream => ({
+    ...example<Stream>('getStream'),
+    ...(n > 0 && { id: numbered('str', n) }),
+    createdAt: before(10_000 + n),
+    ...one,
+  }),
+);
+export const [live, degraded] = streams as [Stream, Stream, ...Stream[]];
+
+const LIVE_STATS = example<LiveStats>('getStreamLiveStats');
+export const liveStats: LiveStats = { ...LIVE_STATS, startedAt: before(120), uptimeSeconds: 7_200 };
+export const degradedStats: LiveStats = {
+  ...LIVE_STATS,
+  startedAt: before(3),
+  uptimeSeconds: 180,
+  reconnects: 3,
+  destinations: LIVE_STATS.destinations.flatMap((one) => [
+    one,
+    {
+      ...one,
+      id: numbered('dst', 1),
+      name: 'Second channel',
+      connected: false,
+      bytesSent: 0,
+      reconnects: 7,
+      lastError: { code: 'connection_refused', message: 'The destination refuses connections.' },
+    },
+  ]),
+};
+
+const READINESS = example<Readiness>('getStreamReadiness');
+export const ready: Readiness = { ...READINESS, ready: true, issues: [], prepared: 1, estimatedReadyAt: null };
+export const notReady: Readiness = { ...READINESS, prepared: 0.35, estimatedReadyAt: before(-4) };
+
+export const events = (
+  [
+    ['Live', 'The stream is live.', 'Normal', 120],
+    ['Starting', 'The stream is starting.', 'Normal', 121],
+    ['DestinationUnreachable', 'Destination "Second channel" does not accept the stream.', 'Warning', 600],
+    ['Stopped', 'The stream is off air.', 'Normal', 1500],
+  ] as const
+).map(
+  ([reason, message, type, minutes], n): StreamEvent => ({
+    ...example<StreamEvent>('listStreamEvents'),
+    id: `event ${n}`,
+    reason,
+    message,
+    type,
+    time: before(minutes),
+    createdAt: before(minutes),
+  }),
+);
+
+/** A month of days, most of which were on air, and some of which cost less than a cent. */
+export const usageLines: readonly UsageLine[] = Array.from({ length: 30 }, (_, n) => ({
+  day: new Date(NOW.getTime() - (29 - n) * 86_400_000).toISOString().slice(0, 10),
+  streamID: null,
+  onAirSeconds: n % 7 === 3 ? 0 : 3_600 * (4 + (n % 5) * 4),
+  credits: String(n % 7 === 3 ? 0 : 300 * (4 + (n % 5) * 4)),
+}));
+export const usageByStream: readonly UsageLine[] = [
+  { day: null, streamID: live.id, onAirSeconds: 1_000_000, credits: '83000' },
+  { day: null, streamID: degraded.id, onAirSeconds: 540, credits: '47' },
+  { day: null, streamID: numbered('str', 900), onAirSeconds: 60, credits: '5' },
+];
+
+const ENTRY = example<LedgerEntry>('listLedgerEntries');
+export const entries: readonly LedgerEntry[] = [
+  {
+    ...ENTRY,
+    number: 6,
+    id: 'entry 6',
+    credits: '-47',
+    balanceCredits: '249653',
+    streamID: degraded.id,
+    at: before(2),
+  },
+  { ...ENTRY, number: 5, id: 'entry 5', at: before(60) },
+  { ...ENTRY, number: 4, id: 'entry 4', kind: 'refund', credits: '-100000', streamID: null, onAirSeconds: null },
+  { ...ENTRY, number: 3, id: 'entry 3', kind: 'topup', credits: '250000', streamID: null, onAirSeconds: null },
+  { ...ENTRY, number: 2, id: 'entry 2', kind: 'grant', credits: '50000', reason: 'Welcome', streamID: null },
+];
