@@ -77,7 +77,7 @@ function printMethod(operation: OperationDeclaration, result: Schema | null, typ
   const { noun = '', method } = nameMethod(operation);
   const { method: verb, path } = readRoute(operation);
   // `format` chooses among media types, and the client reads JSON.
-  const { wait, format: _format, ...query } = operation.query ?? {};
+  const { wait, dryRun, format: _format, ...query } = operation.query ?? {};
   const place = path.includes('{') ? `path\`${path.replaceAll('{', '${')}\`` : `'${path}'`;
 
   /** Types of the parameters, by name, and how the code receives and passes them on. */
@@ -115,6 +115,10 @@ function printMethod(operation: OperationDeclaration, result: Schema | null, typ
     const type = types.declare(`${upperFirst(method)}Options`, 'WaitOptions', query);
     addParameter('call?', type, `{ ${fields}, ...call } = {}`);
     options.push(`query: { ${fields} }`, 'extraSeconds: wait');
+  } else if (dryRun) {
+    if (names.length > 0) throw new Error(`${operation.id} has another parameter beside dryRun.`);
+    addParameter('call?', 'TrialOptions', '{ dryRun, ...call } = {}');
+    options.push('query: { dryRun }');
   } else {
     if (names.length > 0) {
       addParameter('query?', types.declare(`${upperFirst(method)}Query`, '', query), 'query');
@@ -173,7 +177,7 @@ export async function clientFiles(
     'src/service/client/operations.ts': `/** Sends a request for each operation of the API. ${MADE} */
 import type { List } from './list.ts';
 import { type ListQuery, path, type Requests } from './requests.ts';
-import type { CallOptions, WaitOptions } from './send.ts';
+import type { CallOptions, TrialOptions, WaitOptions } from './send.ts';
 import type { ${[...types.names].join(', ')} } from './types.ts';
 
 export interface Operations {

@@ -21,6 +21,8 @@ const STALL_MS = 90_000;
 /** A watch ends at the latest this long after its time-out, unless the connection is dead or everything crawls. */
 export const WATCH_GRACE_MS = 1_500;
 
+const formatDryRun = (dryRun: boolean): string => formatQuery(dryRun ? { dryRun: 'All' } : {});
+
 interface RawList<T extends KubeObject> {
   metadata?: { resourceVersion?: string; continue?: string };
   items?: Stored<T>[] | null;
@@ -121,16 +123,16 @@ export function createKube(
     page,
     watch,
     create: async (resource, namespace, object, { dryRun = false } = {}) => {
-      const path = `${collectionPath(resource, namespace)}${formatQuery(dryRun ? { dryRun: 'All' } : {})}`;
+      const path = `${collectionPath(resource, namespace)}${formatDryRun(dryRun)}`;
       return stripManagedFields(await http.json('POST', path, { body: object }));
     },
     replace: async (resource, namespace, object, { fieldManager, subresource } = {}) => {
       const path = objectPath(resource, namespace, object.metadata.name, subresource);
       return stripManagedFields(await http.json('PUT', `${path}${formatQuery({ fieldManager })}`, { body: object }));
     },
-    mergePatch: async (resource, namespace, name, patch, { subresource } = {}) =>
+    mergePatch: async (resource, namespace, name, patch, { subresource, dryRun = false } = {}) =>
       stripManagedFields(
-        await http.json('PATCH', objectPath(resource, namespace, name, subresource), {
+        await http.json('PATCH', `${objectPath(resource, namespace, name, subresource)}${formatDryRun(dryRun)}`, {
           body: patch,
           headers: { 'content-type': 'application/merge-patch+json' },
         }),

@@ -159,13 +159,13 @@ export interface Kube {
     object: T,
     options?: { fieldManager?: string; subresource?: 'status' },
   ): Promise<Stored<T>>;
-  /** JSON merge patch (RFC 7386) of the object, or of a subresource. */
+  /** JSON merge patch (RFC 7386) of the object, or of a subresource. `dryRun` as in `create`. */
   mergePatch<T extends KubeObject>(
     resource: Resource<T>,
     namespace: string,
     name: string,
     patch: unknown,
-    options?: { subresource?: 'status' | 'resize' },
+    options?: { subresource?: 'status' | 'resize'; dryRun?: boolean },
   ): Promise<Stored<T>>;
   /** Server-side apply under a field manager, with force. */
   apply<T extends KubeObject>(

@@ -10,5 +10,5 @@ export type { FeedNews } from './feed.ts';
 export type { List, Page } from './list.ts';
 export { ConnectionError, LoopstreamError, ProblemError, problems } from './problem.ts';
 export type { ListQuery } from './requests.ts';
-export type { CallOptions, ClientOptions, WaitOptions } from './send.ts';
+export type { CallOptions, ClientOptions, TrialOptions, WaitOptions } from './send.ts';
 export type * from './types.ts';

@@ -1,7 +1,7 @@
 /** Sends a request for each operation of the API. Made from the declarations of operations by `make generate`; a test fails when it is not current. */
 import type { List } from './list.ts';
 import { type ListQuery, path, type Requests } from './requests.ts';
-import type { CallOptions, WaitOptions } from './send.ts';
+import type { CallOptions, TrialOptions, WaitOptions } from './send.ts';
 import type {
   AccountDelete,
   AccountLimits,
@@ -16,6 +16,7 @@ import type {
   CryptoDeposit,
   CryptoDepositCreate,
   Destination,
+  DestinationChange,
   DestinationCreate,
   DestinationQuery,
   DestinationTest,
@@ -42,6 +43,7 @@ import type {
   StartOptions,
   Status,
   Stream,
+  StreamChange,
   StreamCreate,
   StreamEvent,
   StreamQuery,
@@ -201,8 +203,11 @@ export interface Operations {
     list: (query?: StreamQuery, call?: CallOptions) => List<Stream>;
     /** Get a stream. Returns a stream with its status and its media. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Stream>;
-    /** Change a stream. Changes the given fields only. It may reject with `problems.Conflict`. */
-    update: (id: string, body: StreamUpdate, call?: CallOptions) => Promise<Stream>;
+    /**
+     * Change a stream. Changes the given fields only. `takesOffAir` in the response says whether it ends what
+     * viewers see; with `dryRun=true` you learn that first. It may reject with `problems.Conflict`.
+     */
+    update: (id: string, body: StreamUpdate, call?: TrialOptions) => Promise<StreamChange>;
     /**
      * Delete a stream. Takes the stream off air first. Returns 204 when it is gone, or 202 if that takes longer. It
      * may reject with `problems.Conflict`.
@@ -232,14 +237,16 @@ export interface Operations {
     windows: (id: string, call?: CallOptions) => Promise<StreamWindows>;
     /**
      * Schedule a stream. Sets when the stream goes on air and off air automatically: once, or repeatedly by
-     * `recurrence`. Replaces the whole schedule. It may reject with `problems.Conflict`.
+     * `recurrence`. Replaces the whole schedule. A stream on air without a window now goes off air at once, unless
+     * scheduleOnAirUntil keeps it: `takesOffAir` in the response says so, with `dryRun=true` before anything is
+     * changed. It may reject with `problems.Conflict`.
      */
-    schedule: (id: string, body: StreamSchedule, call?: CallOptions) => Promise<Stream>;
+    schedule: (id: string, body: StreamSchedule, call?: TrialOptions) => Promise<StreamChange>;
     /**
      * Remove the schedule of a stream. The stream no longer goes on air automatically. A stream on air stays on air.
      * It may reject with `problems.Conflict`.
      */
-    unschedule: (id: string, call?: CallOptions) => Promise<Stream>;
+    unschedule: (id: string, call?: TrialOptions) => Promise<StreamChange>;
     /**
      * Check whether a stream can start. Each issue has a code, a message and the field that causes it. The stream
      * can start if there are no issues. It may start before all of its media is prepared.
@@ -267,10 +274,11 @@ export interface Operations {
     /** Get a destination. Returns a destination, without its key. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Destination>;
     /**
-     * Change a destination. A stream on air is published again with the new values. It may reject with
+     * Change a destination. A stream on air is published again with the new values. `takesOffAir` in the response
+     * says whether viewers lose the picture meanwhile; with `dryRun=true` you learn that first. It may reject with
      * `problems.DestinationForbidden` or `problems.Conflict`.
      */
-    update: (id: string, body: DestinationUpdate, call?: CallOptions) => Promise<Destination>;
+    update: (id: string, body: DestinationUpdate, call?: TrialOptions) => Promise<DestinationChange>;
     /**
      * Delete a destination. Fails with 409 `destination_in_use` while a stream uses it. It may reject with
      * `problems.DestinationInUse` or `problems.Conflict`.
@@ -434,7 +442,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     create: (body, call) => post('/streams', call, body),
     list: (query, call) => list('/streams', query, call),
     get: (id, call) => get(path`/streams/${id}`, call),
-    update: (id, body, call) => patch(path`/streams/${id}`, call, body),
+    update: (id, body, { dryRun, ...call } = {}) => patch(path`/streams/${id}`, { ...call, query: { dryRun } }, body),
     delete: (id, call) => remove(path`/streams/${id}`, call),
     start: (id, { wait, whenReady, ...call } = {}) =>
       post(path`/streams/${id}/start`, { ...call, query: { wait, whenReady }, extraSeconds: wait }),
@@ -442,8 +450,9 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
       post(path`/streams/${id}/stop`, { ...call, query: { wait }, extraSeconds: wait }),
     skip: (id, body = {}, call) => post(path`/streams/${id}/skip`, call, body),
     windows: (id, call) => get(path`/streams/${id}/upcoming`, call),
-    schedule: (id, body, call) => post(path`/streams/${id}/schedule`, call, body),
-    unschedule: (id, call) => remove(path`/streams/${id}/schedule`, call),
+    schedule: (id, body, { dryRun, ...call } = {}) =>
+      post(path`/streams/${id}/schedule`, { ...call, query: { dryRun } }, body),
+    unschedule: (id, { dryRun, ...call } = {}) => remove(path`/streams/${id}/schedule`, { ...call, query: { dryRun } }),
     readiness: (id, call) => get(path`/streams/${id}/readiness`, call),
     liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
@@ -452,7 +461,8 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     create: (body, call) => post('/destinations', call, body),
     list: (query, call) => list('/destinations', query, call),
     get: (id, call) => get(path`/destinations/${id}`, call),
-    update: (id, body, call) => patch(path`/destinations/${id}`, call, body),
+    update: (id, body, { dryRun, ...call } = {}) =>
+      patch(path`/destinations/${id}`, { ...call, query: { dryRun } }, body),
     delete: (id, call) => remove(path`/destinations/${id}`, call),
     test: (id, call) => post(path`/destinations/${id}/test`, { ...call, extraSeconds: 30 }),
   },

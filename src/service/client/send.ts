@@ -36,6 +36,11 @@ export interface WaitOptions extends CallOptions {
   wait?: number;
 }
 
+export interface TrialOptions extends CallOptions {
+  /** The request is checked and answered as ever, and changes nothing. */
+  dryRun?: boolean;
+}
+
 export interface RequestOptions extends CallOptions {
   query?: object | undefined;
   /** How much longer the server may take. */

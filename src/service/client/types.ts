@@ -19,6 +19,7 @@ export type {
 } from '../domain/accounts/record.ts';
 export type {
   Destination,
+  DestinationChange,
   DestinationCreate,
   DestinationTest,
   DestinationUpdate,
@@ -43,6 +44,7 @@ export type {
   ReadinessIssue,
   ReadinessWarning,
   Stream,
+  StreamChange,
   StreamCreate,
   StreamEvent,
   StreamSchedule,

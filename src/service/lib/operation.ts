@@ -3,7 +3,7 @@
  * OpenAPI description, the client, the table of scopes and the lists of errors are made from these declarations (docs/architecture.md).
  * Pure: no I/O, no clock.
  */
-import type { Static, TObject, TProperties, TSchema } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { ErrorCode } from './errors.ts';
 import type { Connection, ListArgs } from './list-page.ts';
 import type { PERSON, Principal, Scope } from './scopes.ts';
@@ -46,7 +46,7 @@ export interface Call<Input = never, Query = never, Path = never, Result = never
 
 /** How the result of `run` is returned; `Result` is its type. */
 export type OperationOutput<Result = unknown> = { readonly result?: Result } & (
-  | { kind: 'record'; schema: TSchema; isMemoized?: boolean; attachment?: string }
+  | { kind: 'record'; schema: TSchema; isMemoized?: boolean; attachment?: string; changed?: TSchema }
   | { kind: 'created'; schema: TSchema; locate?: (result: Result) => string }
   | { kind: 'page'; item: TSchema; title: string; isMemoized?: boolean; summarize?: (item: never) => unknown }
   | { kind: 'progress'; schema: TSchema; field: string }
@@ -74,6 +74,16 @@ export const record = <T extends TSchema>(schema: T, options: RecordOptions = {}
   kind: 'record',
   schema,
   ...options,
+});
+
+/**
+ * The changed record and what the change means, with status 200: `schema` has the fields of `changed` and those of the effect. REST and
+ * MCP return one object; GraphQL returns the effect beside the record.
+ */
+export const change = <T extends TSchema>(schema: T, changed: TSchema): OperationOutput<Static<T>> => ({
+  kind: 'record',
+  schema,
+  changed,
 });
 
 /** The new record, with status 201; `locate` returns its path. */
@@ -287,6 +297,15 @@ export const createOperationBuilder =
     definition: Definition<Id, A, Services, Result, Input, Query, Path>,
   ): OperationDeclaration<Id, A, Services> =>
     ({ ...group, ...definition }) as unknown as OperationDeclaration<Id, A, Services>;
+
+/** The query of an operation that can be tried without a change. */
+export const DRY_RUN = {
+  dryRun: Type.Optional(
+    Type.Boolean({
+      description: 'If true, the request is checked and answered as ever, and nothing is changed.',
+    }),
+  ),
+};
 
 /** Method and path of an operation. */
 export const readRoute = ({ http }: Pick<OperationDeclaration, 'http'>): { method: string; path: string } => {

@@ -9,11 +9,18 @@ import type { EventInput } from '../../kube/events.ts';
 import { type Program, toPlaying } from '../../protocol/program.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
+import { isDue } from '../../resources/stream/effect.ts';
 import { findStallTime } from '../../resources/stream/health.ts';
 import type { Playing } from '../../resources/stream/playing.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { computeScheduleState, earliest, findNextChange, findWindow } from '../../resources/stream/schedule.ts';
+import {
+  computeScheduleState,
+  earliest,
+  findNextChange,
+  findOffSchedule,
+  findWindow,
+} from '../../resources/stream/schedule.ts';
 import { isWanted, type Phase, type Preparation, type Unplayable } from '../../resources/stream/spec.ts';
 import { assessMedia } from '../media/assess.ts';
 import type { PodSettings } from '../pods/security.ts';
@@ -80,10 +87,9 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
 /** Computes once what the rest of the decision asks of the observation. */
 function assess(observed: Observation, settings: PodSettings): Situation {
   const { stream, pod, other, now } = observed;
-  const { spec, status, metadata } = stream;
+  const { spec, status } = stream;
   const program = pod && readPodProgram(pod);
   const schedule = computeScheduleState(spec.schedule, now, findLastStart(stream, pod));
-  const offSchedule = schedule.kind === 'before' || schedule.kind === 'after' ? schedule : undefined;
   const media = assessMedia(stream, observed, program ? toPlaying(program) : status?.playing);
   const readiness = checkReadiness({ stream, destinations: observed.destinations, media, schedule });
   const gates = readGates(spec, status?.conditions);
@@ -96,8 +102,8 @@ function assess(observed: Observation, settings: PodSettings): Situation {
     program,
     playhead: program ? pickPlayhead(program) : findKeptPlayhead(stream),
     schedule,
-    offSchedule,
-    isDue: isWanted(spec) && !metadata.deletionTimestamp && !offSchedule,
+    offSchedule: findOffSchedule(schedule),
+    isDue: isDue(stream, schedule),
     media,
     stays: program !== undefined && media.goesOnWith !== undefined,
     readiness,

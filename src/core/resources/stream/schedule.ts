@@ -108,17 +108,9 @@ export function computeScheduleState(schedule: Schedule | undefined, now: Date, 
   return time.kind !== 'on' && schedule.onAirUntil !== undefined && until && now < until ? { kind: 'on', until } : time;
 }
 
-/** The effect of a schedule on a stream on air: the broadcast ends now, until `nextStartAt` if a window is to come. */
-export interface OffAir {
-  nextStartAt?: Date;
-}
-
-/** Returns whether a schedule takes a stream that is on air off air now; undefined where it leaves it on air, or makes no sense. */
-export function findOffAir(schedule: Schedule | undefined, now: Date): OffAir | undefined {
-  const time = computeScheduleState(schedule, now);
-  if (time.kind === 'before') return { nextStartAt: time.startAt };
-  return time.kind === 'after' ? {} : undefined;
-}
+/** The schedule, where it keeps its stream off air now. One that makes no sense leaves a stream on air. */
+export const findOffSchedule = (time: ScheduleState): OffSchedule | undefined =>
+  time.kind === 'before' || time.kind === 'after' ? time : undefined;
 
 /** Start of the window that is open at `at`, for a stream that has a pod by then: no deadline asks for one any more. */
 export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?: Date): Date | undefined {

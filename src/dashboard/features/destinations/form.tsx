@@ -4,7 +4,7 @@ import type { UseFormReturnType } from '@mantine/form';
 import { IconExternalLink } from '@tabler/icons-react';
 import { useState } from 'react';
 import { tidyKey, tidyUrl } from '../../../core/lib/pasted.ts';
-import type { Destination } from '../../../service/client/index.ts';
+import type { Destination, DestinationChange, DestinationUpdate } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
@@ -14,8 +14,9 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { findOnAir } from './findOnAir.ts';
-import { type DestinationValues, disturbsStreams, FIELDS, findAddressKeyNeed, findChanges } from './formValues.ts';
+import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
+import { Named } from '../references/named.tsx';
+import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
@@ -84,35 +85,6 @@ function usePreset(form: DestinationFormState, before: Destination | undefined) 
 const isKeyMissed = ({ rtmpUrl, rtmpKey }: DestinationValues): boolean =>
   tidyKey(rtmpKey) === '' && findAddressKeyNeed(rtmpUrl) === 'optional';
 
-/** Asks before a change interrupts the streams on air to the destination, and where the key may have been forgotten. */
-function useQuestion(before: Destination | undefined, submit: (values: DestinationValues) => void) {
-  const api = useApi();
-  const [isLooking, setLooking] = useState(false);
-  const [question, setQuestion] = useState<{ values: DestinationValues; names: readonly string[] }>();
-  const save = async (values: DestinationValues) => {
-    if (isLooking) return;
-    if (!before && isKeyMissed(values)) return setQuestion({ values, names: [] });
-    if (!before || !disturbsStreams(findChanges(values, before))) return submit(values);
-    setLooking(true);
-    // Where nobody can say whether a stream is on air, one may be.
-    const names = await findOnAir(api, before.id).then(
-      (streams) => streams.map(({ name }) => name),
-      () => undefined,
-    );
-    setLooking(false);
-    if (names?.length === 0) submit(values);
-    else setQuestion({ values, names: names ?? [] });
-  };
-  if (!question) return { save, isLooking };
-  const answers = { onYes: () => submit(question.values), onClose: () => setQuestion(undefined) };
-  const dialog = before ? (
-    <InterruptQuestion destination={before.name} streams={question.names} {...answers} />
-  ) : (
-    <KeyQuestion {...answers} />
-  );
-  return { save, isLooking, dialog };
-}
-
 interface Answers {
   onYes: () => void;
   onClose: () => void;
@@ -127,20 +99,18 @@ const KeyQuestion = (answers: Answers) => (
 
 interface InterruptQuestionProps extends Answers {
   destination: string;
-  /** The names of those that are known. */
-  streams: readonly string[];
+  streamIDs: readonly string[];
 }
 
 const MOST_NAMES = 3;
 
-function InterruptQuestion({ destination, streams, ...answers }: InterruptQuestionProps) {
-  const named = streams.slice(0, MOST_NAMES).map((name) => `“${name}”`);
-  const all = streams.length > MOST_NAMES ? [...named, 'others'] : named;
-  const who = all.length === 0 ? 'Streams may be' : `${listNames(all)} ${all.length === 1 ? 'is' : 'are'}`;
+function InterruptQuestion({ destination, streamIDs, ...answers }: InterruptQuestionProps) {
+  const named = streamIDs.slice(0, MOST_NAMES).map((id) => `"${id}"`);
+  const all = streamIDs.length > MOST_NAMES ? [...named, 'others'] : named;
   return (
     <Confirm title={`Change “${destination}” on air?`} yes="Save" no="Keep it as it is" {...answers}>
-      {who} on air here. Saving ends the broadcast at the old address and key, and connects to the new ones. If these do
-      not work, viewers see nothing until they do.
+      <Named>{`${listNames(all)} ${all.length === 1 ? 'is' : 'are'} on air here.`}</Named> Saving ends the broadcast at
+      the old address and key, and connects to the new ones. If these do not work, viewers see nothing until they do.
     </Confirm>
   );
 }
@@ -181,21 +151,33 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     },
   });
   const [preset, choose] = usePreset(form, before);
-  const { submit, busy, problem } = useSubmit<DestinationValues, Destination>({
-    send: (values, idempotencyKey) => {
-      const changes = findChanges(values, before);
-      if (!before) {
-        const { name, rtmpUrl, rtmpKey } = values;
-        return destinations.create({ name, rtmpUrl, rtmpKey, ...changes }, { idempotencyKey });
-      }
-      return Object.keys(changes).length === 0 ? Promise.resolve(before) : destinations.update(before.id, changes);
-    },
+  const finish = forgetBefore(onDone);
+  const creation = useSubmit<DestinationValues, Destination>({
+    send: ({ name, rtmpUrl, rtmpKey, ...values }, idempotencyKey) =>
+      destinations.create(
+        { name, rtmpUrl, rtmpKey, ...findChanges({ name, rtmpUrl, rtmpKey, ...values }, undefined) },
+        { idempotencyKey },
+      ),
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone: forgetBefore(onDone),
+    onDone: finish,
   });
-  const { save, isLooking, dialog: question } = useQuestion(before, submit);
-  const isBusy = busy || isLooking;
+  const change = useTriedSubmit<DestinationUpdate, DestinationChange>({
+    send: (changes, call) => destinations.update(before?.id ?? '', changes, call),
+    asks: ({ streamIDs }) => streamIDs.length > 0,
+    fields: FIELDS,
+    onMistakes: form.setErrors,
+    onDone: finish,
+  });
+  const [keyless, setKeyless] = useState<DestinationValues>();
+  const save = (values: DestinationValues) => {
+    if (!before) return isKeyMissed(values) ? setKeyless(values) : creation.submit(values);
+    const changes = findChanges(values, before);
+    return Object.keys(changes).length === 0 ? finish(before) : change.submit(changes);
+  };
+  const { question } = change;
+  const problem = before ? change.problem : creation.problem;
+  const isBusy = creation.busy || change.busy;
   const cancel = forgetBefore(onClose);
   const moved = before && tidyUrl(form.values.rtmpUrl) !== before.rtmpUrl && form.values.rtmpKey.trim() === '';
   return (
@@ -226,7 +208,23 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
           </FormEnd>
         </form>
       </Dialog>
-      {question}
+      {keyless && (
+        <KeyQuestion
+          onYes={() => {
+            setKeyless(undefined);
+            creation.submit(keyless);
+          }}
+          onClose={() => setKeyless(undefined)}
+        />
+      )}
+      {before && question && (
+        <InterruptQuestion
+          destination={before.name}
+          streamIDs={question.change.streamIDs}
+          onYes={() => change.answer(question.values)}
+          onClose={change.dismiss}
+        />
+      )}
     </>
   );
 }

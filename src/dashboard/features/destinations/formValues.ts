@@ -29,6 +29,3 @@ export function findChanges(values: DestinationValues, before: Destination | und
   );
   return values.endLogin ? { ...changes, rtmpUser: '', rtmpPassword: '' } : changes;
 }
-
-/** Whether streams on air have to connect again because of the changes. */
-export const disturbsStreams = (changes: SentFields): boolean => Object.keys(changes).some((field) => field !== 'name');

@@ -1,8 +1,7 @@
 /** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
 import { TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { useState } from 'react';
-import type { StreamUpdate } from '../../../service/client/index.ts';
+import type { StreamChange, StreamUpdate } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
@@ -12,16 +11,13 @@ import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
-import { useSubmit } from '../../ui/useSubmit.ts';
+import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
 import { CHOICE_FIELDS } from './choiceValues.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
 import { LABELS } from './fields.ts';
-import { findLastDestinations } from './lastDestination.ts';
 import { OffAirQuestion } from './offAirQuestion.tsx';
-import { isRunning } from './phase.ts';
-import { useLiveStats } from './queries.ts';
 
 const FIELDS = Object.keys(LABELS);
 const PICTURE = ['quality', 'framerate'] as const;
@@ -100,6 +96,13 @@ const validate = {
     kind === 'playlists' && ids.length === 0 ? 'Choose a playlist.' : null,
 };
 
+const describeEnds = ({ takesOffAir, lostDestinationIDs }: StreamChange, names: string): string => {
+  const receive = lostDestinationIDs.length === 1 ? 'receives' : 'receive';
+  return takesOffAir
+    ? `Now only ${names} ${receive} this stream. Saving ends it there.`
+    : `Now ${names} ${receive} this stream. Saving ends it there, and it stays on air at the others.`;
+};
+
 interface EditFormProps {
   stream: Stream;
   onClose: () => void;
@@ -114,24 +117,18 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     initialValues: toEditValues(stream),
     validate,
   });
-  const { submit, busy, problem } = useSubmit<EditValues, Stream>({
-    send: (values) => {
-      const changes: StreamUpdate = findChanges(form.getInitialValues(), values);
-      return Object.keys(changes).length === 0 ? Promise.resolve(stream) : streams.update(stream.id, changes);
-    },
+  const finish = forgetBefore(onDone);
+  const { submit, busy, problem, question, answer, dismiss } = useTriedSubmit<StreamUpdate, StreamChange>({
+    send: (changes, call) => streams.update(stream.id, changes, call),
+    asks: ({ lostDestinationIDs }) => lostDestinationIDs.length > 0,
     fields: FIELDS,
     onMistakes: form.setErrors,
-    onDone: forgetBefore(onDone),
+    onDone: finish,
   });
-  const stats = useLiveStats(stream.id, stream.status);
-  const [question, setQuestion] = useState<{ values: EditValues; lost: readonly string[] }>();
   const save = (values: EditValues) => {
-    const { destinationIDs } = form.getInitialValues();
-    const lost = isRunning(stream.status)
-      ? findLastDestinations(destinationIDs, values.destinationIDs, stats.data)
-      : [];
-    if (lost.length > 0) setQuestion({ values, lost });
-    else submit(values);
+    const changes = findChanges(form.getInitialValues(), values);
+    if (Object.keys(changes).length === 0) finish(stream);
+    else submit(changes);
   };
   const cancel = forgetBefore(onClose);
   const formatNames = (ids: readonly string[]) =>
@@ -173,17 +170,15 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
       </Dialog>
       {question && (
         <OffAirQuestion
-          name={stream.name}
+          title={
+            question.change.takesOffAir ? `Take “${stream.name}” off air?` : `End “${stream.name}” at a destination?`
+          }
           keep="Keep on air"
-          onKeep={() => setQuestion(undefined)}
-          onSave={() => {
-            setQuestion(undefined);
-            submit(question.values);
-          }}
-          onClose={() => setQuestion(undefined)}
+          onKeep={dismiss}
+          onSave={() => answer(question.values)}
+          onClose={dismiss}
         >
-          Now only {formatNames(question.lost)} {question.lost.length === 1 ? 'receives' : 'receive'} this stream.
-          Saving ends it there.
+          {describeEnds(question.change, formatNames(question.change.lostDestinationIDs))}
         </OffAirQuestion>
       )}
     </>

@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 
 interface OffAirQuestionProps {
-  name: string;
+  title: string;
   /** Says what ends, and when the stream is back. */
   children: ReactNode;
   /** The label of the button that leaves the stream on air. */
@@ -15,9 +15,9 @@ interface OffAirQuestionProps {
   onClose: () => void;
 }
 
-export function OffAirQuestion({ name, children, keep, onKeep, onSave, onClose }: OffAirQuestionProps) {
+export function OffAirQuestion({ title, children, keep, onKeep, onSave, onClose }: OffAirQuestionProps) {
   return (
-    <Dialog title={`Take “${name}” off air?`} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <p className={forms.explanation}>{children}</p>
       <DialogActions>
         <Button variant="default" onClick={onKeep} data-autofocus>

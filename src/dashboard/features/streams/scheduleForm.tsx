@@ -1,7 +1,5 @@
 /** A schedule made or changed: once, on days of the week, or by a cron expression. */
-import { useState } from 'react';
-import type { OffAir } from '../../../core/resources/stream/schedule.ts';
-import type { StreamSchedule } from '../../../service/client/index.ts';
+import type { StreamChange, StreamSchedule } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
@@ -12,17 +10,9 @@ import { Choices } from '../../ui/choices.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
-import { useSubmit } from '../../ui/useSubmit.ts';
+import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { OffAirQuestion } from './offAirQuestion.tsx';
-import { isRunning } from './phase.ts';
-import {
-  type ScheduleValues,
-  scheduleBody,
-  scheduleMistakes,
-  scheduleValues,
-  switchRepeat,
-  toSchedule,
-} from './schedule.ts';
+import { type ScheduleValues, scheduleBody, scheduleMistakes, scheduleValues, switchRepeat } from './schedule.ts';
 import { Once, Recurring } from './scheduleFields.tsx';
 import { WindowPreview } from './windowList.tsx';
 
@@ -41,22 +31,6 @@ const FIELDS: Record<string, keyof ScheduleValues> = {
   recurrence: 'cron',
 };
 
-/** Whether a schedule takes a stream on air off air now. The rules are loaded when they are needed first. */
-async function findOffAir(body: StreamSchedule): Promise<OffAir | undefined> {
-  const [airtime, { isTimeZone }] = await Promise.all([
-    import('../../../core/resources/stream/schedule.ts'),
-    import('../../../core/resources/stream/recurrence.ts'),
-  ]);
-  // The server may know a zone that this browser does not: then nobody here knows whether a window is open.
-  if (body.recurrence?.timeZone && !isTimeZone(body.recurrence.timeZone)) return {};
-  return airtime.findOffAir(toSchedule(body), new Date());
-}
-
-interface Question {
-  body: StreamSchedule;
-  nextStartAt: string | undefined;
-}
-
 interface ScheduleFormProps {
   stream: Stream;
   onClose: () => void;
@@ -70,9 +44,9 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
     initialValues: scheduleValues(stream, nameZoneOfToday(findTimeZone())),
     validate: (values) => scheduleMistakes(values),
   });
-  const [question, setQuestion] = useState<Question>();
-  const { submit, busy, problem } = useSubmit<StreamSchedule, Stream>({
-    send: (body, idempotencyKey) => streams.schedule(stream.id, body, { idempotencyKey }),
+  const { submit, busy, problem, question, answer, dismiss } = useTriedSubmit<StreamSchedule, StreamChange>({
+    send: (body, call) => streams.schedule(stream.id, body, call),
+    asks: ({ takesOffAir }) => takesOffAir,
     fields: Object.keys(FIELDS),
     onMistakes: (mistakes) =>
       form.setErrors(
@@ -81,22 +55,12 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
     onDone: forgetBefore(onDone),
   });
   const cancel = forgetBefore(onClose);
-  const save = async (values: ScheduleValues) => {
-    const body = scheduleBody(values);
-    const offAir = isRunning(stream.status) ? await findOffAir(body) : undefined;
-    if (offAir) setQuestion({ body, nextStartAt: offAir.nextStartAt?.toISOString() });
-    else submit(body);
-  };
-  const answer = (body: StreamSchedule) => {
-    setQuestion(undefined);
-    submit(body);
-  };
-  const nextStartAt = question?.nextStartAt;
+  const nextStartAt = question?.change.nextStartAt;
   const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
   return (
     <>
       <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
-        <form className={forms.form} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
+        <form className={forms.form} onSubmit={form.onSubmit((values) => submit(scheduleBody(values)))} noValidate>
           <Choices
             legend="When"
             name="repeat"
@@ -114,13 +78,11 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
       </Dialog>
       {question && (
         <OffAirQuestion
-          name={stream.name}
+          title={`Take “${stream.name}” off air?`}
           keep={nextStartAt ? 'Keep on air until then' : 'Keep on air'}
-          onKeep={() =>
-            nextStartAt ? answer({ ...question.body, scheduleOnAirUntil: nextStartAt }) : setQuestion(undefined)
-          }
-          onSave={() => answer(question.body)}
-          onClose={() => setQuestion(undefined)}
+          onKeep={() => (nextStartAt ? answer({ ...question.values, scheduleOnAirUntil: nextStartAt }) : dismiss())}
+          onSave={() => answer(question.values)}
+          onClose={dismiss}
         >
           This takes the stream off air now.{nextStartAt && ` It starts again ${formatTime(nextStartAt)}.`}
         </OffAirQuestion>

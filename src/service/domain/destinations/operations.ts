@@ -1,9 +1,19 @@
 /** Declares the operations on destinations. Pure: no I/O, no clock. */
 import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import {
+  change,
+  created,
+  createOperationBuilder,
+  DRY_RUN,
+  deleted,
+  OWNED,
+  PAGED,
+  page,
+  record,
+} from '../../lib/operation.ts';
 import { namedQuery, readSearch } from '../../lib/paging/search.ts';
-import { Destination, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
+import { Destination, DestinationChange, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
 const operation = createOperationBuilder<{ destinations: DestinationService }>({
@@ -23,6 +33,15 @@ export const exampleDestination: Destination = {
   rtmpKeyHint: '7x2q',
   hasLogin: false,
   createdAt: EXAMPLE.createdAt,
+};
+
+const exampleChange: DestinationChange = {
+  ...exampleDestination,
+  name: 'Second channel',
+  takesOffAir: false,
+  effect: 'Viewers see no change: no stream leaves this destination.',
+  dryRun: false,
+  streamIDs: [],
 };
 
 const describeDestination = ({ name, id, rtmpUrl }: Destination): string =>
@@ -97,22 +116,29 @@ export const destinationOperations = [
     scope: 'write',
     http: 'PATCH /destinations/{id}',
     summary: 'Change a destination',
-    description: 'A stream on air is published again with the new values.',
+    description:
+      'A stream on air is published again with the new values. `takesOffAir` in the response says whether viewers lose ' +
+      'the picture meanwhile; with `dryRun=true` you learn that first.',
     input: DestinationUpdate,
-    output: record(Destination),
+    query: DRY_RUN,
+    output: change(DestinationChange, Destination),
     errors: ['destination_forbidden', 'conflict'],
-    examples: { input: { name: 'Second channel' }, output: exampleDestination },
+    examples: { input: { name: 'Second channel' }, output: exampleChange, parameters: { dryRun: true } },
     mcp: {
       title: 'Change a destination',
       description:
         'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
-        'published again, which viewers may see as a short break.',
-      summarize: describeDestination,
+        'published again: call it with `dryRun` true first, where `takesOffAir` says whether viewers lose the picture.',
+      summarize: ({ dryRun, streamIDs, effect, ...destination }) => {
+        if (dryRun) return `Nothing was changed. With this change: ${effect}`;
+        const sentence = describeDestination(destination);
+        return streamIDs.length > 0 ? `${sentence} ${effect}` : sentence;
+      },
       isRepeatable: true,
       takesAway: true,
     },
     graphql: { description: 'Changes a destination. A stream on air is published again with the new values.' },
-    run: ({ destinations }, { accountId, id, input }) => destinations.update(accountId, id, input),
+    run: ({ destinations }, { accountId, id, input, query }) => destinations.update(accountId, id, input, query),
   }),
 
   operation({

@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import { MAX_VALUE_BYTES } from '../../../core/resources/destination/ingest.ts';
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../../core/resources/destination/login.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
-import { DisplayName } from '../../lib/schemas.ts';
+import { DisplayName, EFFECT } from '../../lib/schemas.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,
@@ -57,6 +57,18 @@ export const Destination = Type.Object(
   { title: 'Destination' },
 );
 export type Destination = Static<typeof Destination>;
+
+export const DestinationChange = Type.Object(
+  {
+    ...Destination.properties,
+    ...EFFECT,
+    streamIDs: Type.Array(Type.String(), {
+      description: 'Streams on air to the destination, which leave its old address and connect to the new one.',
+    }),
+  },
+  { title: 'DestinationChange' },
+);
+export type DestinationChange = Static<typeof DestinationChange>;
 
 export const DestinationTest = Type.Object(
   {

@@ -13,11 +13,21 @@ export type SecretPatched = 'patched' | 'missing' | 'not managed';
 
 const placeOf = ({ metadata, spec }: Destination) => [SECRETS, metadata.namespace ?? '', spec.secretName] as const;
 
+interface StoreOptions {
+  /** Kubernetes accepts or refuses it as ever, and writes nothing. */
+  dryRun?: boolean;
+}
+
 /** Every method rejects with KubeError where Kubernetes does not do it. */
 export function createSecretStore(kube: Kube) {
   return {
     /** Creates the Secret of `owner`, or changes the one that an earlier try of the same request created. */
-    async create(accountId: string, owner: Destination, changes: SecretChanges): Promise<void> {
+    async create(
+      accountId: string,
+      owner: Destination,
+      changes: SecretChanges,
+      options: StoreOptions = {},
+    ): Promise<void> {
       const [, namespace, name] = placeOf(owner);
       const secret: Omit<Secret, 'spec'> = {
         apiVersion: 'v1',
@@ -29,16 +39,16 @@ export function createSecretStore(kube: Kube) {
         stringData: { ...changes },
       };
       try {
-        await kube.create(SECRETS, namespace, secret as Secret);
+        await kube.create(SECRETS, namespace, secret as Secret, options);
       } catch (error) {
         if (!hasReason(error, 'AlreadyExists')) throw error;
-        await kube.mergePatch(...placeOf(owner), { stringData: changes });
+        await kube.mergePatch(...placeOf(owner), { stringData: changes }, options);
       }
     },
 
-    async patch(owner: Destination, changes: SecretChanges): Promise<SecretPatched> {
+    async patch(owner: Destination, changes: SecretChanges, options: StoreOptions = {}): Promise<SecretPatched> {
       try {
-        await kube.mergePatch(...placeOf(owner), { stringData: changes });
+        await kube.mergePatch(...placeOf(owner), { stringData: changes }, options);
         return 'patched';
       } catch (error) {
         if (!(error instanceof KubeError)) throw error;

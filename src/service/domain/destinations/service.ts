@@ -8,13 +8,15 @@ import { tidyUrl } from '../../../core/lib/pasted.ts';
 import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { hasHidden } from '../../../core/resources/destination/ingest.ts';
 import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
-import type { DestinationStatus } from '../../../core/resources/destination/spec.ts';
+import { type DestinationStatus, holdsDestination } from '../../../core/resources/destination/spec.ts';
+import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
-import type { Destination, DestinationCreate, DestinationUpdate } from './record.ts';
+import { type Interrupted, judgeDestinationChange } from './effect.ts';
+import type { Destination, DestinationChange, DestinationCreate, DestinationUpdate } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import type { SecretStore } from './secret-store.ts';
 import { createTests } from './testing.ts';
@@ -29,6 +31,8 @@ export interface DestinationServiceDeps {
   quotas: Pick<Quotas, 'make' | 'check'>;
   /** Allows destinations at private addresses. */
   allowPrivate: boolean;
+  /** Returns the destinations that receive a stream now; undefined while nobody can say. */
+  findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
   clock?: Clock;
 }
 
@@ -50,6 +54,7 @@ export function createDestinationService({
   streams,
   quotas,
   allowPrivate,
+  findConnected,
   clock,
 }: DestinationServiceDeps) {
   const writeStatus = (destination: Resource, status: DestinationStatus) =>
@@ -65,8 +70,16 @@ export function createDestinationService({
     await destinations.release(destination, SECRET_FINALIZER);
   };
 
-  const changeSecret = async (accountId: string, destination: Resource, changes: SecretChanges) => {
-    const patched = await secrets.patch(destination, changes);
+  /** The streams on air to a destination, with the destinations that receive each. */
+  const findInterrupted = (accountId: string, id: string): Promise<Interrupted[]> =>
+    Promise.all(
+      users(accountId, id)
+        .filter(({ spec, status }) => holdsDestination(status?.phase) && listReceivers(spec).includes(id))
+        .map(async (stream) => ({ stream, receiving: await findConnected?.(accountId, stream.metadata.name) })),
+    );
+
+  const changeSecret = async (accountId: string, destination: Resource, changes: SecretChanges, dryRun: boolean) => {
+    const patched = await secrets.patch(destination, changes, { dryRun });
     if (patched === 'not managed')
       throw new AppError(
         'conflict',
@@ -79,7 +92,7 @@ export function createDestinationService({
         'conflict',
         'The Secret of this destination does not exist. Send rtmpUrl and rtmpKey together, with rtmpUser and rtmpPassword if it had them.',
       );
-    await secrets.create(accountId, destination, changes);
+    await secrets.create(accountId, destination, changes, { dryRun });
   };
 
   const users = (accountId: string, id: string) => streams.referring(accountId, 'destination', id);
@@ -112,7 +125,12 @@ export function createDestinationService({
 
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),
 
-    async update(accountId: string, id: string, given: DestinationUpdate): Promise<Destination> {
+    async update(
+      accountId: string,
+      id: string,
+      given: DestinationUpdate,
+      { dryRun = false }: { dryRun?: boolean | undefined } = {},
+    ): Promise<DestinationChange> {
       const destination = destinations.get(accountId, id);
       const { rtmpUrl, ...others } = given;
       // A URL sent back as it was shown is no change: hidden values stay.
@@ -121,13 +139,20 @@ export function createDestinationService({
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
       await destinations.admit(accountId);
       const changesSecret = Object.keys(changes).length > 0;
-      if (changesSecret) await changeSecret(accountId, destination, changes);
+      // After the write a stream may have left the destination already.
+      const interrupted = changesSecret ? await findInterrupted(accountId, id) : [];
+      if (changesSecret) await changeSecret(accountId, destination, changes, dryRun);
       const patch = {
         ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
         ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
       };
-      const patched = await destinations.patch(destination, patch, { completes: true });
-      return show(changesSecret ? await writeStatus(patched, status) : patched);
+      const patched = await destinations.patch(destination, patch, { completes: true, dryRun });
+      const effect = { ...judgeDestinationChange(id, interrupted), dryRun };
+      if (!changesSecret) return { ...show(patched), ...effect };
+      const shown = dryRun
+        ? { ...patched, status: { ...patched.status, ...status } }
+        : await writeStatus(patched, status);
+      return { ...show(shown), ...effect };
     },
 
     async delete(accountId: string, id: string): Promise<void> {

@@ -57,6 +57,8 @@ export interface PatchOptions {
   completes?: boolean;
   /** It takes something off air, which stays possible longer. */
   takesAway?: boolean;
+  /** Kubernetes accepts or refuses it as ever, and writes nothing. Returns the object as it would be. */
+  dryRun?: boolean;
 }
 
 /** Names an object to read again; its new state is in the cache. */
@@ -323,14 +325,17 @@ export function createOwnedResources<T extends KubeObject>(
         return made;
       }
     },
-    async patch(object, patch, { subresource, completes = subresource !== undefined, takesAway = false } = {}) {
+    async patch(object, patch, options = {}) {
+      const { subresource, completes = subresource !== undefined, takesAway = false, dryRun = false } = options;
       const { name, namespace = '', resourceVersion } = object.metadata;
       const accountId = readAccount(object) ?? '';
       if (!completes) await writes.admit(accountId, { takesAway });
       // A patch of the status changes nothing else.
       const traced = subresource ? patch : annotateTrace(patch as object, currentTraceparent());
       try {
-        const patched = await kube.mergePatch(resource, namespace, name, traced, subresource && { subresource });
+        const how = { ...(subresource && { subresource }), ...(dryRun && { dryRun }) };
+        const patched = await kube.mergePatch(resource, namespace, name, traced, how);
+        if (dryRun) return patched;
         // Kubernetes writes nothing where nothing changes.
         if (patched.metadata.resourceVersion !== resourceVersion) writes.count(accountId, patched);
         reflector.upsert(patched);

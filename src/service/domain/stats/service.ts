@@ -76,22 +76,31 @@ export function createStatsService(deps: StatsServiceDeps) {
     return request(url, { dispatcher: agent, headers: shown(next), ...options });
   }
 
+  /** Returns nulls if the stream is not live, or its pod does not respond within a second. */
+  const live = async (accountId: string, id: string): Promise<LiveStats> => {
+    const stream = streams.get(accountId, id);
+    const base = findAddress(stream);
+    if (!base) return NOT_LIVE;
+    try {
+      const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
+      const answer = await ask(base, '/stats', stream, { signal, headersTimeout: STATS_TIMEOUT_MS });
+      const text = await bounded(answer.body, MAX_STATS_BYTES);
+      if (answer.statusCode !== 200) return NOT_LIVE;
+      const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
+      return toLiveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
+    } catch {
+      return NOT_LIVE;
+    }
+  };
+
   return {
-    /** Returns nulls if the stream is not live, or its pod does not respond within a second. */
-    async live(accountId: string, id: string): Promise<LiveStats> {
-      const stream = streams.get(accountId, id);
-      const base = findAddress(stream);
-      if (!base) return NOT_LIVE;
-      try {
-        const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
-        const answer = await ask(base, '/stats', stream, { signal, headersTimeout: STATS_TIMEOUT_MS });
-        const text = await bounded(answer.body, MAX_STATS_BYTES);
-        if (answer.statusCode !== 200) return NOT_LIVE;
-        const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
-        return toLiveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
-      } catch {
-        return NOT_LIVE;
-      }
+    live,
+
+    /** Returns the destinations that receive the stream now; undefined if its pod does not say. */
+    async connected(accountId: string, id: string): Promise<string[] | undefined> {
+      const now = await live(accountId, id);
+      if (now.destinations.length === 0) return undefined;
+      return now.destinations.flatMap((one) => (one.connected ? [one.id] : []));
     },
 
     /**

@@ -3,7 +3,7 @@
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import type { LiveStats } from '../stats/record.ts';
-import type { ReadinessIssue, Stream, StreamEvent, StreamWindows } from './record.ts';
+import type { ReadinessIssue, Stream, StreamChange, StreamEvent, StreamWindows } from './record.ts';
 import { toStream } from './view.ts';
 
 const { stream, destination, upload, createdAt, since } = EXAMPLE;
@@ -23,6 +23,14 @@ const exampleResource: LoopStream = {
 };
 
 export const exampleStream: Stream = toStream(exampleResource, new Date(since));
+
+export const exampleChange: StreamChange = {
+  ...exampleStream,
+  takesOffAir: false,
+  lostDestinationIDs: [],
+  effect: 'The stream stays on air.',
+  dryRun: false,
+};
 
 export const exampleRecurrence = { cron: '0 18 * * 5', timeZone: 'Europe/Berlin', durationSeconds: 43_200 };
 

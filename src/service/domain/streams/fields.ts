@@ -85,7 +85,7 @@ export const STREAM_FIELDS = {
   quality: inSpec('quality', {
     in: REQUIRED,
     input: QualityInput,
-    output: Type.Enum(PUBLIC_QUALITIES, { description: 'Height of the picture.' }),
+    output: Type.Enum(PUBLIC_QUALITIES, { title: 'StreamQuality', description: 'Height of the picture.' }),
     read: (quality): PublicQuality => `q_${quality}`,
     write: toQuality,
     label: 'Quality',
@@ -94,7 +94,7 @@ export const STREAM_FIELDS = {
   framerate: inSpec('framerate', {
     in: REQUIRED,
     input: FramerateInput,
-    output: Type.Enum(PUBLIC_FRAMERATES, { description: 'Frame rate in frames per second.' }),
+    output: Type.Enum(PUBLIC_FRAMERATES, { title: 'StreamFramerate', description: 'Frame rate in frames per second.' }),
     read: (framerate): PublicFramerate => `f_${framerate}`,
     write: toFramerate,
     label: 'Frame rate',

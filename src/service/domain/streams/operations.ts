@@ -3,9 +3,11 @@ import { Type } from 'typebox';
 import { PHASES } from '../../../core/resources/stream/spec.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import {
+  change,
   content,
   created,
   createOperationBuilder,
+  DRY_RUN,
   deletedInTime,
   OWNED,
   PAGED,
@@ -17,6 +19,7 @@ import { namedQuery, readSearch } from '../../lib/paging/search.ts';
 import { LiveStats } from '../stats/record.ts';
 import type { StatsService } from '../stats/service.ts';
 import {
+  exampleChange,
   exampleEvent,
   exampleIssue,
   exampleLiveStats,
@@ -27,6 +30,7 @@ import {
 import {
   Readiness,
   Stream,
+  StreamChange,
   StreamCreate,
   StreamEvent,
   StreamSchedule,
@@ -72,6 +76,16 @@ const describeProgress = ({ stream, done }: Progress): string =>
   done
     ? describeStream(stream)
     : `${describeStream(stream)} The change is still in progress: call get_stream to follow it.`;
+
+/** A dry run says what would be; a change says what is, and what viewers lose by it. */
+const describeChange = ({ dryRun, takesOffAir, effect, ...stream }: StreamChange): string => {
+  if (dryRun) return `Nothing was changed. With this change: ${effect}`;
+  return takesOffAir ? `${describeStream(stream)} ${effect}` : describeStream(stream);
+};
+
+/** Ends the description of a tool that may take a stream off air. */
+const TRY_FIRST =
+  'Call it with `dryRun` true first where the stream may be on air: `takesOffAir` says whether viewers lose the picture, and you should ask before you do that.';
 
 const recordOperations = [
   operation({
@@ -146,22 +160,29 @@ const recordOperations = [
     scope: 'write',
     http: 'PATCH /streams/{id}',
     summary: 'Change a stream',
-    description: 'Changes the given fields only.',
+    description:
+      'Changes the given fields only. `takesOffAir` in the response says whether it ends what viewers see; with ' +
+      '`dryRun=true` you learn that first.',
     input: StreamUpdate,
-    output: record(Stream),
+    query: DRY_RUN,
+    output: change(StreamChange, Stream),
     errors: ['conflict'],
-    examples: { input: { name: 'Day fireplace', playlistIDs: [EXAMPLE.playlist] }, output: exampleStream },
+    examples: {
+      input: { name: 'Day fireplace', playlistIDs: [EXAMPLE.playlist] },
+      output: exampleChange,
+      parameters: { dryRun: true },
+    },
     mcp: {
       title: 'Change a stream',
       description:
         'Changes the given fields, such as video, playlists, destination or quality, also on air. schedule_stream ' +
-        'changes its times.',
-      summarize: describeStream,
+        `changes its times. ${TRY_FIRST}`,
+      summarize: describeChange,
       isRepeatable: true,
       takesAway: true,
     },
     graphql: { description: 'Changes a stream.' },
-    run: ({ streams }, { accountId, id, input }) => streams.update(accountId, id, input),
+    run: ({ streams }, { accountId, id, input, query }) => streams.update(accountId, id, input, query),
   }),
 
   operation({
@@ -287,23 +308,26 @@ const scheduleOperations = [
     summary: 'Schedule a stream',
     description:
       'Sets when the stream goes on air and off air automatically: once, or repeatedly by `recurrence`. Replaces ' +
-      'the whole schedule.',
+      'the whole schedule. A stream on air without a window now goes off air at once, unless scheduleOnAirUntil keeps ' +
+      'it: `takesOffAir` in the response says so, with `dryRun=true` before anything is changed.',
     input: StreamSchedule,
-    output: record(Stream),
+    query: DRY_RUN,
+    output: change(StreamChange, Stream),
     errors: ['conflict'],
-    examples: { input: { recurrence: exampleRecurrence }, output: exampleStream },
+    examples: { input: { recurrence: exampleRecurrence }, output: exampleChange, parameters: { dryRun: true } },
     mcp: {
       title: 'Schedule a stream',
       description:
         'Sets when the stream goes on air and off air: once, by scheduleStartAt and scheduleEndAt, or repeatedly, by ' +
         'recurrence. Replaces the whole schedule: omitted fields are removed. A stream on air without a window now goes ' +
-        'off air at once, unless scheduleOnAirUntil keeps it. get_stream_schedule returns the next times.',
-      summarize: describeStream,
+        'off air at once, unless scheduleOnAirUntil keeps it: set it to the nextStartAt of the dry run. ' +
+        `get_stream_schedule returns the next times. ${TRY_FIRST}`,
+      summarize: describeChange,
       isRepeatable: true,
       takesAway: true,
     },
     graphql: { description: 'Replaces the schedule of a stream. Omitted fields are removed.' },
-    run: ({ streams }, { accountId, id, input }) => streams.schedule(accountId, id, input),
+    run: ({ streams }, { accountId, id, input, query }) => streams.schedule(accountId, id, input, query),
   }),
 
   operation({
@@ -312,19 +336,20 @@ const scheduleOperations = [
     http: 'DELETE /streams/{id}/schedule',
     summary: 'Remove the schedule of a stream',
     description: 'The stream no longer goes on air automatically. A stream on air stays on air.',
-    output: record(Stream),
+    query: DRY_RUN,
+    output: change(StreamChange, Stream),
     errors: ['conflict'],
-    examples: { output: exampleStream },
+    examples: { output: exampleChange, parameters: { dryRun: true } },
     mcp: {
       title: 'Remove the schedule of a stream',
       description:
         'Removes the schedule. A stream on air stays on air. A stream that waited for its start time does not start.',
-      summarize: describeStream,
+      summarize: describeChange,
       isRepeatable: true,
       takesAway: true,
     },
     graphql: { description: 'Removes the schedule of a stream.' },
-    run: ({ streams }, { accountId, id }) => streams.unschedule(accountId, id),
+    run: ({ streams }, { accountId, id, query }) => streams.unschedule(accountId, id, query),
   }),
 ] as const;
 

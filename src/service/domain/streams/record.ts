@@ -5,7 +5,7 @@
 import { type Static, Type } from 'typebox';
 import { Recurrence } from '../../../core/resources/stream/spec.ts';
 import { bodySchema, recordSchema } from '../../lib/fields.ts';
-import { nullable, Time } from '../../lib/schemas.ts';
+import { EFFECT, nullable, Time } from '../../lib/schemas.ts';
 import { STREAM_FIELDS } from './fields.ts';
 
 export const StreamCreate = bodySchema(STREAM_FIELDS, 'create', { title: 'StreamCreate' });
@@ -33,6 +33,18 @@ export type StreamSkip = Static<typeof StreamSkip>;
 
 export const Stream = recordSchema(STREAM_FIELDS, { title: 'Stream' });
 export type Stream = Static<typeof Stream>;
+
+export const StreamChange = Type.Object(
+  {
+    ...Stream.properties,
+    ...EFFECT,
+    lostDestinationIDs: Type.Array(Type.String(), {
+      description: 'Destinations that receive the stream now, and no longer do after the change.',
+    }),
+  },
+  { title: 'StreamChange' },
+);
+export type StreamChange = Static<typeof StreamChange>;
 
 export const ReadinessIssue = Type.Object(
   {

@@ -9,6 +9,8 @@ import {
   RETRY_ANNOTATION,
   SKIP_ANNOTATIONS,
 } from '../../../core/resources/common/names.ts';
+import { listReceivers } from '../../../core/resources/stream/destinations.ts';
+import { judgeEdit, type StreamEffect } from '../../../core/resources/stream/effect.ts';
 import { findRefused } from '../../../core/resources/stream/health.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../../core/resources/stream/spec.ts';
@@ -17,12 +19,14 @@ import { createSpec, writeFields } from '../../lib/fields.ts';
 import type { Connection, ListArgs, Order, Searched } from '../../lib/list-page.ts';
 import { connect, inOrder, type ListPlace, nameKey } from '../../lib/paging/connection.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
-import type { OwnedResources } from '../limits/owned-resources.ts';
+import type { OwnedResources, PatchOptions } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { describeEffect } from './effect.ts';
 import { STREAM_FIELDS } from './fields.ts';
 import type {
   Readiness,
   Stream,
+  StreamChange,
   StreamCreate,
   StreamEvent,
   StreamSchedule,
@@ -84,6 +88,12 @@ export interface StartWatch extends StreamWatch {
   whenReady?: boolean | undefined;
 }
 
+/** Options of a change. */
+export interface Trial {
+  /** Nothing is changed: the result is what the change would be. */
+  dryRun?: boolean | undefined;
+}
+
 /** Current stream; `done` says whether the requested change has happened. */
 export interface Progress {
   stream: Stream;
@@ -96,13 +106,15 @@ export interface StreamServiceDeps {
   streams: OwnedResources<LoopStream>;
   references: References;
   quotas: Pick<Quotas, 'make'>;
+  /** Returns the destinations that receive a stream now; undefined while nobody can say. */
+  findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
   /** Streams cost credits: a stream is on air only while billing reports a balance. */
   paid?: boolean;
   clock?: Clock;
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
-  const { streams, references, quotas, paid = false, clock = systemClock } = deps;
+  const { streams, references, quotas, findConnected, paid = false, clock = systemClock } = deps;
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const computeReadiness = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
@@ -182,6 +194,34 @@ export function createStreamService(deps: StreamServiceDeps) {
     return { stream: show(stream), done: reached(stream) };
   };
 
+  /** Destinations that may receive a stream: those that do where an edit of its destinations asks for it. */
+  const findReceiving = async (accountId: string, stream: LoopStream, asksWhich: boolean) => {
+    const all = listReceivers(stream.spec);
+    const connected = asksWhich ? await findConnected?.(accountId, stream.metadata.name) : undefined;
+    return connected ? all.filter((name) => connected.includes(name)) : all;
+  };
+
+  /** Writes an edit of the spec, or asks Kubernetes whether it would take it, and says what viewers see of it. */
+  const edit = async (
+    accountId: string,
+    stream: LoopStream,
+    spec: Partial<Record<keyof LoopStreamSpec, unknown>>,
+    { dryRun = false, ...options }: Trial & Pick<PatchOptions, 'takesAway'>,
+  ): Promise<StreamChange> => {
+    const now = clock.now();
+    const isRunning = SENDING.includes(computePhase(stream, now));
+    // After the write its pod may have changed already.
+    const receiving = isRunning ? await findReceiving(accountId, stream, spec.destinationNames !== undefined) : [];
+    const edited = await streams.patch(stream, { spec }, { ...options, dryRun });
+    return toChange(edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
+  };
+
+  const toChange = (edited: LoopStream, effect: StreamEffect | undefined, dryRun = false): StreamChange => {
+    const shown = show(edited);
+    const { takesOffAir = false, lost: lostDestinationIDs = [] } = effect ?? {};
+    return { ...shown, takesOffAir, lostDestinationIDs, effect: describeEffect(effect, shown), dryRun };
+  };
+
   return {
     async create(accountId: string, input: StreamCreate): Promise<Stream> {
       checkCreate(input, askedAt());
@@ -222,12 +262,12 @@ export function createStreamService(deps: StreamServiceDeps) {
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
 
-    async update(accountId: string, id: string, input: StreamUpdate): Promise<Stream> {
+    async update(accountId: string, id: string, input: StreamUpdate, trial: Trial = {}): Promise<StreamChange> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       checkUpdate(input);
       checkReferences(references, accountId, input);
-      return show(await streams.patch(stream, { spec: writeFields(STREAM_FIELDS, 'update', input) }));
+      return edit(accountId, stream, writeFields(STREAM_FIELDS, 'update', input), trial);
     },
 
     /** Returns true when nothing of it is on air any more, false if that takes longer. */
@@ -289,23 +329,27 @@ export function createStreamService(deps: StreamServiceDeps) {
     },
 
     /** Replaces the schedule: a missing field is removed. */
-    async schedule(accountId: string, id: string, input: StreamSchedule): Promise<Stream> {
+    async schedule(accountId: string, id: string, input: StreamSchedule, trial: Trial = {}): Promise<StreamChange> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       checkSchedule(input, askedAt());
       const replicas = wantsAir(input) ? { replicas: 1 } : {};
       const schedule = writeFields(STREAM_FIELDS, 'schedule', input, { replace: true });
-      return show(await streams.patch(stream, { spec: { ...schedule, ...replicas } }));
+      return edit(accountId, stream, { ...schedule, ...replicas }, trial);
     },
 
     /** Removes the schedule. A stream on air stays on air; one that waits for its time does not start. */
-    async unschedule(accountId: string, id: string): Promise<Stream> {
+    async unschedule(accountId: string, id: string, trial: Trial = {}): Promise<StreamChange> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
-      if (!stream.spec.schedule) return show(stream);
-      const waiting = computePhase(stream, clock.now()) === 'scheduled';
-      const spec = { schedule: null, ...(waiting ? { replicas: 0 } : {}) };
-      return show(await streams.patch(stream, { spec }, { takesAway: true }));
+      const now = clock.now();
+      const phase = computePhase(stream, now);
+      if (!stream.spec.schedule) {
+        const effect = SENDING.includes(phase) ? judgeEdit(stream, { receiving: [], now }) : undefined;
+        return toChange(stream, effect, trial.dryRun);
+      }
+      const spec = { schedule: null, ...(phase === 'scheduled' ? { replicas: 0 } : {}) };
+      return edit(accountId, stream, spec, { ...trial, takesAway: true });
     },
 
     /** Lists the events that Kubernetes keeps (about an hour), newest first unless `args` says otherwise. */

@@ -32,7 +32,7 @@ export function operationFields<const Declared extends readonly AnyOperation[]>(
   services: ServicesOf<Declared>,
   types: NounTypes,
 ): { queries: GraphqlFields; mutations: GraphqlFields } {
-  const payloads = createPayloads(types);
+  const payloads = createPayloads(types, operations);
   const fields = { queries: {} as GraphqlFields, mutations: {} as GraphqlFields };
   for (const operation of operations) {
     const { graphql } = operation;
@@ -150,7 +150,7 @@ function mutation({ operation, graphql, types, run }: Making, payloads: Payloads
 type Payloads = ReturnType<typeof createPayloads>;
 
 /** Creates the payloads of mutations: mutations with the same result share one type. */
-function createPayloads(types: NounTypes) {
+function createPayloads(types: NounTypes, operations: readonly AnyOperation[]) {
   const made = new Map<string, GraphQLObjectType>();
   const once = (name: string, make: () => GraphQLObjectType): GraphQLObjectType => {
     const type = made.get(name) ?? make();
@@ -161,12 +161,14 @@ function createPayloads(types: NounTypes) {
     switch (output.kind) {
       case 'record':
       case 'created': {
-        const title = readTitle(output.schema);
+        const { schema, changed } = { changed: undefined, ...output };
+        const record = changed ?? schema;
+        const title = readTitle(record);
         const name = field ?? lowerFirst(title);
         const type = once(`${title}Payload`, () =>
-          payloadType(`${title}Payload`, name, outputType(types, output.schema)),
+          payloadType(`${title}Payload`, name, outputType(types, record), findEffect(operations, record)),
         );
-        return { type, show: (result: unknown) => ({ [name]: result }) };
+        return { type, show: (result: unknown) => ({ ...(changed && (result as object)), [name]: result }) };
       }
       case 'progress': {
         const type = once(`${readTitle(output.schema)}Progress`, () =>
@@ -180,6 +182,17 @@ function createPayloads(types: NounTypes) {
         throw new Error(`No mutation returns ${output.kind}.`);
     }
   };
+}
+
+/** The fields that changes of a record return beside it. All mutations with this record share a payload, so they may be null. */
+function findEffect(operations: readonly AnyOperation[], record: TSchema): TProperties {
+  const change = operations.find(({ output }) => output.kind === 'record' && output.changed === record);
+  if (change?.output.kind !== 'record') return {};
+  const { properties } = record as TObject;
+  const effect = Object.entries((change.output.schema as TObject).properties);
+  return Object.fromEntries(
+    effect.flatMap(([name, field]) => (name in properties ? [] : [[name, Type.Optional(field)]])),
+  );
 }
 
 const progressPayload = (field: string, type: GraphQLObjectType): GraphQLObjectType =>

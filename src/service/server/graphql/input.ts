@@ -16,10 +16,11 @@ import {
   GraphQLObjectType,
   GraphQLString,
 } from 'graphql';
-import { type Static, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
 import { compileBody } from '../http/validation.ts';
 import type { Operation } from '../operations/list.ts';
+import { outputType } from './output.ts';
 import type { GraphContext, GraphqlField } from './relay.ts';
 import { DateTime, required } from './scalars.ts';
 
@@ -133,9 +134,13 @@ export function mutationField<
   };
 }
 
-/** Payload of a write: the object after it. */
-export const payloadType = (name: string, field: string, type: GraphQLObjectType): GraphQLObjectType =>
-  new GraphQLObjectType({ name, fields: { [field]: { type: required(type) } } });
+/** Payload of a write: the object after it, and the fields of `others`. */
+export const payloadType = (
+  name: string,
+  field: string,
+  type: GraphQLObjectType,
+  others: TProperties = {},
+): GraphQLObjectType => outputType(name, Type.Object(others), { fields: { [field]: { type: required(type) } } });
 
 export const DeletePayload = new GraphQLObjectType({
   name: 'DeletePayload',

@@ -56,13 +56,14 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
-    streams: createStreamService({ streams, references, quotas, paid: config.billing }),
+    streams: createStreamService({ streams, references, quotas, findConnected: stats.connected, paid: config.billing }),
     destinations: createDestinationService({
       secrets: createSecretStore(kube),
       destinations,
       streams,
       quotas,
       allowPrivate,
+      findConnected: stats.connected,
     }),
     uploads: createUploadService({
       uploads,

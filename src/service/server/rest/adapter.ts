@@ -1,6 +1,7 @@
 /** Serves declared operations over HTTP: builds each route, reads the request and returns the result with its status. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod, RouteShorthandOptions } from 'fastify';
 import { type TProperties, type TSchema, Type } from 'typebox';
+import { validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
@@ -27,6 +28,21 @@ export function serveOperations<const Declared extends readonly AnyOperation[]>(
   }
 }
 
+/** Words that other APIs have for it. */
+const DRY_RUN = /^dry[-_]?run$/i;
+
+/** Unknown parameters are ignored, but for this one: the request would do what it was only to try. */
+const refuseUnknownDryRun =
+  ({ query = {} }: AnyOperation) =>
+  async (request: FastifyRequest): Promise<void> => {
+    const asked = Object.keys(request.query as object).find(
+      (name) => DRY_RUN.test(name) && !Object.hasOwn(query, name),
+    );
+    if (asked === undefined) return;
+    const message = 'dryRun' in query ? 'is written dryRun' : 'is not possible here: this request has no dry run';
+    throw validationFailed([{ path: `/${asked}`, message }]);
+  };
+
 /** A protocol within HTTP has its own codes for invalid headers, so its handler validates them. */
 const unchecked = () => () => true as const;
 
@@ -42,7 +58,10 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
       output.isMemoized && { serializerCompiler: compileListSerializer as () => (data: unknown) => string }),
     ...(output.kind === 'headers' && { validatorCompiler: unchecked }),
     ...(http.startsWith('HEAD ') && { config: { swagger: { exposeHeadRoute: true } } as object }),
-    ...(takesNoFields(body) && { preValidation: bodyMayBeMissing }),
+    preValidation: [
+      ...(takesNoFields(body) ? [bodyMayBeMissing] : []),
+      ...(readRoute(operation).method === 'GET' ? [] : [refuseUnknownDryRun(operation)]),
+    ],
     schema: {
       operationId: id,
       tags: [tag],

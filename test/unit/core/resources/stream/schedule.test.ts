@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { computeScheduleState, findNextChange, findOffAir } from '../../../../../src/core/resources/stream/schedule.ts';
+import {
+  computeScheduleState,
+  findNextChange,
+  findOffSchedule,
+} from '../../../../../src/core/resources/stream/schedule.ts';
 import { at, NOW } from '../../../../kit/make/operator.ts';
 
 const time = (seconds: number): string => at(seconds).toISOString();
@@ -37,13 +41,14 @@ describe('a schedule for a stream on air', () => {
   it.each([
     ['no schedule', undefined, undefined],
     ['a window around now', { startAt: time(-1), endAt: time(60) }, undefined],
-    ['a start to come', { startAt: time(60) }, { nextStartAt: at(60) }],
-    ['a window of every day that is not now', { recurrence: DAILY }, { nextStartAt: new Date('2026-06-01T16:30:00Z') }],
+    ['a start to come', { startAt: time(60) }, at(60)],
+    ['a window of every day that is not now', { recurrence: DAILY }, new Date('2026-06-01T16:30:00Z')],
     ['a window of every day that is now', { recurrence: { ...DAILY, durationSeconds: 86_400 } }, undefined],
-    ['recurring windows of which none comes', { recurrence: DAILY, endAt: time(-1) }, {}],
+    ['recurring windows of which none comes', { recurrence: DAILY, endAt: time(-1) }, null],
     ['a schedule that makes no sense', { startAt: time(9), endAt: time(5) }, undefined],
   ] as const)('with %s says whether it ends the broadcast, and when it is back', (_what, schedule, expected) => {
-    expect(findOffAir(schedule, NOW)).toEqual(expected);
+    const off = findOffSchedule(computeScheduleState(schedule, NOW));
+    expect(off && (off.kind === 'before' ? off.startAt : null)).toEqual(expected);
   });
 
   it.each([
@@ -51,9 +56,9 @@ describe('a schedule for a stream on air', () => {
     ['recurring', { recurrence: DAILY }],
     ['recurring from a time on', { startAt: time(86_400), recurrence: DAILY }],
   ])('keeps it on air without a gap until its first window, and then follows the windows: %s', (_what, schedule) => {
-    const first = findOffAir(schedule, NOW)?.nextStartAt ?? NOW;
+    const first = findNextChange(computeScheduleState(schedule, NOW)) ?? NOW;
     const kept = { ...schedule, onAirUntil: first.toISOString() };
-    expect(findOffAir(kept, NOW)).toBeUndefined();
+    expect(findOffSchedule(computeScheduleState(kept, NOW))).toBeUndefined();
     // Each moment at which the answer may change is looked at, so no gap is between them.
     expect(findNextChange(computeScheduleState(kept, NOW), true)).toEqual(first);
     expect(computeScheduleState(kept, first)).toEqual(computeScheduleState(schedule, first));

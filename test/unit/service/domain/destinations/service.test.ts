@@ -55,7 +55,7 @@ function place() {
   const deps = {
     secrets: createSecretStore(kube as unknown as Kube),
     destinations,
-    streams: {},
+    streams: { referring: () => [] },
     quotas,
     allowPrivate: false,
   };

@@ -17,6 +17,7 @@ interface Designed {
   graphql: string | null;
 }
 
+const DRY_RUN = ['dryRun'];
 const PAGED = ['limit', 'cursor'];
 const NAMED = [...PAGED, 'q', 'orderBy'];
 const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'scheduleOnAirUntil', 'recurrence'];
@@ -44,7 +45,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   createStream: { rest: 'POST /streams', scope: 'write', body: [...STREAM, ...SCHEDULE], graphql: 'createStream' },
   listStreams: { rest: 'GET /streams', scope: 'read', query: [...NAMED, 'status'], graphql: 'streams' },
   getStream: { rest: 'GET /streams/{id}', scope: 'read', graphql: 'stream' },
-  updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', body: STREAM, graphql: 'updateStream' },
+  updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', query: DRY_RUN, body: STREAM, graphql: 'updateStream' },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
   getStreamReadiness: { rest: 'GET /streams/{id}/readiness', scope: 'read', graphql: 'stream' },
   startStream: {
@@ -54,8 +55,19 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     graphql: 'startStream',
   },
   stopStream: { rest: 'POST /streams/{id}/stop', scope: 'write', query: ['wait'], graphql: 'stopStream' },
-  scheduleStream: { rest: 'POST /streams/{id}/schedule', scope: 'write', body: SCHEDULE, graphql: 'scheduleStream' },
-  unscheduleStream: { rest: 'DELETE /streams/{id}/schedule', scope: 'write', graphql: 'unscheduleStream' },
+  scheduleStream: {
+    rest: 'POST /streams/{id}/schedule',
+    scope: 'write',
+    query: DRY_RUN,
+    body: SCHEDULE,
+    graphql: 'scheduleStream',
+  },
+  unscheduleStream: {
+    rest: 'DELETE /streams/{id}/schedule',
+    scope: 'write',
+    query: DRY_RUN,
+    graphql: 'unscheduleStream',
+  },
   getStreamLiveStats: { rest: 'GET /streams/{id}/live-stats', scope: 'read', graphql: 'liveStats' },
   listStreamEvents: { rest: 'GET /streams/{id}/events', scope: 'read', query: PAGED, graphql: 'streamEvents' },
   skipStreamItem: { rest: 'POST /streams/{id}/skip', scope: 'write', graphql: 'skipStreamItem' },
@@ -71,6 +83,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   updateDestination: {
     rest: 'PATCH /destinations/{id}',
     scope: 'write',
+    query: DRY_RUN,
     body: ['name', 'rtmpUrl', 'rtmpKey'],
     graphql: 'updateDestination',
   },
