@@ -11,6 +11,9 @@ const WORTH_BYTES = 1024;
 /** The highest takes twenty times as long, for a twentieth less. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
+/** Our own modules, and the libraries of all pages. Charts, players and dragging are loaded where they are needed. */
+const SHARED = /\/src\/|\/@mantine\/(core|hooks|form)\/|\/@tabler\/|\/@tanstack\//;
+
 /** Puts a packed copy beside each file: the API server sends that, and packs nothing itself. */
 const packed = (): Plugin => ({
   name: 'packed',
@@ -50,7 +53,17 @@ export default defineConfig({
     assetsInlineLimit: 0,
     // mpegts.js alone is larger than the warning's default; it is loaded when a live preview is shown.
     chunkSizeWarningLimit: 700,
-    // The modules that every page needs are one file: on a slow connection each further file costs as much time as the first.
-    rolldownOptions: { output: { codeSplitting: { groups: [{ name: 'base', tags: ['$initial'] }] } } },
+    // The modules that every page needs are one file, and those that some pages share, icons among them, are another: on a slow
+    // connection each further file costs as much time as the first.
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [
+            { name: 'base', tags: ['$initial'], priority: 1 },
+            { name: 'shared', test: SHARED, minShareCount: 2 },
+          ],
+        },
+      },
+    },
   },
 });

@@ -1,3 +1,4 @@
+/// <reference lib="dom" />
 /**
  * Compares every page with kept pictures, in both themes and sizes: tests of elements do not see what covers them. A page is the built
  * dashboard with the records of `test/kit/looks/account.ts`, in a browser and with fonts that are the same on every machine.
@@ -5,10 +6,12 @@
  */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { live } from '../kit/looks/account.ts';
 import { launchLooksBrowser } from '../kit/looks/browser.ts';
 import { checkLook } from '../kit/looks/check.ts';
 import { judge, listKept } from '../kit/looks/kept.ts';
 import { LOOKS } from '../kit/looks/looks.ts';
+import { newLooksPage, openLook } from '../kit/looks/open.ts';
 import { type Taken, takeLooks } from '../kit/looks/take.ts';
 
 const ROUTER = readFileSync('src/dashboard/app/router.tsx', 'utf8');
@@ -42,4 +45,28 @@ test('each page has a look, and each kept picture is of one', () => {
   );
   const names = new Set([...taken.values()].flatMap(({ pictures }) => [...pictures.keys()]));
   expect(listKept().filter((name) => !names.has(name))).toEqual([]);
+});
+
+test('the first page takes few requests, for each of which a slow connection waits', async () => {
+  const page = await newLooksPage(browser);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(request.url()));
+  await openLook(page, { path: '/sign-in', isOpen: true });
+  expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(15);
+  await page.context().close();
+});
+
+test('nothing on the page of a live stream jumps while it loads', async () => {
+  const page = await newLooksPage(browser);
+  await page.addInitScript(() => {
+    let moved = 0;
+    new PerformanceObserver((list) => {
+      for (const entry of list.getEntries()) moved += (entry as PerformanceEntry & { value: number }).value;
+      document.documentElement.dataset.moved = String(moved);
+    }).observe({ type: 'layout-shift', buffered: true });
+  });
+  await openLook(page, { path: `/streams/${live.id}` });
+  // Cumulative layout shift: https://web.dev/articles/cls
+  expect(await page.evaluate(() => Number(document.documentElement.dataset.moved ?? 0))).toBeLessThanOrEqual(0.05);
+  await page.context().close();
 });

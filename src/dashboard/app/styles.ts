@@ -24,3 +24,4 @@ import '@mantine/core/styles/Tooltip.css';
 import '@mantine/core/styles/VisuallyHidden.css';
 import '@mantine/notifications/styles.css';
 import './theme.css';
+import './print.css';

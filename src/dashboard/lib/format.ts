@@ -243,14 +243,20 @@ const formatCurrency = (number: string, { currency, currencyDigits }: Money, mos
 export const formatMinor = (amountMinor: string, money: Money): string =>
   formatCurrency(formatDecimal(amountMinor, money.currencyDigits), money, 0);
 
-/** `$12.34` of credits; `exactly`: with the parts of a cent that one second costs. */
+/**
+ * `$12.34` of credits, and `less than $0.01` of less. `exactly`: with the parts of a cent that one second costs; what is below zero has
+ * them too, where it is no whole cent.
+ */
 export function formatCredits(
   credits: string,
   { creditsPerMinorUnit, ...money }: Currency,
   { exactly = false }: { exactly?: boolean } = {},
 ): string {
   const digits = money.currencyDigits + creditsPerMinorUnit.length - 1;
-  return formatCurrency(formatDecimal(credits, digits), money, exactly ? digits : 0);
+  const [amount, cent] = [BigInt(credits), BigInt(creditsPerMinorUnit)];
+  if (!exactly && amount > 0n && amount < cent) return `less than ${formatMinor('1', money)}`;
+  const hasParts = exactly || (amount < 0n && amount > -cent);
+  return formatCurrency(formatDecimal(String(amount), digits), money, hasParts ? digits : 0);
 }
 
 /** A sum for a chart, whose axis needs numbers. It is no more exact than a picture is. */

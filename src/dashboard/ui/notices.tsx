@@ -6,6 +6,7 @@ import type { ReactNode } from 'react';
 import { ProblemError } from '../../service/client/index.ts';
 import { problemText } from '../api/problem.ts';
 import classes from './notices.module.css';
+import { useTitle } from './page.tsx';
 
 export function Notice({ title, children, actions }: { title: string; children: ReactNode; actions?: ReactNode }) {
   return (
@@ -36,15 +37,18 @@ export function Failure({ title, error, retry }: { title: string; error: unknown
   );
 }
 
-export const NotFound = () => (
-  <Notice
-    title="Page not found"
-    actions={
-      <Link to="/" className={classes.backHome}>
-        Overview
-      </Link>
-    }
-  >
-    There is no page at this address.
-  </Notice>
-);
+export function NotFound() {
+  useTitle('Page not found');
+  return (
+    <Notice
+      title="Page not found"
+      actions={
+        <Link to="/" className={classes.backHome}>
+          Overview
+        </Link>
+      }
+    >
+      There is no page at this address.
+    </Notice>
+  );
+}

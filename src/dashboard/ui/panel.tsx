@@ -7,12 +7,14 @@ interface PanelProps {
   children: ReactNode;
   /** Stands beside the heading. */
   action?: ReactNode;
+  /** Of no use on paper. */
+  screenOnly?: boolean;
 }
 
-export function Panel({ title, children, action }: PanelProps) {
+export function Panel({ title, children, action, screenOnly }: PanelProps) {
   const id = useId();
   return (
-    <section className={classes.panel} aria-labelledby={id}>
+    <section className={classes.panel} aria-labelledby={id} data-screen-only={screenOnly}>
       <div className={classes.head}>
         <h2 id={id}>{title}</h2>
         {action}

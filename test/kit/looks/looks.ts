@@ -6,6 +6,8 @@ import type { Visit } from './open.ts';
 
 export interface Look extends Visit {
   name: string;
+  /** As it is on paper. */
+  isPrinted?: boolean;
   /** Runs on the page before the picture. */
   act?: (page: Page) => Promise<unknown>;
 }
@@ -40,6 +42,7 @@ const OF_STREAMS: Look[] = [
   { name: 'streams-away', path: '/streams', answers: { listStreams: away }, act: failed },
   { name: 'streams-not-found', path: '/streams?q=nothing+is+called+this' },
   { name: 'stream', path: `/streams/${live.id}` },
+  { name: 'stream-printed', path: `/streams/${live.id}`, isPrinted: true },
   { name: 'stream-degraded', path: `/streams/${degraded.id}` },
   { name: 'stream-idle', path: `/streams/${idle.id}` },
   { name: 'stream-missing', path: '/streams/str-none' },
@@ -71,6 +74,7 @@ const OF_MEDIA: Look[] = [
 
 const OF_ACCOUNTS: Look[] = [
   { name: 'billing', path: '/billing' },
+  { name: 'billing-printed', path: '/billing', isPrinted: true },
   { name: 'billing-top-up', path: '/billing?form=top-up' },
   { name: 'billing-crypto', path: '/billing?form=deposit' },
   { name: 'deposit', path: '/billing/deposits/dep-01k8zq6x9k4n1z5d7e8p0q2r3t' },

@@ -6,6 +6,7 @@ import { newLooksPage, openLook, waitUntilDrawn } from './open.ts';
 
 const DESK = { name: '', width: 1440, height: 900 };
 const PHONE = { name: 'phone-', width: 390, height: 844 };
+const PAPER = { name: '', width: 794, height: 1123 };
 const SCHEMES = ['light', 'dark'] as const;
 /** The page is not needed any more after it. */
 export const LAST_WAY = 'phone-dark';
@@ -47,7 +48,8 @@ async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
   const { complaints, close } = await openLook(page, look);
   try {
     await look.act?.(page);
-    for (const size of [DESK, PHONE]) {
+    await page.emulateMedia({ media: look.isPrinted ? 'print' : 'screen' });
+    for (const size of look.isPrinted ? [PAPER] : [DESK, PHONE]) {
       await showWhole(page, size);
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });

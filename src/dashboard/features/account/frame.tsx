@@ -1,6 +1,7 @@
 /** Frames the pages of signing in: one card, and beside it nothing that could be clicked by mistake. */
-import { type ReactNode, useEffect, useId } from 'react';
+import { type ReactNode, useId } from 'react';
 import { Logo } from '../../ui/logo.tsx';
+import { useTitle } from '../../ui/page.tsx';
 import { SchemeToggle } from '../../ui/schemeToggle.tsx';
 import classes from './frame.module.css';
 
@@ -16,9 +17,7 @@ interface FrameProps {
 
 export function Frame({ title, lead, children, below, alert = false }: FrameProps) {
   const titleId = useId();
-  useEffect(() => {
-    document.title = `${title} · loopstream`;
-  }, [title]);
+  useTitle(title);
   return (
     <main className={classes.page}>
       <div className={classes.corner}>

@@ -22,7 +22,7 @@ function Balance({ billing }: { billing: Billing }) {
   const { state, availableCredits, creditsPerHour, paymentMethods } = billing;
   return (
     <Panel title="Balance">
-      <p className={classes.balance} data-state={state} data-testid="balance">
+      <p className={`${classes.balance} ${classes.sentence}`} data-state={state} data-testid="balance">
         {formatCredits(availableCredits, billing)}
       </p>
       <p className={classes.outlook} data-state={state}>

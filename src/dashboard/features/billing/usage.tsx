@@ -139,7 +139,7 @@ export function UsagePanel({ billing }: { billing: Billing }) {
     >
       {error && <p role="alert">{problemText(error)}</p>}
       {byDay.data && (
-        <p className={page.dim} data-testid="usage-sum">
+        <p className={`${page.dim} ${classes.sentence}`} data-testid="usage-sum">
           {formatCredits(byDay.data.credits, billing)} for {formatTimeSpan(byDay.data.onAirSeconds)} on air, in days of{' '}
           {byDay.data.timeZone}.
         </p>

@@ -31,7 +31,7 @@ export function Snippets({ about, ...commands }: ShownCommands & { about: string
 
 /** Stands at the end of a page. */
 export const ForPrograms = (props: ShownCommands & { about: string }) => (
-  <details className={classes.programs}>
+  <details className={classes.programs} data-screen-only>
     <summary>API and kubectl</summary>
     <div>
       <Snippets {...props} />

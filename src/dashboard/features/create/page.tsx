@@ -33,7 +33,12 @@ function Steps({ step, go }: StepsProps) {
               {STEP_WORDS[one]}
             </button>
           ) : (
-            <span>{STEP_WORDS[one]}</span>
+            <span>
+              <span className={classes.stepOf}>
+                Step {i + 1} of {STEPS.length}:{' '}
+              </span>
+              {STEP_WORDS[one]}
+            </span>
           )}
         </li>
       ))}

@@ -2,9 +2,8 @@
 import { Button, Skeleton, VisuallyHidden } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
 import { Failure } from '../../ui/notices.tsx';
-import { PageHead } from '../../ui/page.tsx';
+import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { EmptyStreams } from '../streams/emptyStreams.tsx';
 import { Needing, NextStarts } from './attention.tsx';
@@ -34,9 +33,7 @@ export function OverviewPage() {
   const failed = useFailedUploads();
   const overview = buildOverview(data?.streams ?? [], failed);
   const live = overview.onAir.filter(({ status }) => status === 'live').length;
-  useEffect(() => {
-    document.title = live > 0 ? `● ${live} on air · loopstream` : 'Overview · loopstream';
-  }, [live]);
+  useTitle(live > 0 ? `● ${live} on air` : 'Overview');
 
   if (error && !data) return <Failure title="The overview could not be loaded" error={error} retry={refetch} />;
   if (data && !data.any)

@@ -24,7 +24,7 @@ export function Chart({ label, points, format, least, hint }: ChartProps) {
   const line = buildLine(points, WIDTH, HEIGHT, least);
   const range = enough ? `${format(line.low)} to ${format(line.high)} in ${formatSpan(points)}` : 'No data yet';
   return (
-    <div className={classes.tile} data-wide>
+    <div className={classes.tile} data-wide data-empty={enough ? undefined : true}>
       <dt>{label}</dt>
       <dd className={classes.chartHead}>
         <span className={classes.value}>{format(points.at(-1)?.value)}</span>

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { Failure } from '../../ui/notices.tsx';
-import { Empty, More, PageHead } from '../../ui/page.tsx';
+import { Empty, More, PageHead, useTitle } from '../../ui/page.tsx';
 import { CardSkeleton } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
 import { StreamGrid } from './grid.tsx';
@@ -78,9 +78,7 @@ export function StreamsPage() {
     shown.current = streams;
   }, [streams]);
   const filtered = wanted !== '' || status !== undefined;
-  useEffect(() => {
-    document.title = 'Streams · loopstream';
-  }, []);
+  useTitle('Streams');
 
   if (error && !data) return <Failure title="Your streams could not be loaded" error={error} retry={refetch} />;
   const isEmpty = data !== undefined && streams.length === 0;

@@ -19,7 +19,8 @@ function Tile({ label, value, hint }: { label: string; value: string; hint?: str
   );
 }
 
-export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number }) {
+/** Without numbers yet it takes the same place, so that nothing below it moves when they come. */
+export function Numbers({ stats, readAt }: { stats: LiveStats | undefined; readAt: number }) {
   const history = useHistory(stats, readAt);
   return (
     <dl className={classes.tiles}>
@@ -32,13 +33,13 @@ export function Numbers({ stats, readAt }: { stats: LiveStats; readAt: number })
         format={formatMs}
         least={40}
       />
-      <Tile label="Uptime" value={formatUptime(stats.uptimeSeconds)} />
-      <Tile label="Loops" value={formatCount(stats.loopCount)} />
-      <Tile label="Reconnects" value={formatCount(stats.reconnects)} />
+      <Tile label="Uptime" value={formatUptime(stats?.uptimeSeconds)} />
+      <Tile label="Loops" value={formatCount(stats?.loopCount)} />
+      <Tile label="Reconnects" value={formatCount(stats?.reconnects)} />
       <Tile
         label="Largest seam step"
-        value={formatMs(stats.seam?.maxStepMs)}
-        hint={`${formatCount(stats.seam?.count)} seams`}
+        value={formatMs(stats?.seam?.maxStepMs)}
+        hint={`${formatCount(stats?.seam?.count)} seams`}
       />
     </dl>
   );
@@ -89,18 +90,18 @@ export function DestinationRows({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-const itemName = (item: LiveStats['current']): string => (item ? item.name || item.id : NONE);
+const itemName = (item: LiveStats['current'] | undefined): string => (item ? item.name || item.id : NONE);
 
-export function NowAndNext({ stats }: { stats: LiveStats }) {
+export function NowAndNext({ stats }: { stats: LiveStats | undefined }) {
   return (
     <dl className={classes.items}>
       <div>
         <dt>Now</dt>
-        <dd>{itemName(stats.current)}</dd>
+        <dd>{itemName(stats?.current)}</dd>
       </div>
       <div>
         <dt>Next</dt>
-        <dd>{itemName(stats.next)}</dd>
+        <dd>{itemName(stats?.next)}</dd>
       </div>
     </dl>
   );

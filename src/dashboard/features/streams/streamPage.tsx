@@ -1,13 +1,13 @@
 /** One stream: its picture, its health, and all acts on it. */
 import { Skeleton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect } from 'react';
 import type { LiveStats, Stream } from '../../api/api.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatProfile } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
 import page from '../../ui/page.module.css';
+import { useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { Snippets } from '../commands/snippets.tsx';
@@ -73,7 +73,7 @@ function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
 function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: unknown; readAt: number }) {
   return (
     <Panel title="Live statistics">
-      {stats ? <Numbers stats={stats} readAt={readAt} /> : <Pending error={error} lines={5} />}
+      {error && !stats ? <Pending error={error} /> : <Numbers stats={stats} readAt={readAt} />}
     </Panel>
   );
 }
@@ -130,9 +130,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const { opened, open, close } = useOpen();
   const { word, meaning } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
-  useEffect(() => {
-    document.title = `${phase === 'live' ? '● ' : ''}${stream.name} · ${word} · loopstream`;
-  }, [stream.name, phase, word]);
+  useTitle(`${phase === 'live' ? '● ' : ''}${stream.name} · ${word}`);
 
   const numbers = running ? stats.data : undefined;
   const rows = stream.destinationIDs.map((id) => {
@@ -151,7 +149,7 @@ function StreamView({ stream }: { stream: Stream }) {
             meaning={meaning}
             resting={restingLine(stream, phase, offAirSince(events.data?.data))}
           />
-          {numbers && (
+          {running && (
             <Panel title="Playing">
               <NowAndNext stats={numbers} />
               <TimelineBar stream={stream} readiness={readiness.data} stats={numbers} />
@@ -160,7 +158,7 @@ function StreamView({ stream }: { stream: Stream }) {
           <Panel title="Destinations">
             <DestinationRows rows={rows} />
           </Panel>
-          <Panel title="API and kubectl">
+          <Panel title="API and kubectl" screenOnly>
             <Snippets
               about="This stream"
               rest={restSnippet(location.origin, stream)}

@@ -41,6 +41,7 @@ export function DropZone({ picker, onFiles }: DropProps) {
       className={classes.drop}
       data-over={over || undefined}
       data-testid="drop"
+      data-screen-only
       aria-label="Send files"
       onDragEnter={enter}
       onDragLeave={leave}
@@ -48,7 +49,7 @@ export function DropZone({ picker, onFiles }: DropProps) {
       onDrop={drop}
     >
       <IconCloudUpload size={32} stroke={1.4} aria-hidden />
-      <p>
+      <p className={classes.dropWords}>
         <strong>{over ? 'Drop to send' : 'Drop video or audio files here'}</strong>
       </p>
       <Button variant="default" onClick={() => picker.current?.click()}>

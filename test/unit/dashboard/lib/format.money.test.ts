@@ -45,6 +45,16 @@ describe('an amount', () => {
     expect(toNumber('15000', USD)).toBe(1.5);
   });
 
+  test('below the smallest coin is neither nothing nor a negative nothing', () => {
+    expect(['47', '99', '100', '0'].map((credits) => formatCredits(credits, USD))).toEqual([
+      ...['less than $0.01', 'less than $0.01', '$0.01', '$0.00'],
+    ]);
+    expect(['-47', '-100', '-0'].map((credits) => formatCredits(credits, USD))).toEqual([
+      ...['-$0.0047', '-$0.01', '$0.00'],
+    ]);
+    expect(formatCredits('7', { ...JPY, creditsPerMinorUnit: '10000' })).toBe('less than ¥1');
+  });
+
   test('is read as people type it', () => {
     expect(['25', '25.5', '25,50', ' 0.05 '].map((text) => minorOf(text, USD))).toEqual(['2500', '2550', '2550', '5']);
     for (const text of ['', '0', '-5', '1e3', '1.234', '1.2.3', '٣', '10 000', '<b>', '9999999999999', "'; --"])
