@@ -10,11 +10,12 @@ import { launchBrowser } from '../kit/real/page.ts';
 import { ROOT, startSystem } from '../kit/system/system.ts';
 import { feedRows } from './pages/feed.ts';
 import { firstPageRows } from './pages/first.ts';
+import { loadRows } from './pages/load.ts';
 import { manyRows } from './pages/many.ts';
 import { scheduledStream } from './pages/stream.ts';
 import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['feed', 'first', 'many'];
+const PARTS = ['feed', 'first', 'load', 'many'];
 const HELP = `Usage: node test/bench/pages.ts [options]
 
   --changes N    changes of each kind, which take turns (30)
@@ -45,8 +46,13 @@ async function measure(browser: Browser): Promise<Row[]> {
   const { rows, take } = collect(parts, say);
   // It has a system of its own.
   await take('many', () => manyRows(browser, whole(values.streams), say));
-  if (parts.every((part) => part === 'many')) return rows;
   await using started = new AsyncDisposableStack();
+  await take('load', async () => {
+    const onAir = await startSystem();
+    started.defer(() => onAir.close());
+    return loadRows(onAir, browser, whole(values.visits));
+  });
+  if (parts.every((part) => part === 'many' || part === 'load')) return rows;
   const system = await startSystem(['--no-demo']);
   started.defer(() => system.close());
   await scheduledStream(system);
