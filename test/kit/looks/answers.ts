@@ -21,8 +21,13 @@ import {
   usageLines,
 } from './account.ts';
 
-/** A page waits for `later`, and finds no server with `away`; a problem has a status and a code. */
-export type Given = 'later' | 'away' | { status: number; code: string; detail?: string } | { json: unknown };
+/** A page waits for `later`, and finds no server with `away`; a problem has a status and a code. Any picture is the same. */
+export type Given =
+  | 'later'
+  | 'away'
+  | 'picture'
+  | { status: number; code: string; detail?: string }
+  | { json: unknown };
 
 interface Asked {
   id: string;
@@ -79,6 +84,9 @@ export const EMPTY: Answers = {
   ...Object.fromEntries(OPERATIONS.filter(({ output }) => output.kind === 'page').map(({ id }) => [id, []])),
 };
 
+const isPicture = ({ output }: Route['operation']): boolean =>
+  output.kind === 'content' && Object.keys(output.types).some((type) => type.startsWith('image/'));
+
 interface Route {
   operation: OperationDeclaration<Operation, never, never>;
   method: string;
@@ -101,6 +109,7 @@ export function answerApi(answers: Answers, method: string, url: URL): Given {
     const given = operation.id in all ? all[operation.id] : operation.examples?.output;
     const value: unknown = typeof given === 'function' ? given(asked) : given;
     if (value === 'later' || value === 'away') return value;
+    if (value === undefined && isPicture(operation)) return 'picture';
     if (value === undefined) return { status: 404, code: operation.object?.notFound ?? 'not_found' };
     if (operation.output.kind !== 'page') return { json: value };
     const data = Array.isArray(value) ? value : [value];

@@ -1,5 +1,6 @@
 /** Lists what pictures are kept of: every page of the dashboard, and its forms, questions and states. */
 import type { Page } from 'playwright-core';
+import type { Stream } from '../../../src/service/client/index.ts';
 import { degraded, live, playlist, streams } from './account.ts';
 import { away, EMPTY, later } from './answers.ts';
 import type { Visit } from './open.ts';
@@ -22,6 +23,50 @@ const CONSENT = new URLSearchParams({
   scope: 'service:read service:write service:manage offline_access',
 });
 
+const refuse = (page: Page, url: string, status: number, code: string, detail: string) =>
+  page.route(url, (route) =>
+    route.fulfill({
+      status,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ type: `/docs/errors/${code}`, title: '', status, detail, code }),
+    }),
+  );
+
+/** Ends the session while the page is open. */
+async function endSession(page: Page): Promise<void> {
+  await refuse(page, '**/v1/**', 401, 'unauthenticated', 'The session is over.');
+  await page.route('**/api/auth/get-session', (route) => route.fulfill({ json: null }));
+  await page.getByRole('link', { name: 'Playlists' }).first().click();
+  await page.getByRole('dialog').waitFor();
+}
+
+async function signInTooOften(page: Page): Promise<void> {
+  const detail = 'Too many attempts from this address. Try again in 582 seconds.';
+  await refuse(page, '**/api/auth/sign-in/email', 429, 'rate_limited', detail);
+  await page.getByLabel('E-mail address').fill('somebody@example.com');
+  await page.getByLabel('Password', { exact: true }).fill('not the password');
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
+  await page.getByText(detail).waitFor();
+}
+
+/** Saves an edit that would end what viewers see. */
+async function moveElsewhere(page: Page): Promise<void> {
+  const group = page.getByRole('dialog').getByRole('group', { name: 'Destinations' });
+  await group.getByLabel('Second channel').check();
+  await group.getByLabel('Main channel').uncheck();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByRole('dialog', { name: /off air\?$/ }).waitFor();
+}
+
+async function addWithoutKey(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'Custom' }).check();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name').fill('My own server');
+  await dialog.getByLabel('Address').fill('rtmp://media.example/mystream');
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  await page.getByRole('dialog', { name: /without a stream key/ }).waitFor();
+}
+
 const OPEN: Look[] = [
   { name: 'sign-in', path: '/sign-in' },
   { name: 'sign-up', path: '/sign-up' },
@@ -29,9 +74,11 @@ const OPEN: Look[] = [
   { name: 'verify', path: '/verify#token=none' },
   { name: 'forgot-password', path: '/forgot-password' },
   { name: 'reset-password', path: '/reset-password#token=none' },
+  { name: 'sign-in-too-often', path: '/sign-in', act: signInTooOften },
 ].map((look) => ({ ...look, isOpen: true }));
 
-const idle = streams.find(({ status }) => status === 'idle') ?? live;
+const findStream = (fits: (stream: Stream) => boolean): Stream => streams.find(fits) ?? live;
+const idle = findStream(({ status }) => status === 'idle');
 
 const OF_STREAMS: Look[] = [
   { name: 'overview', path: '/' },
@@ -45,8 +92,20 @@ const OF_STREAMS: Look[] = [
   { name: 'stream-printed', path: `/streams/${live.id}`, isPrinted: true },
   { name: 'stream-degraded', path: `/streams/${degraded.id}` },
   { name: 'stream-idle', path: `/streams/${idle.id}` },
+  {
+    name: 'stream-long-name',
+    path: `/streams/${findStream(({ name }) => name.length === 200).id}`,
+    act: press(/^(Start|Stop) /),
+  },
+  { name: 'stream-right-to-left', path: `/streams/${findStream(({ name }) => /^[\u0590-\u06ff]/.test(name)).id}` },
   { name: 'stream-missing', path: '/streams/str-none' },
   { name: 'stream-edit', path: `/streams/${live.id}?form=edit` },
+  {
+    name: 'stream-edit-off-air',
+    path: `/streams/${live.id}?form=edit`,
+    answers: { updateStream: { ...live, takesOffAir: true, lostDestinationIDs: live.destinationIDs, effect: '' } },
+    act: moveElsewhere,
+  },
   {
     name: 'stream-schedule',
     path: `/streams/${idle.id}?form=schedule`,
@@ -61,19 +120,26 @@ const OF_STREAMS: Look[] = [
 const OF_MEDIA: Look[] = [
   { name: 'uploads', path: '/uploads' },
   { name: 'uploads-empty', path: '/uploads', answers: EMPTY },
+  { name: 'uploads-away', path: '/uploads', answers: { listUploads: away }, act: failed },
   { name: 'upload-link', path: '/uploads?form=link' },
   { name: 'upload-delete', path: '/uploads', act: press(/^Delete /) },
+  { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
   { name: 'playlists', path: '/playlists' },
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },
+  { name: 'playlists-away', path: '/playlists', answers: { listPlaylists: away }, act: failed },
   { name: 'playlist', path: `/playlists/${playlist.id}` },
   { name: 'playlist-new', path: '/playlists?form=new' },
   { name: 'destinations', path: '/destinations' },
   { name: 'destinations-empty', path: '/destinations', answers: EMPTY },
+  { name: 'destinations-away', path: '/destinations', answers: { listDestinations: away }, act: failed },
   { name: 'destination-new', path: '/destinations?form=new' },
+  { name: 'destination-no-key', path: '/destinations?form=new', act: addWithoutKey },
+  { name: 'sign-in-again', path: '/destinations', act: endSession },
 ];
 
 const OF_ACCOUNTS: Look[] = [
   { name: 'billing', path: '/billing' },
+  { name: 'billing-loading', path: '/billing', answers: { getBilling: later } },
   { name: 'billing-printed', path: '/billing', isPrinted: true },
   { name: 'billing-top-up', path: '/billing?form=top-up' },
   { name: 'billing-crypto', path: '/billing?form=deposit' },

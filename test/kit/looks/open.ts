@@ -9,6 +9,7 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { exampleUser } from '../../../src/service/domain/accounts/examples.ts';
 import { NOW } from './account.ts';
 import { type Answers, answerApi } from './answers.ts';
+import { writePng } from './pictures.ts';
 
 export const SITE = 'https://loopstream.example';
 const DIST = join(import.meta.dirname, '../../../dist/dashboard');
@@ -31,6 +32,13 @@ const AUTH: Record<string, unknown> = {
   ],
   '/oauth2/public-client': { client_name: 'Scheduler', client_uri: 'https://scheduler.example.com' },
 };
+
+/** A poster: a horizon. */
+const PICTURE = writePng({
+  width: 160,
+  height: 90,
+  data: Uint8Array.from({ length: 160 * 90 * 4 }, (_, n) => (n % 4 === 3 ? 255 : n < 160 * 55 * 4 ? 150 : 70)),
+});
 
 export interface Visit {
   path: string;
@@ -59,6 +67,7 @@ async function fulfill(route: Route, { answers = {}, isOpen = false }: Visit): P
     const given = answerApi(answers, request.method(), url);
     if (given === 'later') return;
     if (given === 'away') return route.abort();
+    if (given === 'picture') return route.fulfill({ body: PICTURE, contentType: 'image/png' });
     if ('json' in given) return route.fulfill({ json: given.json });
     const { status, code, detail = '' } = given;
     const problem = { type: `/docs/errors/${code}`, title: '', status, detail, code };

@@ -33,9 +33,9 @@ function findColours(pixels: Uint32Array): Map<number, number> | undefined {
 
 /**
  * Returns a PNG of an opaque picture. A page has few colours, so most have a palette; a browser writes none, and packs for speed. Lines
- * without a filter are smallest for what is flat.
+ * without a filter are smallest for what is flat. `source`: text that `hasSource` finds.
  */
-export function writePng({ width, height, data }: Picture): Buffer {
+export function writePng({ width, height, data }: Picture, source?: string): Buffer {
   const pixels = new Uint32Array(data.buffer, data.byteOffset, width * height);
   const colours = findColours(pixels);
   const depth = colours ? 1 : 3;
@@ -59,6 +59,7 @@ export function writePng({ width, height, data }: Picture): Buffer {
     Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
     chunk('IHDR', head),
     ...(colours ? [chunk('PLTE', palette)] : []),
+    ...(source === undefined ? [] : [chunk('tEXt', Buffer.from(`Source\0${source}`))]),
     chunk('IDAT', deflateSync(lines, { level: 9, memLevel: 9 })),
     chunk('IEND', Buffer.alloc(0)),
   ]);
@@ -71,6 +72,8 @@ function extend({ width, height, data }: Picture, to: { width: number; height: n
     larger.set(data.subarray(y * width * 4, (y * width + Math.min(width, to.width)) * 4), y * to.width * 4);
   return { ...to, data: larger };
 }
+
+export const hasSource = (png: Buffer, source: string): boolean => png.includes(`Source\0${source}`);
 
 export interface Difference {
   /** Part of the pixels that differ, from 0 to 1. */
