@@ -153,6 +153,7 @@ function StreamView({ stream }: { stream: Stream }) {
             <Panel title="Playing">
               <NowAndNext stats={numbers} />
               <TimelineBar stream={stream} readiness={readiness.data} stats={numbers} />
+              {!numbers && <div className={classes.timelinePlace} />}
             </Panel>
           )}
           <Panel title="Destinations">
