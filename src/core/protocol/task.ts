@@ -71,6 +71,8 @@ export const PrepareTask = Type.Union([
     profile: Type.String(),
     /** Storage key for the rendition; its index goes to indexKey() of it. */
     renditionKey: Type.String(),
+    /** Storage key for the poster, where the Upload has none. An import makes one always. */
+    posterKey: Type.Optional(Type.String()),
     ...Tracks,
   }),
   /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
@@ -107,6 +109,9 @@ export type SweepResult = Static<typeof SweepResult>;
 /** Findings of an import. */
 const Found = { media: MediaInfo, warnings: Type.Optional(UploadWarnings) };
 
+/** True where the Job has stored a poster under the key of its task. */
+const Poster = { poster: Type.Optional(Type.Boolean()) };
+
 /** A code of a later release becomes the one that says least; its message says the rest. */
 const ErrorCode = Type.Enum(Object.keys(UPLOAD_ERRORS) as UploadErrorCode[], {
   default: 'prepare_failed',
@@ -120,6 +125,7 @@ export const PrepareResult = Type.Union([
     action: Type.Literal('import'),
     ...Found,
     rendition: Type.Optional(RenditionStatus),
+    ...Poster,
     /** The source that the Upload had before it was restored, where that is there. */
     sourceKey: Type.Optional(Type.String({ pattern: '^sources/[A-Za-z0-9][A-Za-z0-9-]{0,62}$' })),
   }),
@@ -127,6 +133,7 @@ export const PrepareResult = Type.Union([
     action: Type.Literal('rendition'),
     rendition: RenditionStatus,
     warnings: Type.Optional(UploadWarnings),
+    ...Poster,
   }),
   /** `chunks`: how many of its range the pod has made. */
   Type.Object({ action: Type.Literal('range'), chunks: Type.Integer({ minimum: 0 }) }),
@@ -165,8 +172,10 @@ export const PrepareProgress = Type.Object({
   ranges: Type.Optional(Type.Integer({ minimum: 1 })),
   /** The profile of the rendition that an import makes. */
   profile: Type.Optional(Type.String()),
-  /** Set once an import has stored its source and still makes its rendition. */
+  /** Set once an import has stored its source and still makes its rendition or its poster. */
   imported: Type.Optional(Type.Object(Found)),
+  /** True while it makes the poster: it ends soon, and is not to be ended before. */
+  makesPoster: Type.Optional(Type.Boolean()),
 });
 export type PrepareProgress = Static<typeof PrepareProgress>;
 

@@ -8,7 +8,7 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
-import { getWorkKey, keepRenditionKey, type WantedJob, wantRendition } from './job.ts';
+import { getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
 import {
   complete,
   findPending,
@@ -55,7 +55,7 @@ function rendition(
   const isUrgent = urgent.has(profile) || current?.playable === true;
   const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
   const content = { uid: upload.metadata.uid, sha256: media.sha256 };
-  const wantedJob = keepRenditionKey(wanted, jobs.get(wanted.name), content);
+  const wantedJob = keepStorageKeys(wanted, jobs.get(wanted.name), content);
   if (isHeld(wantedJob.name)) return undefined;
   if (!observed.jobs.has(wantedJob.name) && !observed.hasPreparedRoom()) {
     plan.requeue(new Date(observed.now.getTime() + ROOM_MS));
@@ -64,7 +64,10 @@ function rendition(
   const result = plan.follow(wantedJob);
   const { task } = wantedJob;
   if (!result) {
-    if (task.action === 'rendition') plan.help(wantedJob.name, { ...task, action: 'range' }, media);
+    if (task.action === 'rendition') {
+      const { posterKey: _, ...range } = task;
+      plan.help(wantedJob.name, { ...range, action: 'range' }, media);
+    }
     return pending(wantedJob, profile, current, media, observed);
   }
   if (result.action === 'rendition' && task.action === 'rendition') {

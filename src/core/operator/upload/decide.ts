@@ -4,6 +4,7 @@
  */
 
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { findPoster, lacksPoster } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   isArriving,
@@ -95,12 +96,14 @@ export function decideUpload(upload: Upload, observed: UploadObservation): Uploa
   const error = importError ?? findChoiceError(upload, media) ?? wanted.find(({ state }) => state === 'failed')?.error;
   const state: UploadState = pending ? 'preparing' : error ? 'failed' : media ? 'ready' : 'importing';
   const warnings = mergeWarnings(upload.status?.warnings, plan.warnings);
+  const poster = (lacksPoster(upload) ? plan.findMadePoster() : undefined) ?? findPoster(upload);
   const status: UploadStatus = {
     uid: upload.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: state,
     progress: progress(upload, state, wanted, plan),
     ...(media && { sourceKey: keptSource(upload, media, observed, restored), media }),
+    ...(media && poster !== undefined && { poster }),
     ...(all.length > 0 && { renditions: all }),
     ...(media && warnings.length > 0 && { warnings }),
     ...(error && { error }),

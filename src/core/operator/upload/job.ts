@@ -14,6 +14,7 @@ import {
   TASK_LABEL,
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
+import { lacksPoster, posterKey } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   importContent,
@@ -131,6 +132,13 @@ const findScope = ({ metadata: { namespace = '', labels } }: Upload): string =>
 
 export type ImportTask = Extract<MakingTask, { action: 'import' }>;
 
+/** Storage key of the poster that a task makes; undefined where it makes none. */
+export function getPosterKey(task: MakingTask): string | undefined {
+  if (task.action === 'rendition') return task.posterKey;
+  const { type, renditions, tracks } = task;
+  return renditions && posterKey(renditions.content, type, renditions.scope, tracks);
+}
+
 /** Storage key of the rendition that an import makes in `profile`; undefined where it can make none. */
 export const getImportedKey = ({ type, renditions, tracks }: ImportTask, profile: string): string | undefined =>
   renditions && renditionKey(renditions.content, type, profile, renditions.scope, tracks);
@@ -150,26 +158,25 @@ export const wantRendition = (
   urgent = false,
   from = upload.status?.sourceKey ?? sourceKey(upload.metadata.uid),
   shared = false,
-): WantedJob => ({
-  name: renditionJobName(upload.metadata.name, profile),
-  task: {
-    action: 'rendition',
-    type: upload.spec.track,
-    sourceKey: from,
-    sizeBytes: media.sizeBytes,
-    profile,
-    renditionKey: renditionKey(
-      media.sha256,
-      upload.spec.track,
+): WantedJob => {
+  const { track: type, tracks } = upload.spec;
+  const scope = shared ? undefined : findScope(upload);
+  return {
+    name: renditionJobName(upload.metadata.name, profile),
+    task: {
+      action: 'rendition',
+      type,
+      sourceKey: from,
+      sizeBytes: media.sizeBytes,
       profile,
-      shared ? undefined : findScope(upload),
-      upload.spec.tracks,
-    ),
-    ...chosenTracks(upload.spec),
-  },
-  deadlineSeconds: renditionSeconds(media, profile),
-  urgent,
-});
+      renditionKey: renditionKey(media.sha256, type, profile, scope, tracks),
+      ...(lacksPoster(upload) && { posterKey: posterKey(media.sha256, type, scope, tracks) }),
+      ...chosenTracks(upload.spec),
+    },
+    deadlineSeconds: renditionSeconds(media, profile),
+    urgent,
+  };
+};
 
 /** How long a rendition may take on a slow node. */
 export const renditionSeconds = (media: MediaInfo, profile: string): number =>
@@ -308,8 +315,8 @@ export const getWorkKey = (task: MakingTask): string => (task.action === 'import
 /** Whether a Job works for what is wanted now. */
 export const isJobFor = (job: Job, { task }: { task: PrepareTask }): boolean => isSameJson(writtenTask(job), task);
 
-/** The wanted Job with the storage key that its Job was given: a Job that began under another setting of sharing goes on. */
-export function keepRenditionKey(
+/** The wanted Job with the storage keys that its Job was given: a Job that began under another setting, or release, goes on. */
+export function keepStorageKeys(
   wantedJob: WantedJob,
   job: Job | undefined,
   content: { uid: string; sha256: string },
@@ -317,7 +324,12 @@ export function keepRenditionKey(
   const [begun, { task }] = [job && readTask(job), wantedJob];
   if (begun?.action !== 'rendition' || task.action !== 'rendition') return wantedJob;
   if (!isRenditionKey(begun.renditionKey, content, task)) return wantedJob;
-  return { ...wantedJob, task: { ...task, renditionKey: begun.renditionKey } };
+  const { posterKey: _, ...rest } = task;
+  const keys = {
+    renditionKey: begun.renditionKey,
+    ...(begun.posterKey !== undefined && { posterKey: begun.posterKey }),
+  };
+  return { ...wantedJob, task: { ...rest, ...keys } };
 }
 
 /** The generation of the Upload that a Job was made for. */

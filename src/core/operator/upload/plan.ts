@@ -6,6 +6,7 @@
 import type { Job, Pod } from '../../kube/core.ts';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import type { PrepareProgress, PrepareResult } from '../../protocol/task.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
 import { helpersJobName, importJobName } from '../../resources/common/names.ts';
 import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -23,6 +24,7 @@ import { isOver, listTerminations } from '../pods/status.ts';
 import {
   countLeft,
   getImportedKey,
+  getPosterKey,
   type ImportTask,
   isJobFor,
   type RangeTask,
@@ -85,6 +87,9 @@ export interface UploadDecision {
 }
 
 export type UploadError = { code: UploadErrorCode; message: string };
+
+/** How long an import may go on for a poster, in milliseconds: it takes less (prepare/job/poster-work.ts). */
+const POSTER_MS = 30_000;
 
 /** Collects the changes that the parts of an upload need. */
 export class UploadPlan {
@@ -154,8 +159,32 @@ export class UploadPlan {
       if (!task || task.action === 'sweep') continue;
       // Helpers leave no result that somebody still has to read.
       const isWorking = task.action === 'range' ? !job.metadata.deletionTimestamp : this.#isRunning(job);
-      if (isWorking) this.remove.push(job);
+      if (isWorking && !this.#isMakingPoster(job)) this.remove.push(job);
     }
+  }
+
+  /** Whether an import still makes the poster. Its word counts for a moment after the import. */
+  #isMakingPoster({ metadata }: Job): boolean {
+    const { progress, now } = this.#observed;
+    if (progress.get(metadata.uid)?.makesPoster !== true) return false;
+    const imported = findCondition(this.#upload.status?.conditions, 'Imported');
+    if (imported?.status !== 'True') return true;
+    const until = new Date(Date.parse(imported.lastTransitionTime) + POSTER_MS);
+    if (!(until > now)) return false;
+    this.requeue(until);
+    return true;
+  }
+
+  /** The storage key of a poster that a Job has made. */
+  findMadePoster(): string | undefined {
+    for (const job of this.#observed.jobs.values()) {
+      const task = isOwnedBy(job, this.#upload) ? readTask(job) : undefined;
+      if (task?.action !== 'import' && task?.action !== 'rendition') continue;
+      const outcome = readOutcome(job, this.#observed.pods.get(job.metadata.uid) ?? [], this.#observed.now);
+      const result = outcome.kind === 'done' ? boundResult(outcome.result, task, this.#observed.settings) : undefined;
+      if (result && 'poster' in result && result.poster === true) return getPosterKey(task);
+    }
+    return undefined;
   }
 
   /**

@@ -22,7 +22,7 @@ import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { settingsIn } from '../pods/security.ts';
 import type { Admission } from './admission.ts';
 import { forgetDeleted, listDeletedUploads } from './deletions.ts';
-import { buildSweepJob, getImportedKey, readRecordsTask, readTask, type SweepTask } from './job.ts';
+import { buildSweepJob, getImportedKey, getPosterKey, readRecordsTask, readTask, type SweepTask } from './job.ts';
 import { readOutcome } from './job-result.ts';
 import { hasEnded } from './progress.ts';
 import { buildSweepRecords } from './records.ts';
@@ -60,6 +60,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     if (spec.source.sent && !status?.media && !status?.error)
       keys.push(incomingKey(metadata.uid), ...incomingKeys({ metadata, spec }));
     for (const { key } of status?.renditions ?? []) if (key !== undefined) keys.push(key);
+    if (status?.poster !== undefined) keys.push(status.poster);
   }
   for (const job of jobs) {
     const task = readTask(job);
@@ -69,6 +70,8 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     if (task?.action === 'import' && !hasEnded(job))
       keys.push(...PROFILES.flatMap((profile) => getImportedKey(task, profile) ?? []));
     if (task?.action === 'rendition' || task?.action === 'range') keys.push(task.renditionKey);
+    const poster = task?.action === 'rendition' || task?.action === 'import' ? getPosterKey(task) : undefined;
+    if (poster !== undefined && !hasEnded(job)) keys.push(poster);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
     if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);

@@ -133,6 +133,9 @@ async function tellProgress(task: PrepareTask, { host, port }: PrepareConfig, li
       if (ranges === undefined) delete done.ranges;
       else done.ranges = ranges;
     },
+    onPoster(isMaking: boolean) {
+      done.makesPoster = isMaking;
+    },
     onImported(imported: NonNullable<PrepareProgress['imported']>) {
       done.imported = imported;
     },

@@ -282,6 +282,9 @@ export const UploadStatus = Type.Object({
   ),
   sourceKey: Type.Optional(Type.String({ description: 'Storage key of the imported source.' })),
   media: Type.Optional(MediaInfo),
+  poster: Type.Optional(
+    Type.String({ maxLength: 512, description: 'Storage key of the poster, a small picture of the source.' }),
+  ),
   renditions: Type.Optional(
     Type.Array(RenditionStatus, { maxItems: 16, description: 'Renditions of the source, by profile.' }),
   ),

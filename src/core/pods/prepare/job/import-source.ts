@@ -6,6 +6,7 @@
 import { tmpdir } from 'node:os';
 import type { PrepareTask } from '../../../protocol/task.ts';
 import { parseProfile } from '../../../resources/stream/profile.ts';
+import { posterKey } from '../../../resources/upload/poster.ts';
 import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../resources/upload/spec.ts';
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
@@ -21,6 +22,7 @@ import { decodeSound } from '../transcode/decode-sound.ts';
 import { Arrival } from './arrival.ts';
 import { ImportRendition } from './import-rendition.ts';
 import { deleteSent, hasSource, joinInto } from './join-upload.ts';
+import { PosterWork } from './poster-work.ts';
 import { SourceStore } from './source-store.ts';
 
 type ImportTask = Extract<PrepareTask, { action: 'import' }>;
@@ -34,6 +36,8 @@ export interface Imported {
   warnings: UploadWarning[];
   /** The rendition of the task, where it could be made. */
   rendition?: RenditionStatus;
+  /** True where the poster is in storage. */
+  poster?: boolean;
 }
 
 /** Rejects with PrepareError, StorageError or the signal's reason; the source is then not in storage. */
@@ -45,22 +49,27 @@ export function importSource(task: ImportTask, context: JobContext, limits: Impo
   return withScratchFile(inputDir, async (path) => {
     const arrival = new Arrival(path);
     const aside = new Aside(task, arrival, limited);
+    const poster = new PosterWork(findPosterKey(task), limited);
     try {
-      const imported = await bringIn(task, arrival, limited, limits, aside);
+      const imported = await bringIn(task, arrival, limited, limits, { aside, poster });
       const rendition = aside.end();
-      if (!rendition) return imported;
       context.onImported?.(imported);
-      const made = await rendition.finish();
-      if (!made) return imported;
+      const [made, hasPoster] = await Promise.all([rendition?.finish(), poster.finish()]);
+      const found = { ...imported, ...(hasPoster && { poster: true }) };
+      if (!made) return found;
       const warnings = mergeWarnings(imported.warnings, made.warnings);
-      return { ...imported, warnings, rendition: made.rendition };
+      return { ...found, warnings, rendition: made.rendition };
     } catch (error) {
+      await poster.cancel();
       const isFinal = error instanceof PrepareError && !error.again && error.retryAfterSeconds === undefined;
       await aside.end()?.cancel(isFinal);
       throw error;
     }
   });
 }
+
+const findPosterKey = ({ type, renditions, tracks }: ImportTask): string | undefined =>
+  renditions && posterKey(renditions.content, type, renditions.scope, tracks);
 
 /** The rendition that is made beside the import, from the time at which a stream waits for one. */
 class Aside {
@@ -99,7 +108,7 @@ async function bringIn(
   arrival: Arrival,
   context: JobContext,
   limits: ImportLimits,
-  aside: Aside,
+  { aside, poster }: { aside: Aside; poster: PosterWork },
 ): Promise<Imported> {
   const { storage } = context;
   const { path } = arrival;
@@ -108,6 +117,7 @@ async function bringIn(
   try {
     const fetched = await bring(task, arrival, context, limits);
     const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, chosen: task.tracks, ...context });
+    poster.begin(file);
     const { warnings, ...tracks } = await describe(task, file, context);
     await storing?.commit();
     const media = { ...fetched, ...tracks };

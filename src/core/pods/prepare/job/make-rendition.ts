@@ -5,24 +5,41 @@ import { makeFirst } from '../steps/make.ts';
 import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
 import { findRendition, type Rendered, storeRendition } from '../steps/store.ts';
+import { PosterWork } from './poster-work.ts';
 import { withSource } from './with-source.ts';
+
+/** Time for the poster once the rendition is made, in milliseconds: it began with it, and a stream may wait. */
+const POSTER_MS = 1000;
+
+interface Made extends Rendered {
+  /** True where the poster is in storage. */
+  poster?: boolean;
+}
 
 /**
  * Rejects with PrepareError, StorageError or the signal's reason; then the rendition is not complete, but chunks of it may be
  * there, and the next attempt keeps them.
  */
-export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Rendered> {
+export async function makeRendition(task: RenditionTask, context: JobContext): Promise<Made> {
   const { storage, tools, log } = context;
+  const { posterKey } = task;
   const found = await findRendition(task, storage);
   if (found) {
     log.info({ storageKey: task.renditionKey }, 'the rendition was made before');
-    return found;
+    const hasPoster = posterKey !== undefined && (await storage.head(posterKey)) !== undefined;
+    return { ...found, ...(hasPoster && { poster: true }) };
   }
-  const index = await withSource(storage, task, async (path) => {
+  const poster = new PosterWork(posterKey, context);
+  const { index, hasPoster } = await withSource(storage, task, async (path) => {
     const opened = openTarget(task, path, context);
-    const facts = examineInTurn(opened, context);
-    const ways = planInTurn(facts, tools.ffmpeg);
-    return await makeFirst(ways, task, context);
+    poster.begin(opened.file);
+    try {
+      const facts = examineInTurn(opened, context);
+      const ways = planInTurn(facts, tools.ffmpeg);
+      return { index: await makeFirst(ways, task, context), hasPoster: await poster.finish(POSTER_MS) };
+    } finally {
+      await poster.cancel();
+    }
   });
-  return storeRendition(task, index, storage);
+  return { ...(await storeRendition(task, index, storage)), ...(hasPoster && { poster: true }) };
 }

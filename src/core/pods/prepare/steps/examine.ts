@@ -81,7 +81,7 @@ function assumeFacts({ file, target, shape }: Opened, source: Source, { limits }
 }
 
 /** Asks ffmpeg only where it matters: whether it can turn HDR into SDR. */
-async function tonemaps(
+export async function tonemaps(
   { video }: Source,
   ffmpeg: JobContext['tools']['ffmpeg'],
   signal: AbortSignal,

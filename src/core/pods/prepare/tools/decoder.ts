@@ -21,8 +21,8 @@ import {
 import { shortSocketPath } from './socket-path.ts';
 import { startTool, ToolError } from './tool.ts';
 
-/** Tools at a time: one makes a rendition while another reads the source, and the next need not wait for the last connection. */
-const PARALLEL = 3;
+/** Tools at a time: one makes a rendition, another reads the source, a third makes its poster, and the next need not wait for the last connection. */
+const PARALLEL = 4;
 const RETRY_MS = { first: 10, longest: 250 };
 /** Works until the lifecycle ends, and then ends its tools. Resolves with the exit code. */
 export async function runDecoder(config: DecoderConfig, lifecycle: Lifecycle, log: Logger): Promise<number> {
@@ -116,14 +116,14 @@ function read(socket: Socket): Promise<ToolRequest | undefined> {
 }
 
 async function run(
-  { tool, args, takesInput }: ToolRequest,
+  { tool, args, takesInput, isBackground }: ToolRequest,
   tools: ConfinedTools,
   socket: Socket,
   signal: AbortSignal,
 ): Promise<ToolEnd> {
   try {
     const input = takesInput ? (socket.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) : undefined;
-    const running = startTool(tools[tool], args, signal, input);
+    const running = startTool(tools[tool], args, signal, { input, isBackground });
     // The keeper sends nothing more; without a reader, the end would not be seen.
     if (!takesInput) socket.resume();
     for await (const bytes of running.stdout as AsyncIterable<Buffer>) {

@@ -9,7 +9,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { FrameParser, type ToolEnd, type ToolRequest } from './decoder-protocol.ts';
 import { shortSocketPath } from './socket-path.ts';
-import { type RunningTool, ToolError, type ToolInput, type ToolStarter } from './tool.ts';
+import { type RunningTool, ToolError, type ToolOptions, type ToolStarter } from './tool.ts';
 
 /**
  * Limit for the decoder's arrival: its image is there, so it takes as long as a process needs to start on a busy node.
@@ -72,7 +72,7 @@ export async function openKeeper(path: string, arrivalMs = ARRIVAL_MS): Promise<
   };
 
   return {
-    tool: (tool) => ({ start: (args, signal, input) => runRemotely({ tool, args }, connection, signal, input) }),
+    tool: (tool) => ({ start: (args, signal, options) => runRemotely({ tool, args }, connection, signal, options) }),
     close: () =>
       new Promise((resolve) => {
         for (const socket of idle) socket.destroy();
@@ -88,13 +88,13 @@ function runRemotely(
   request: ToolRequest,
   connection: (signal: AbortSignal) => Promise<Socket>,
   signal: AbortSignal,
-  input: ToolInput | undefined,
+  { input, isBackground }: ToolOptions = {},
 ): RunningTool {
   let socket: Socket | undefined;
   const stdout = new Readable({ read: () => socket?.resume() });
   const done = connection(signal).then((taken) => {
     socket = taken;
-    return follow(taken, request, stdout, signal, input);
+    return follow(taken, { ...request, ...(isBackground && { isBackground }) }, stdout, signal, input);
   });
   // The output ends in any case; `done` knows whether it was complete.
   done.then(
@@ -110,7 +110,7 @@ function follow(
   request: ToolRequest,
   stdout: Readable,
   signal: AbortSignal,
-  input: ToolInput | undefined,
+  input: ToolOptions['input'],
 ): Promise<string> {
   return new Promise((resolve, reject) => {
     let end: ToolEnd | undefined;

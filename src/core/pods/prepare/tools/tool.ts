@@ -1,5 +1,6 @@
 /** Runs ffmpeg and ffprobe on strangers' files. */
 import { spawn } from 'node:child_process';
+import { constants, setPriority } from 'node:os';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -34,9 +35,16 @@ export interface RunningTool {
 /** Bytes for the stdin of a tool. The caller ends the tool by its signal when they fail. */
 export type ToolInput = AsyncIterable<Buffer>;
 
+export interface ToolOptions {
+  /** Its stdin; empty by default. */
+  input?: ToolInput | undefined;
+  /** True where it may take only processor time that nothing else wants. */
+  isBackground?: boolean | undefined;
+}
+
 /** Starts a tool in another container. */
 export interface ToolStarter {
-  start(args: string[], signal: AbortSignal, input?: ToolInput): RunningTool;
+  start(args: string[], signal: AbortSignal, options?: ToolOptions): RunningTool;
 }
 
 /** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
@@ -50,14 +58,20 @@ const findInputs = (args: readonly string[]): string[] =>
   args.flatMap((arg, at) => (args[at - 1] === '-i' ? (findInputPath(arg) ?? []) : []));
 
 /** Starts `tool`. The signal kills it at once: it writes to a pipe alone, so it leaves nothing behind. */
-export function startTool(tool: MediaTool, args: string[], signal: AbortSignal, input?: ToolInput): RunningTool {
+export function startTool(
+  tool: MediaTool,
+  args: string[],
+  signal: AbortSignal,
+  options: ToolOptions = {},
+): RunningTool {
   signal.throwIfAborted();
-  if (typeof tool === 'object') return tool.start(args, signal, input);
+  if (typeof tool === 'object') return tool.start(args, signal, options);
   const [program, ...words] = commandLine(tool, args, { reads: findInputs(args) });
   const command = typeof tool === 'string' ? tool : (words[words.indexOf('--') + 1] ?? program);
   const child = spawn(program, words, { env: toolEnvironment() });
+  if (options.isBackground) lowerPriority(child.pid);
   // A tool may end before its input does, and its end says why.
-  pipeline(input ?? [], child.stdin).catch(() => undefined);
+  pipeline(options.input ?? [], child.stdin).catch(() => undefined);
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
   let stderr = '';
@@ -79,6 +93,15 @@ export function startTool(tool: MediaTool, args: string[], signal: AbortSignal, 
   // A reader of stdout may fail first and handle that; this rejection must not end the process.
   done.catch(() => undefined);
   return { stdout: child.stdout, done };
+}
+
+function lowerPriority(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    setPriority(pid, constants.priority.PRIORITY_LOW);
+  } catch {
+    // It has ended, or the system does not allow it: it works at the usual priority.
+  }
 }
 
 /** Runs `tool` to its end and passes on each line of its stdout. */

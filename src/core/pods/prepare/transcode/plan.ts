@@ -410,7 +410,7 @@ export function fitFilters(width: number, height: number, inMatrix = 'auto'): st
 }
 
 /** Linear light, BT.709 primaries, Hable's curve: the usual way from PQ or HLG to SDR. */
-const TONEMAP =
+export const TONEMAP =
   'zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=tonemap=hable:desat=0,' +
   'zscale=transfer=bt709:matrix=bt709:range=tv,format=yuv420p';
 
@@ -418,7 +418,7 @@ const TONEMAP =
  * Chooses the colour matrix, where the pictures do not state theirs. ffmpeg assumes BT.601; by long custom, HD without
  * a statement is BT.709.
  */
-function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
+export function chooseMatrix({ colorSpace, width, height }: VideoStream): string {
   if (['bt709', 'smpte170m', 'bt470bg', 'bt2020nc', 'bt2020c', 'smpte240m', 'fcc'].includes(colorSpace)) return 'auto';
   return Math.min(width, height) >= 720 ? 'bt709' : 'bt601';
 }

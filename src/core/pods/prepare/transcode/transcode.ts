@@ -133,7 +133,7 @@ export async function runFfmpeg(
     }
   };
   try {
-    const tool = startTool(ffmpeg, args, signal, input);
+    const tool = startTool(ffmpeg, args, signal, { input });
     ended = tool.done.catch(() => undefined);
     await read(watched(tool.stdout));
     return await tool.done;

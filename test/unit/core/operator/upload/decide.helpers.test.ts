@@ -66,7 +66,7 @@ describe('a rendition that is made in ranges', () => {
     expect(see(film(), { progress: { [lead.metadata.uid]: report(30) } }).helpers).toEqual([]);
     expect(wanted).toEqual({
       name: HELPERS,
-      task: { ...wantedJob.task, action: 'range' },
+      task: { ...wantedJob.task, action: 'range', posterKey: undefined },
       ranges: RANGES,
       left: RANGES,
       deadlineSeconds: wantedJob.deadlineSeconds,

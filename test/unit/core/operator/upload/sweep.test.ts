@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../../../src/core/kube/core.ts';
-import { getWorkKey, wantImport, wantRendition } from '../../../../../src/core/operator/upload/job.ts';
+import { getPosterKey, getWorkKey, wantImport, wantRendition } from '../../../../../src/core/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep, SweepTimes } from '../../../../../src/core/operator/upload/sweep.ts';
 import { chunkKey, entryKey } from '../../../../../src/core/pods/rendition/format.ts';
+import { posterKey } from '../../../../../src/core/resources/upload/poster.ts';
 import type { Upload } from '../../../../../src/core/resources/upload/resource.ts';
+import { importContent } from '../../../../../src/core/resources/upload/spec.ts';
 import {
   MEDIA,
   makeHelpersJob,
@@ -28,6 +30,17 @@ describe('the sweep’s list of used objects', () => {
   it('contains the source and every rendition of an upload', () => {
     expect(listReferredKeys({ ...nothing, uploads: [upload()] })).toEqual(new Set(['sources/uid-of-film', KEY]));
     expect(listReferredKeys({ ...nothing, uploads: [upload('new', {})] })).toEqual(new Set(['sources/uid-of-new']));
+  });
+
+  it('contains the poster of an upload, and no more once the upload is deleted', () => {
+    const made = upload('film', { media: MEDIA, poster: posterKey(importContent('uid-of-film'), 'video') });
+    const deletes = (uploads: Upload[], jobs: Job[] = []) =>
+      mayDelete(planSweep(listReferredKeys({ ...nothing, uploads, jobs }), 60))(made.status?.poster ?? '');
+    expect(deletes([made])).toBe(false);
+    expect(deletes([])).toBe(true);
+    // Its Job has just written it.
+    const importing = makeJob(upload('film', {}), wantImport(upload('film', {}), false, { shared: true }));
+    expect(deletes([upload('film', {})], [importing])).toBe(false);
   });
 
   it('contains a client’s parts, until they are a source', () => {
@@ -66,7 +79,7 @@ describe('the sweep’s list of used objects', () => {
     const wish = wantRendition(source, MEDIA, '1080p60');
     const jobs = [makeJob(source, wantImport(source)), makeJob(source, wish)];
     expect(listJobKeys(jobs, ['renditions/b/video-720p24.flv'])).toEqual(
-      [getWorkKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
+      [getWorkKey(wish.task), getPosterKey(wish.task), 'renditions/b/video-720p24.flv', 'sources/uid-of-film'].sort(),
     );
   });
 

@@ -169,7 +169,7 @@ test('a profile that does not exist is not made', async () => {
   const source = await media(place.path('in.mp4'), FITS);
   const { rendition } = await importWithRendition(source, place.storage, { asked: Promise.resolve('../../x') });
   expect(rendition).toBeUndefined();
-  expect(await list(place.storage)).toEqual(['sources/x']);
+  expect(await list(place.storage)).toEqual(['renditions/upload-x/video-poster.jpg', 'sources/x']);
 });
 
 test('a rendition that cannot be made does not fail the import, and leaves no chunk behind', async () => {

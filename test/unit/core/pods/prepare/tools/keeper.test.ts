@@ -186,7 +186,7 @@ test('a decoder takes two tools by name and lists of words, and nothing else', a
 describe('input for a tool', () => {
   /** Starts a tool that reads its stdin. */
   const feed = (input: AsyncIterable<Buffer>, signal = new AbortController().signal) =>
-    keeper.tool('ffmpeg').start([], signal, input);
+    keeper.tool('ffmpeg').start([], signal, { input });
 
   test('arrives whole, and its end is seen while output still comes', async () => {
     await startDecoder('wc -c; echo over');
