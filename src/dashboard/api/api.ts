@@ -36,6 +36,13 @@ export interface MediaSource {
   headers: Record<string, string>;
 }
 
+/** A picture of the API. */
+export interface Picture {
+  url: string;
+  /** Asks for it with the key, which a browser does not add by itself. Undefined without a key: the browser adds the cookie. */
+  load?: (signal: AbortSignal) => Promise<Blob>;
+}
+
 export interface Api {
   me(signal?: AbortSignal): Promise<User>;
   stream(id: string, signal?: AbortSignal): Promise<Stream>;
@@ -53,6 +60,8 @@ export interface Api {
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
   file(path: string, type: string): Promise<Blob>;
+  /** A picture by its address in an answer, such as `posterUrl`. */
+  picture(address: string): Picture;
   /** Address for resumable uploads (tus) and the headers to send along. */
   resumable(): { url: string; headers: Record<string, string> };
   /** Address of the live preview (HTTP-FLV) and the headers to ask for it with. */
@@ -117,6 +126,18 @@ export function createApi(base: string, key: string | undefined, observer: Parti
 
   const ofCard = createTurns(CARDS_AT_ONCE);
 
+  const picture = (address: string): Picture => {
+    const { href: url } = new URL(address, base);
+    if (key === undefined) return { url };
+    const load = async (signal: AbortSignal) => {
+      // What is under this address never changes, so the browser may have kept it.
+      const response = await fetch(url, { headers, signal });
+      if (!response.ok) throw new Error(`the picture has the status ${response.status}`);
+      return response.blob();
+    };
+    return { url, load: (signal) => ofCard(() => load(signal), signal) };
+  };
+
   return {
     me: (signal) => watch(me({ signal })),
     stream: (id, signal) => watch(streams.get(id, { signal })),
@@ -151,6 +172,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       billingAddress: observed(person.billingAddress, watch),
     },
     file: (path, type) => watch(openBody(options, path, type).then((body) => new Response(body).blob())),
+    picture,
     resumable: () => ({ url: `${base}/uploads/resumable`, headers }),
     preview: (id) => ({ url: `${base}/streams/${encodeURIComponent(id)}/preview.flv`, headers }),
     uploadPreview: (id) => ({ url: `${base}/uploads/${encodeURIComponent(id)}/preview.flv`, headers }),

@@ -4,7 +4,9 @@ import classes from './page.module.css';
 
 interface RowProps {
   name: string;
-  icon: ReactNode;
+  icon?: ReactNode;
+  /** In place of the icon. */
+  picture?: ReactNode;
   /** In place of the name, where that leads somewhere. */
   title?: ReactNode;
   /** Under the name. */
@@ -15,10 +17,10 @@ interface RowProps {
   'data-state'?: string;
 }
 
-export function Row({ name, icon, title, facts, actions, children, ...data }: RowProps) {
+export function Row({ name, icon, picture, title, facts, actions, children, ...data }: RowProps) {
   return (
     <article className={classes.row} aria-label={name} {...data}>
-      <div className={classes.kind}>{icon}</div>
+      {picture ?? <div className={classes.kind}>{icon}</div>}
       <div className={classes.facts}>
         <h2>{title ?? name}</h2>
         {facts}

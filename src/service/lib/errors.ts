@@ -50,6 +50,12 @@ export const ERRORS = {
     meaning: 'No upload of this account has this id.',
     fix: 'Take the objectID from `GET /v1/uploads`. The upload may have been deleted, or belong to another account.',
   },
+  upload_has_no_poster: {
+    status: 404,
+    title: 'Upload has no poster',
+    meaning: 'The upload has no picture, or none could be made of it.',
+    fix: 'Show a placeholder. `posterUrl` of the upload is null until there is a poster; the next preparation of the upload makes one.',
+  },
   destination_not_found: {
     status: 404,
     title: 'Destination not found',

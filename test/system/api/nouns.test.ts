@@ -176,6 +176,7 @@ describe('uploads', () => {
       tracks: null,
       declaredTracks: [],
       moreTracks: 0,
+      posterUrl: null,
       preview: null,
       warnings: [],
       error: null,

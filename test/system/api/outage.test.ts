@@ -38,6 +38,7 @@ const FEEDS = ['watchChanges'];
 const NOTHING = new Map([
   ['getStreamPreview', 'stream_not_live'],
   ['getUploadPreview', 'upload_not_prepared'],
+  ['getUploadPoster', 'upload_has_no_poster'],
 ]);
 const OFF_AIR = [...NOTHING.keys()];
 

@@ -20,6 +20,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconGripVertical, IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { formatLength } from '../../lib/format.ts';
+import { Poster } from '../../ui/poster.tsx';
 import { UploadTag } from '../uploads/row.tsx';
 import type { PlaylistEntry } from './draft.ts';
 import classes from './playlists.module.css';
@@ -56,6 +57,7 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
         <IconGripVertical size={18} stroke={1.7} aria-hidden />
       </button>
       <span className={classes.place}>{place}</span>
+      <Poster url={upload?.posterUrl} kind={upload?.type ?? 'VIDEO'} name={name} />
       <span className={classes.clipText}>
         <span className={classes.clipName} data-testid="clip-name">
           {name}

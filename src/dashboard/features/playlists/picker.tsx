@@ -8,6 +8,7 @@ import { formatLength } from '../../lib/format.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import page from '../../ui/page.module.css';
 import { More, RowsLoading } from '../../ui/page.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { useUploads } from '../uploads/queries.ts';
 import { UploadTag } from '../uploads/row.tsx';
 import classes from './playlists.module.css';
@@ -58,6 +59,7 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
                 checked={chosen.includes(upload.objectID)}
                 onChange={() => toggle(upload.objectID)}
               />
+              <Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />
               <span className={classes.clipText}>
                 <span className={classes.clipName}>{upload.name}</span>
                 {upload.state !== 'ready' && <UploadTag state={upload.state} />}

@@ -4,11 +4,9 @@ import {
   IconCircleCheck,
   IconDownload,
   IconInfoCircle,
-  IconMusic,
   IconPlayerPlay,
   IconSettings,
   IconTrash,
-  IconVideo,
   type TablerIcon,
 } from '@tabler/icons-react';
 import { useMutation } from '@tanstack/react-query';
@@ -18,6 +16,7 @@ import { useApi } from '../../api/context.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { Row } from '../../ui/row.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
@@ -33,11 +32,6 @@ const ICONS: Record<string, TablerIcon> = {
   ready: IconCircleCheck,
   failed: IconAlertTriangle,
 };
-
-export function TypeIcon({ type }: Pick<Upload, 'type'>) {
-  const Icon = type === 'AUDIO' ? IconMusic : IconVideo;
-  return <Icon size={22} stroke={1.6} aria-label={type === 'AUDIO' ? 'Audio' : 'Video'} />;
-}
 
 export function UploadTag({ state }: Pick<Upload, 'state'>) {
   const { word, tone } = getStateLook(state);
@@ -103,7 +97,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const changed = useUploadsChanged();
   const [asking, setAsking] = useState(false);
   const [playing, setPlaying] = useState(false);
-  const { objectID, name, type, state, progress, warnings, waiting, error } = upload;
+  const { objectID, name, type, posterUrl, state, progress, warnings, waiting, error } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
   const { doing } = getStateLook(state);
   const facts = listFacts(upload);
@@ -112,7 +106,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       data-testid="upload"
       data-state={state}
       name={name}
-      icon={<TypeIcon type={type} />}
+      picture={<Poster url={posterUrl} kind={type} name={name} />}
       facts={facts.length > 0 && <p className={page.dim}>{facts.join(' · ')}</p>}
       actions={
         <>

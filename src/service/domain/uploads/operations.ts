@@ -1,5 +1,6 @@
 /** Declares the operations on uploads; resumable.ts has those of the tus protocol. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
+import { POSTER_MEDIA_TYPE } from '../../../core/resources/upload/poster.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { namedQuery, readSearch } from '../../lib/paging/search.ts';
@@ -25,6 +26,8 @@ const track = (given: Pick<Declared, 'index' | 'kind' | 'codec' | 'automatic'> &
   ...given,
 });
 
+const EXAMPLE_VERSION = '3f9a1c0b52de';
+
 export const exampleUpload: Upload = {
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
@@ -43,6 +46,7 @@ export const exampleUpload: Upload = {
   ],
   moreTracks: 0,
   preview: 'ready',
+  posterUrl: `/v1/uploads/${EXAMPLE.upload}/poster?v=${EXAMPLE_VERSION}`,
   warnings: [],
   waiting: null,
   error: null,
@@ -171,6 +175,25 @@ export const uploadOperations = [
     // OpenAPI 3.1: a binary body has no schema.
     output: content({ 'video/x-flv': Type.Unsafe<unknown>({}) }),
     errors: ['upload_not_prepared', 'too_many_previews', 'server_busy'],
+    isUncached: true,
+  }),
+
+  operation({
+    id: 'getUploadPoster',
+    scope: 'read',
+    http: 'GET /uploads/{id}/poster',
+    summary: 'Get a small picture of an upload',
+    description:
+      'Returns a JPEG picture of at most 480 × 480 pixels and 30 kB, upright and in the shape of the video: a frame that is not black, the ' +
+      'cover art of a sound file, or the picture itself. Take the address from `posterUrl` of the upload; what it returns never changes.',
+    query: {
+      v: Type.Optional(
+        Type.String({ maxLength: 64, description: 'From `posterUrl`; it differs where the picture differs.' }),
+      ),
+    },
+    output: content({ [POSTER_MEDIA_TYPE]: Type.Unsafe<unknown>({}) }),
+    errors: ['upload_has_no_poster', 'upstream_unavailable'],
+    examples: { parameters: { v: EXAMPLE_VERSION } },
     isUncached: true,
   }),
 

@@ -78,6 +78,10 @@ export const Upload = Type.Object(
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +
         'yet; the first request starts its preparation.',
     }),
+    posterUrl: nullable(
+      Type.String(),
+      'Path of a small picture of the upload (JPEG), to be requested with the same credentials. Null if it has none, as sound without cover art, and until the import has made one.',
+    ),
     warnings: Type.Array(
       Type.Object({
         code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

@@ -13,6 +13,7 @@ import type { Storage } from '../../../core/pods/storage/storage.ts';
 import { RETRY_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
+import { findPoster } from '../../../core/resources/upload/poster.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../../core/resources/upload/requested.ts';
 import type { Upload as Resource } from '../../../core/resources/upload/resource.ts';
 import {
@@ -32,6 +33,7 @@ import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
+import { nameVersion, type Poster, readPoster } from './poster.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
@@ -108,6 +110,11 @@ const showError = ({ code, message }: NonNullable<UploadStatus['error']>): NonNu
   fix: findFix(code, 'uploadError') ?? UPLOAD_ERRORS.prepare_failed.fix,
 });
 
+function showPosterUrl(upload: Resource): string | null {
+  const key = findPoster(upload);
+  return key === undefined ? null : `/v1/uploads/${upload.metadata.name}/poster?v=${nameVersion(key)}`;
+}
+
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -122,6 +129,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   declaredTracks: (status?.media?.tracks ?? []).map(showTrack),
   moreTracks: status?.media?.moreTracks ?? 0,
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
+  posterUrl: showPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
   error: status?.error ? showError(status.error) : null,
@@ -251,6 +259,12 @@ export function createUploadService({
         if (request) await uploads.patch(upload, { metadata: request });
         return openPreview(storage, upload);
       });
+    },
+
+    /** Returns the small picture of an upload. Throws `upload_has_no_poster` and `upstream_unavailable`. */
+    async poster(accountId: string, id: string): Promise<Poster> {
+      const upload = uploads.get(accountId, id);
+      return readPoster(findStorage?.(upload), upload);
     },
 
     /** Returns the upload once it is ready or has failed, or as it is after `waitSeconds`, or when `signal` aborts. */

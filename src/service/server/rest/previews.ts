@@ -1,12 +1,13 @@
-/** Sends previews of streams and uploads while they are produced. */
+/** Sends what can be seen of streams and uploads: previews while they are produced, and posters. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { POSTER_MEDIA_TYPE } from '../../../core/resources/upload/poster.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { Handlers } from './adapter.ts';
 
 interface PreviewDeps {
   stats: Pick<StatsService, 'preview'>;
-  uploads: Pick<UploadService, 'preview'>;
+  uploads: Pick<UploadService, 'preview' | 'poster'>;
   /** Aborts when the server stops: a stream's preview has no end of its own. */
   stopping: AbortSignal;
 }
@@ -14,7 +15,13 @@ interface PreviewDeps {
 const sendMedia = (reply: FastifyReply, media: unknown) =>
   reply.type('video/x-flv').header('cache-control', 'no-store').send(media);
 
+/** A poster never changes under its address, so a browser asks once in a week. It belongs to one account: no shared cache keeps it. */
+const POSTER_CACHING = `private, max-age=${7 * 86_400}, immutable`;
+
 const readId = ({ params }: FastifyRequest): string => (params as { id: string }).id;
+
+/** Lists the tags of If-None-Match, which is compared weakly (RFC 9110, section 13.1.2). */
+const listTags = (field = ''): string[] => field.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
 
 export const previewHandlers = ({ stats, uploads, stopping }: PreviewDeps): Handlers => ({
   async getStreamPreview(request, reply) {
@@ -22,6 +29,13 @@ export const previewHandlers = ({ stats, uploads, stopping }: PreviewDeps): Hand
     reply.raw.once('close', () => gone.abort());
     const signal = AbortSignal.any([gone.signal, stopping]);
     return sendMedia(reply, await stats.preview(request.principal.accountId, readId(request), signal));
+  },
+
+  async getUploadPoster(request, reply) {
+    const { bytes, tag } = await uploads.poster(request.principal.accountId, readId(request));
+    void reply.headers({ 'cache-control': POSTER_CACHING, etag: tag });
+    if (listTags(request.headers['if-none-match']).includes(tag)) return reply.code(304).send();
+    return reply.type(POSTER_MEDIA_TYPE).send(bytes);
   },
 
   async getUploadPreview(request, reply) {

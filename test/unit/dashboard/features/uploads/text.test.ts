@@ -21,6 +21,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   tracks: null,
   declaredTracks: [],
   moreTracks: 0,
+  posterUrl: null,
   preview: null,
   warnings: [],
   waiting: null,

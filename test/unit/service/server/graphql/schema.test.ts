@@ -143,6 +143,7 @@ describe('GraphQL matches REST', () => {
       getStreamPreview: null,
       watchChanges: null,
       getUploadPreview: null,
+      getUploadPoster: null,
       receiveStripeEvent: null,
       getInvoicePdf: null,
       // tus: bytes, and headers of its own.

@@ -27,6 +27,7 @@ const NOT_FOR_AGENTS: Operation[] = [
   ...(['createResumableUpload', 'getResumableUpload', 'appendToResumableUpload', 'cancelResumableUpload'] as const),
   'getStreamPreview',
   'getUploadPreview',
+  'getUploadPoster',
   'getInvoicePdf',
 ];
 const NAMES_A_TOOL =

@@ -185,6 +185,7 @@ const MORE: Operation[] = [
   'watchChanges',
   'getStreamPreview',
   'getUploadPreview',
+  'getUploadPoster',
   'diffPlaylistVersion',
   'getResumableUploadOptions',
   'getResumableUpload',

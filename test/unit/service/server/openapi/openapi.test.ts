@@ -88,9 +88,14 @@ describe('examples', () => {
         // Media and the description itself have none.
         if (
           !schema ||
-          ['getStreamPreview', 'getUploadPreview', 'watchChanges', 'getOpenApi', 'appendToResumableUpload'].includes(
-            operation.operationId,
-          )
+          [
+            'getStreamPreview',
+            'getUploadPreview',
+            'getUploadPoster',
+            'watchChanges',
+            'getOpenApi',
+            'appendToResumableUpload',
+          ].includes(operation.operationId)
         )
           continue;
         const values = examples ? Object.values(examples).map(({ value }) => value) : [example];

@@ -1,0 +1,84 @@
+/**
+ * Shows the poster of an upload in a box of fixed shape, so that nothing moves when it comes; until then, and where there is none, an icon
+ * says what kind of media it is. `<Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />` is as wide as a row's; with
+ * `fills`, as wide as its place.
+ */
+import { IconMusic, IconVideo } from '@tabler/icons-react';
+import { useEffect, useRef, useState } from 'react';
+import type { Picture } from '../api/api.ts';
+import { useApi } from '../api/context.tsx';
+import classes from './poster.module.css';
+
+interface PosterProps {
+  url: string | null | undefined;
+  kind: 'VIDEO' | 'AUDIO';
+  /** Of the upload. */
+  name: string;
+  fills?: boolean;
+}
+
+export function Poster({ url, kind, name, fills = false }: PosterProps) {
+  const api = useApi();
+  const [failed, setFailed] = useState<string>();
+  const Icon = kind === 'AUDIO' ? IconMusic : IconVideo;
+  const picture = url && url !== failed ? api.picture(url) : undefined;
+  const shown = { alt: `Picture of ${name}`, onFail: () => setFailed(url ?? undefined) };
+  return (
+    <span className={classes.poster} data-fills={fills || undefined} data-testid="poster">
+      <Icon
+        size={22}
+        stroke={1.6}
+        {...(picture ? { 'aria-hidden': true } : { 'aria-label': kind === 'AUDIO' ? 'Audio' : 'Video' })}
+      />
+      {picture?.load ? (
+        <Drawn picture={picture} key={url} {...shown} />
+      ) : (
+        picture && <Plain src={picture.url} {...shown} />
+      )}
+    </span>
+  );
+}
+
+interface ShownProps {
+  alt: string;
+  onFail: () => void;
+}
+
+const Plain = ({ src, alt, onFail }: ShownProps & { src: string }) => (
+  <img src={src} alt={alt} loading="lazy" decoding="async" draggable={false} onError={onFail} />
+);
+
+/** A picture that is asked for with a key in a header, once it is near the part of the page that is seen. */
+function Drawn({ picture, alt, onFail }: ShownProps & { picture: Picture }) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the address is the key of the element.
+  useEffect(() => {
+    const element = canvas.current;
+    if (!element) return;
+    const over = new AbortController();
+    const draw = async () => {
+      const bitmap = await picture.load?.(over.signal).then(createImageBitmap);
+      if (!bitmap || over.signal.aborted) return;
+      element.width = bitmap.width;
+      element.height = bitmap.height;
+      element.getContext('2d')?.drawImage(bitmap, 0, 0);
+      bitmap.close();
+    };
+    const seen = new IntersectionObserver(
+      (entries) => {
+        if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+        seen.disconnect();
+        draw().catch(() => {
+          if (!over.signal.aborted) onFail();
+        });
+      },
+      { rootMargin: '50%' },
+    );
+    seen.observe(element);
+    return () => {
+      seen.disconnect();
+      over.abort();
+    };
+  }, []);
+  return <canvas ref={canvas} width={1} height={1} role="img" aria-label={alt} />;
+}
