@@ -89,7 +89,7 @@ export interface UploadDecision {
 export type UploadError = { code: UploadErrorCode; message: string };
 
 /** How long an import may go on for a poster, in milliseconds: it takes less (prepare/job/poster-work.ts). */
-const POSTER_MS = 30_000;
+const POSTER_MS = 60_000;
 
 /** Collects the changes that the parts of an upload need. */
 export class UploadPlan {

@@ -8,10 +8,10 @@ import type { JobContext } from '../steps/context.ts';
 import { tonemaps } from '../steps/examine.ts';
 import { makePoster } from '../transcode/poster.ts';
 
-/** A picture takes a tenth of a second, and the most that are tried half a second. */
-const LONGEST_MS = 10_000;
+/** A picture takes a tenth of a second, and the most that are tried a second; on a busy machine many times as long. */
+const LONGEST_MS = 30_000;
 
-type PosterContext = Pick<JobContext, 'storage' | 'tools' | 'limits' | 'signal' | 'log' | 'onPoster'>;
+type PosterContext = Pick<JobContext, 'storage' | 'tools' | 'limits' | 'signal' | 'log' | 'onPoster' | 'posterMs'>;
 
 export class PosterWork {
   readonly #key: string | undefined;
@@ -45,10 +45,14 @@ export class PosterWork {
   }
 
   #limit = (): AbortSignal =>
-    AbortSignal.any([this.#context.signal, this.#over.signal, AbortSignal.timeout(LONGEST_MS)]);
+    AbortSignal.any([
+      this.#context.signal,
+      this.#over.signal,
+      AbortSignal.timeout(this.#context.posterMs ?? LONGEST_MS),
+    ]);
 
   /** Stores the poster, if it is made in this time. Resolves with whether it is in storage. */
-  async finish(withinMs = LONGEST_MS): Promise<boolean> {
+  async finish(withinMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     const { storage, log, onPoster } = this.#context;
     try {
       if (!(await settlesWithin(this.#made, withinMs))) this.#over.abort(new Error('the poster takes too long'));

@@ -37,6 +37,8 @@ export interface JobContext {
   onBegun?: (profile: string) => void;
   /** Called once the source of an import is in storage, before anything else of it is deleted. */
   keepRecord?: (imported: NonNullable<PrepareProgress['imported']>) => Promise<void>;
+  /** How long the poster may take, in milliseconds. */
+  posterMs?: number;
   /** Called when the poster of an import begins and ends to be made. */
   onPoster?: (isMaking: boolean) => void;
   /** Called when an import has stored its source and still makes its rendition or its poster. */

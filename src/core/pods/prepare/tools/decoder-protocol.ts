@@ -12,7 +12,7 @@ export const ToolRequest = Type.Object({
   args: Type.Array(Type.String({ maxLength: 65_536 }), { maxItems: 512 }),
   /** True where the tool's stdin follows: all that the keeper sends after this line. */
   takesInput: Type.Optional(Type.Boolean()),
-  /** True where it may take only processor time that nothing else wants. */
+  /** True where nobody waits for it. */
   isBackground: Type.Optional(Type.Boolean()),
 });
 export type ToolRequest = Static<typeof ToolRequest>;

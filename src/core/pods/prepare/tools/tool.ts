@@ -38,7 +38,7 @@ export type ToolInput = AsyncIterable<Buffer>;
 export interface ToolOptions {
   /** Its stdin; empty by default. */
   input?: ToolInput | undefined;
-  /** True where it may take only processor time that nothing else wants. */
+  /** True where nobody waits for it: others come first, but it is not starved. */
   isBackground?: boolean | undefined;
 }
 
@@ -98,7 +98,7 @@ export function startTool(
 function lowerPriority(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // It has ended, or the system does not allow it: it works at the usual priority.
   }

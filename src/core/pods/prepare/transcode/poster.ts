@@ -45,7 +45,12 @@ const showsSomething = ({ light, contrast }: Candidate): boolean => light >= LEA
 export async function makePoster(path: string, source: Source, options: PosterOptions): Promise<Buffer | undefined> {
   let best: { candidate: Candidate; seconds: number } | undefined;
   for (const seconds of listPlaces(source)) {
-    const candidate = await takePicture(path, source, seconds, QUALITIES[0], options);
+    // What has been found before the time is up is better than nothing.
+    if (best && options.signal.aborted) break;
+    const candidate = await takePicture(path, source, seconds, QUALITIES[0], options).catch((error: unknown) => {
+      if (best && options.signal.aborted) return undefined;
+      throw error;
+    });
     if (candidate && (!best || rate(candidate) > rate(best.candidate))) best = { candidate, seconds };
     if (candidate && showsSomething(candidate)) break;
   }

@@ -171,6 +171,7 @@ describe('a poster whose making never ends', () => {
     const events: string[] = [];
     const imported = await importFile(place, path, {
       tools: await makeHanging(place),
+      posterMs: 1000,
       onImported: () => events.push('imported'),
       onPoster: (isMaking) => events.push(isMaking ? 'begun' : 'given up'),
     });
