@@ -130,7 +130,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     const { href: url } = new URL(address, base);
     if (key === undefined) return { url };
     const load = async (signal: AbortSignal) => {
-      // What is under this address never changes, so the browser may have kept it.
+      // The picture under an address never changes, so the browser may have kept it.
       const response = await fetch(url, { headers, signal });
       if (!response.ok) throw new Error(`the picture has the status ${response.status}`);
       return response.blob();

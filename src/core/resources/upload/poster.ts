@@ -8,7 +8,7 @@ export const POSTER_MEDIA_TYPE = 'image/jpeg';
 /** The first bytes of each JPEG picture (ITU-T T.81, B.1.1.3): the start of the image, and that of a marker. */
 const JPEG_START = Buffer.from([0xff, 0xd8, 0xff]);
 
-/** Whether bytes are what a Job makes as a poster. Whoever has written them, no browser takes them for a page. */
+/** Whether bytes are a small JPEG, as a Job makes it. A Job that was taken over may have written others. */
 export const isPoster = (bytes: Buffer): boolean =>
   bytes.length <= MAX_POSTER_BYTES && bytes.subarray(0, JPEG_START.length).equals(JPEG_START);
 

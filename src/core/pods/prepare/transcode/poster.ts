@@ -45,7 +45,7 @@ const showsSomething = ({ light, contrast }: Candidate): boolean => light >= LEA
 export async function makePoster(path: string, source: Source, options: PosterOptions): Promise<Buffer | undefined> {
   let best: { candidate: Candidate; seconds: number } | undefined;
   for (const seconds of listPlaces(source)) {
-    // What has been found before the time is up is better than nothing.
+    // A picture that was found before the time is up is better than none.
     if (best && options.signal.aborted) break;
     const candidate = await takePicture(path, source, seconds, QUALITIES[0], options).catch((error: unknown) => {
       if (best && options.signal.aborted) return undefined;
@@ -114,8 +114,10 @@ async function takePicture(
 const MOST_BYTES = 3 * LONGER_SIDE ** 2;
 
 /** A value that the filter signalstats has written to stderr. */
-const measure = (words: string, name: string): number =>
-  Number(new RegExp(`lavfi\\.signalstats\\.${name}=([\\d.]+)`).exec(words)?.[1] ?? 0);
+function measure(words: string, name: string): number {
+  const [, behind = ''] = words.split(`lavfi.signalstats.${name}=`, 2);
+  return Number.parseFloat(behind) || 0;
+}
 
 /** Returns the filters: upright, in the shape in which it is shown, small, and measured. */
 function pictureArgs(video: VideoStream | undefined, canTonemap: boolean): string {
