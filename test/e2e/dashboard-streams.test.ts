@@ -88,7 +88,7 @@ test('a stream on air shows its numbers as they move, its destination, and how t
   const page = await open(`/streams/${demo()}`);
   const numbers = page.getByRole('region', { name: 'Live statistics' });
   await numbers.getByRole('img', { name: /^Bitrate: .* to .*/ }).waitFor();
-  await numbers.getByRole('img', { name: /^Audio-video offset: .*ms/ }).waitFor();
+  await numbers.getByRole('img', { name: /^Sound and picture: / }).waitFor();
   await page.getByRole('region', { name: 'Destinations' }).getByText('connected', { exact: true }).waitFor();
   const snippets = page.getByRole('region', { name: 'API and kubectl' });
   const text = await snippets.locator('pre').textContent();

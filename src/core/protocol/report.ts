@@ -124,7 +124,9 @@ export const StreamerStats = Type.Object({
     Type.Object({ ...item, positionSeconds: nullable(Seconds), durationSeconds: nullable(Seconds) }),
   ),
   nextItem: nullable(Item),
+  /** Of the audio playlist; null without one. Pods of an earlier release do not say what is next. */
   currentAudioItem: nullable(Item),
+  nextAudioItem: Type.Optional(Type.Union([Item, Type.Null()])),
   programVersion: Count,
   skippedItems: Count,
   /** Media sent ahead of time. */

@@ -54,8 +54,17 @@ export function formatFps(fps: Maybe): string {
 export function formatMs(ms: Maybe): string {
   if (!known(ms)) return NONE;
   const size = Math.abs(ms);
-  if (size >= 999.5) return `${(ms / 1000).toFixed(1)} s`;
-  return `${size < 9.95 ? Math.round(ms * 10) / 10 : Math.round(ms)} ms`;
+  const number =
+    size >= 999.5 ? (size / 1000).toFixed(1) : String(size < 9.95 ? Math.round(size * 10) / 10 : Math.round(size));
+  // A hyphen is no minus sign.
+  return `${ms < 0 && Number(number) !== 0 ? '−' : ''}${number} ${size >= 999.5 ? 's' : 'ms'}`;
+}
+
+/** Sound minus picture, in milliseconds: `Sound ahead by 11 ms`. */
+export function formatSkew(ms: Maybe): string {
+  if (!known(ms)) return NONE;
+  if (Math.abs(ms) < 0.5) return 'Together';
+  return `Sound ${ms < 0 ? 'ahead' : 'behind'} by ${formatMs(Math.abs(ms))}`;
 }
 
 /** A whole number with separators: `12,034`. */

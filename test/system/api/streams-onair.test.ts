@@ -259,6 +259,7 @@ describe('live', () => {
     currentItem: null,
     nextItem: { id: 'upl-1', name: 'A', playlistID: null, index: null },
     currentAudioItem: null,
+    nextAudioItem: { id: 'upl-2', name: 'Song', playlistID: 'pls-1', index: 0 },
     programVersion: 1,
     clock: { video: null, audio: null },
     playable: true,
@@ -322,6 +323,8 @@ describe('live', () => {
       positionSeconds: null,
       durationSeconds: null,
       next: { id: 'upl-1', name: 'A', playlistID: null, index: null },
+      currentAudio: null,
+      nextAudio: { id: 'upl-2', name: 'Song', playlistID: 'pls-1', index: 0 },
       playable: true,
       brokenItems: [],
       destinations: [
@@ -364,25 +367,36 @@ describe('live', () => {
     await expect.poll(() => closed).toBeGreaterThan(0);
   });
 
+  /** Writes an event of a stream, as the operator does. */
+  async function writeEvent(id: string, name: string, reason: string, time: string, count = 1): Promise<void> {
+    const { metadata } = await resource(id);
+    await api.kube.create(EVENTS, NAMESPACE, {
+      metadata: { name: `${id}.${name}`, namespace: NAMESPACE },
+      involvedObject: { kind: 'LoopStream', namespace: NAMESPACE, name: id, uid: metadata.uid },
+      type: 'Normal',
+      reason,
+      message: `It said ${reason}.`,
+      count,
+      firstTimestamp: time,
+      lastTimestamp: time,
+    } as unknown as KubeObject<never> & { involvedObject: object });
+  }
+
   test('events of the stream are listed newest first, in pages', async () => {
     const { id } = await create();
-    const { metadata } = await resource(id);
-    for (const [i, reason] of ['PodCreated', 'StreamLive'].entries()) {
-      const time = `2026-01-01T00:00:0${i}Z`;
-      await api.kube.create(EVENTS, NAMESPACE, {
-        metadata: { name: `${id}.${i}`, namespace: NAMESPACE },
-        involvedObject: { kind: 'LoopStream', namespace: NAMESPACE, name: id, uid: metadata.uid },
-        type: 'Normal',
-        reason,
-        message: `It said ${reason}.`,
-        count: i + 1,
-        firstTimestamp: time,
-        lastTimestamp: time,
-      } as unknown as KubeObject<never> & { involvedObject: object });
-    }
+    for (const [i, reason] of ['PodCreated', 'StreamLive'].entries())
+      await writeEvent(id, String(i), reason, `2026-01-01T00:00:0${i}Z`, i + 1);
     const first = await ada.call<List>('GET', `/v1/streams/${id}/events?limit=1`);
     expect(first.body.data).toMatchObject([{ reason: 'StreamLive', time: '2026-01-01T00:00:01Z', count: 2 }]);
     const next = await ada.call<List>('GET', `/v1/streams/${id}/events?limit=1&cursor=${first.body.page.nextCursor}`);
     expect(next.body).toMatchObject({ data: [{ reason: 'PodCreated' }], page: { hasMore: false, nextCursor: null } });
+  });
+
+  test('events of the same second are listed in the order in which they were written', async () => {
+    const { id } = await create();
+    const reasons = Array.from({ length: 8 }, (_, i) => `Step${i}`);
+    for (const [i, reason] of reasons.entries()) await writeEvent(id, String(i), reason, '2026-01-01T00:00:00Z');
+    const { body } = await ada.call<{ data: { reason: string }[] }>('GET', `/v1/streams/${id}/events`);
+    expect(body.data.map(({ reason }) => reason)).toEqual(reasons.toReversed());
   });
 });

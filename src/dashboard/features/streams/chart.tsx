@@ -9,9 +9,13 @@ interface ChartProps {
   label: string;
   points: readonly Point[];
   format: (value: number | undefined) => string;
+  /** The form of the two ends of the range, where that is another one. */
+  formatEnd?: (value: number | undefined) => string;
   /** The box shows at least this much, in the number's unit. */
   least: number;
   hint?: string;
+  /** Shown to those who point at it. */
+  explanation?: string;
 }
 
 const formatSpan = (points: readonly Point[]): string => {
@@ -19,12 +23,12 @@ const formatSpan = (points: readonly Point[]): string => {
   return seconds < 90 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 };
 
-export function Chart({ label, points, format, least, hint }: ChartProps) {
+export function Chart({ label, points, format, formatEnd = format, least, hint, explanation }: ChartProps) {
   const enough = points.length > 1;
   const line = buildLine(points, WIDTH, HEIGHT, least);
-  const range = enough ? `${format(line.low)} to ${format(line.high)} in ${formatSpan(points)}` : 'No data yet';
+  const range = enough ? `${formatEnd(line.low)} to ${formatEnd(line.high)} in ${formatSpan(points)}` : 'No data yet';
   return (
-    <div className={classes.tile} data-wide data-empty={enough ? undefined : true}>
+    <div className={classes.tile} data-wide data-empty={enough ? undefined : true} title={explanation}>
       <dt>{label}</dt>
       <dd className={classes.chartHead}>
         <span className={classes.value}>{format(points.at(-1)?.value)}</span>

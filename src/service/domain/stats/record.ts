@@ -11,7 +11,8 @@ const place = {
   }),
   index: Type.Union([Type.Integer(), Type.Null()], { description: 'Position of the item in that playlist, from 0.' }),
 };
-const Item = nullable(Type.Object({ id: Type.String(), name: Type.String(), ...place }));
+const ShownItem = Type.Object({ id: Type.String(), name: Type.String(), ...place });
+const Item = nullable(ShownItem);
 
 export const LiveStats = Type.Object(
   {
@@ -33,6 +34,8 @@ export const LiveStats = Type.Object(
       description: 'Length of the current item, in seconds. It is an estimate while the item is being prepared.',
     }),
     next: Item,
+    currentAudio: nullable(ShownItem, 'Item of the audio playlist that plays. Null without an audio playlist.'),
+    nextAudio: nullable(ShownItem, 'Item of the audio playlist that plays next.'),
     playable: nullable(Type.Boolean(), 'False while no item can be played.'),
     brokenItems: Type.Array(
       Type.Object({

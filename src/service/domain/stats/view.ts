@@ -19,6 +19,8 @@ export const NOT_LIVE: LiveStats = Object.freeze({
   positionSeconds: null,
   durationSeconds: null,
   next: null,
+  currentAudio: null,
+  nextAudio: null,
   playable: null,
   brokenItems: [],
   destinations: [],
@@ -57,7 +59,7 @@ export function toLiveStats(
   const read = readStats(answer);
   if (!read.ok) return NOT_LIVE;
   const stats = read.message;
-  const { seam, currentItem } = stats;
+  const { seam, currentItem, currentAudioItem, nextAudioItem } = stats;
   const reported = stats.brokenItems.map(({ track, code, message, ...one }) => ({
     ...toItem(one),
     track,
@@ -79,6 +81,8 @@ export function toLiveStats(
     positionSeconds: currentItem?.positionSeconds ?? null,
     durationSeconds: currentItem?.durationSeconds ?? null,
     next: stats.nextItem && toItem(stats.nextItem),
+    currentAudio: currentAudioItem && toItem(currentAudioItem),
+    nextAudio: nextAudioItem ? toItem(nextAudioItem) : null,
     playable: stats.playable,
     brokenItems: [...reported, ...leftOut.filter((one) => !reported.some((other) => isSame(one, other)))],
     destinations: stats.destinations.map(({ name: id, connected, bytesSent, reconnects, lastError }) => ({

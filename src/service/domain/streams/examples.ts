@@ -76,6 +76,8 @@ export const exampleLiveStats: LiveStats = {
   positionSeconds: 61.4,
   durationSeconds: 1800,
   next: item,
+  currentAudio: null,
+  nextAudio: null,
   playable: true,
   brokenItems: [],
   destinations: [

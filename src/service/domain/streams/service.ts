@@ -361,7 +361,15 @@ export function createStreamService(deps: StreamServiceDeps) {
     ): Promise<Connection<StreamEvent>> {
       const stream = streams.get(accountId, id);
       const events = await streams.listEvents(stream);
-      return connectAll({ ...EVENT_LISTING, list: `events.${stream.metadata.name}` }, events.map(toEvent), args, where);
+      // Of the same second, in the order of their writes: "Stopping" comes before "Stopped".
+      const written = new Map(events.map(({ metadata }) => [metadata.uid, metadata.resourceVersion.padStart(20, '0')]));
+      const time = (event: StreamEvent) => `${EVENT_LISTING.keys.time(event)} ${written.get(event.id)}`;
+      const listing = {
+        ...EVENT_LISTING,
+        keys: { ...EVENT_LISTING.keys, time },
+        list: `events.${stream.metadata.name}`,
+      };
+      return connectAll(listing, events.map(toEvent), args, where);
     },
   };
 }

@@ -32,6 +32,8 @@ export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
     seam: outputType('LiveSeam', inStats('seam')),
     current: Item,
     next: Item,
+    currentAudio: Item,
+    nextAudio: Item,
     brokenItems: BrokenItem,
     destinations: LiveDestination,
   },

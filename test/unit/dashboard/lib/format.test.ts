@@ -8,6 +8,7 @@ import {
   formatFps,
   formatMs,
   formatProfile,
+  formatSkew,
   formatUptime,
   NONE,
   secondsSince,
@@ -52,8 +53,12 @@ describe('numbers as people read them', () => {
     expect(formatFps(30)).toBe('30');
     expect(formatFps(29.9701)).toBe('29.97');
     expect(formatMs(0.26)).toBe('0.3 ms');
-    expect(formatMs(-12.4)).toBe('-12 ms');
+    expect(formatMs(-12.4)).toBe('−12 ms');
     expect(formatMs(1200)).toBe('1.2 s');
+    expect(formatSkew(-11)).toBe('Sound ahead by 11 ms');
+    expect(formatSkew(1200)).toBe('Sound behind by 1.2 s');
+    expect(formatSkew(0.2)).toBe('Together');
+    expect(formatSkew(undefined)).toBe(formatMs(undefined));
     expect(formatCount(12_034)).toBe('12,034');
     expect(formatBytes(0)).toBe('0 B');
     expect(formatBytes(999)).toBe('999 B');

@@ -61,6 +61,7 @@ export function streamerStats(parts: StatsParts): ShownStats {
     currentItem: video.current,
     nextItem: video.next,
     currentAudioItem: audio?.current ?? null,
+    nextAudioItem: audio?.next ?? null,
     programVersion: parts.programVersion,
     clock: { video: video.clock, audio: audio?.clock ?? null },
     playable: video.playable,
