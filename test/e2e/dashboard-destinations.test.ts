@@ -174,14 +174,18 @@ test('a destination in use is not deleted, and the stream is named; then it is, 
   });
   const page = await open();
   const row = page.getByTestId('destination').first();
-  await row.getByRole('button', { name: /^Delete / }).click();
+  const askToDelete = async () => {
+    await row.getByRole('button', { name: /^More actions for / }).click();
+    await page.getByRole('button', { name: 'Delete destination…' }).click();
+  };
+  await askToDelete();
   const dialog = page.getByRole('dialog', { name: 'Delete this destination?' });
   await dialog.getByRole('button', { name: 'Delete destination' }).click();
   await dialog.getByRole('link', { name: 'Night channel' }).waitFor();
   await expectForEverybody(page);
   await dialog.getByRole('button', { name: 'Keep it' }).click();
   await system.client.streams.delete(stream.id);
-  await row.getByRole('button', { name: /^Delete / }).click();
+  await askToDelete();
   await dialog.getByRole('button', { name: 'Delete destination' }).click();
   await page.getByText('No destination yet').waitFor();
   expect(await all()).toEqual([]);

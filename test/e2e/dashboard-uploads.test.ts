@@ -223,7 +223,8 @@ test('an upload in use is not deleted, and the playlist is named; then it is, af
   await expectForEverybody(page);
   await page.keyboard.press('Escape');
   await page.unrouteAll();
-  await upload('Held').getByRole('button', { name: 'Delete Held' }).click();
+  await upload('Held').getByRole('button', { name: 'More actions for Held' }).click();
+  await page.getByRole('button', { name: 'Delete upload…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Delete this upload?' });
   await dialog.getByRole('button', { name: 'Delete upload' }).click();
   await dialog.getByRole('link', { name: 'Evenings' }).waitFor();

@@ -7,6 +7,7 @@ import { SignInPage } from '../features/account/signInPage.tsx';
 import { parseCreateSearch } from '../features/create/steps.ts';
 import { parseSearch } from '../features/streams/filter.ts';
 import { NotFound } from '../ui/notices.tsx';
+import { parseListSearch } from '../ui/searchText.ts';
 import { PageFailure, PageLoading } from './pending.tsx';
 import { Shell } from './shell.tsx';
 
@@ -37,8 +38,8 @@ const streamRoute = createRoute({
   },
   loader: () => StreamPage.preload?.(),
 });
-const uploadsRoute = createRoute({ ...at('/uploads'), component: UploadsPage });
-const playlistsRoute = createRoute({ ...at('/playlists'), component: PlaylistsPage });
+const uploadsRoute = createRoute({ ...at('/uploads'), component: UploadsPage, validateSearch: parseListSearch });
+const playlistsRoute = createRoute({ ...at('/playlists'), component: PlaylistsPage, validateSearch: parseListSearch });
 const playlistRoute = createRoute({
   ...at('/playlists/$id'),
   component: function PlaylistRoute() {
@@ -47,7 +48,11 @@ const playlistRoute = createRoute({
   },
   loader: () => PlaylistPage.preload?.(),
 });
-const destinationsRoute = createRoute({ ...at('/destinations'), component: DestinationsPage });
+const destinationsRoute = createRoute({
+  ...at('/destinations'),
+  component: DestinationsPage,
+  validateSearch: parseListSearch,
+});
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
 
 /** Pages that stand alone: OPEN_PAGES of features/account/addresses.ts. */

@@ -19,14 +19,14 @@ interface DeleteProps {
   onDone: () => void;
 }
 
-const isGone = (error: unknown): boolean => error instanceof ProblemError && error.status === 404;
+export const isMissing = (error: unknown): boolean => error instanceof ProblemError && error.status === 404;
 
 /** Asks before something is deleted for good, and says what still needs it. */
 export function DeleteDialog({ noun, name, children, holders, remove, onClose, onDone }: DeleteProps) {
   const asked = useRef(false);
   const { mutate, error, isPending } = useMutation({
     // A thing that somebody else has deleted counts as deleted.
-    mutationFn: () => remove().catch((failure: unknown) => (isGone(failure) ? undefined : Promise.reject(failure))),
+    mutationFn: () => remove().catch((failure: unknown) => (isMissing(failure) ? undefined : Promise.reject(failure))),
     onSuccess: onDone,
     onSettled: () => {
       asked.current = false;

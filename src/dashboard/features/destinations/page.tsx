@@ -3,6 +3,7 @@ import { IconPlus, IconSend } from '@tabler/icons-react';
 import { useRef } from 'react';
 import { type Destination, problems } from '../../../service/client/index.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
@@ -48,12 +49,16 @@ const LEAD = 'Servers that your streams are sent to: a channel on a platform, or
 
 export function DestinationsPage() {
   useTitle('Destinations');
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useDestinations();
+  const search = useListSearch();
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useDestinations(
+    search.asked,
+  );
   const changed = useDestinationsChanged();
   const { opened, open, close } = useOpen();
   const read = data?.pages.flatMap((one) => one.data);
   const destinations = read ?? [];
   const { edited, isGone } = useEdited(read, opened);
+  const hasSome = destinations.length > 0 || search.isFiltered;
   const add = (
     <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       Add destination
@@ -64,10 +69,12 @@ export function DestinationsPage() {
   return (
     <>
       <PageHead title="Destinations" lead={LEAD}>
-        {destinations.length > 0 && add}
+        {hasSome && add}
       </PageHead>
+      {hasSome && <ListFilter nouns="destinations" search={search} />}
       {isPending && <RowsLoading what="your destinations" />}
-      {data && destinations.length === 0 && (
+      {data && destinations.length === 0 && search.isFiltered && <NothingFound noun="destination" search={search} />}
+      {data && !hasSome && (
         <Empty icon={IconSend} title="No destination yet" action={add}>
           Choose a platform, paste the stream key that it shows, and test the destination before a stream goes on air.
         </Empty>

@@ -1,6 +1,6 @@
 /** Reads and changes the data of the page of destinations. */
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Destination } from '../../../service/client/index.ts';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Destination, DestinationQuery } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 
@@ -9,13 +9,16 @@ const REFRESH_MS = 5000;
 const PAGE_SIZE = 50;
 const all = ['destinations'] as const;
 
-export function useDestinations() {
+/** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
+export function useDestinations(asked: Pick<DestinationQuery, 'q' | 'orderBy'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
-    queryKey: [...all, 'list'],
-    queryFn: ({ pageParam, signal }) => api.calls.destinations.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
+    queryKey: [...all, 'list', asked],
+    queryFn: ({ pageParam, signal }) =>
+      api.calls.destinations.list({ ...asked, limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
     refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }

@@ -1,10 +1,13 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
-import { IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
+import { IconCursorText, IconPencil, IconPlugConnected, IconTrash } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { Destination } from '../../../service/client/index.ts';
-import { useApi } from '../../api/context.tsx';
+import { useApi, useNow } from '../../api/context.tsx';
+import { formatAgo } from '../../lib/format.ts';
+import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
+import { RenameDialog } from '../../ui/renameDialog.tsx';
 import { Row } from '../../ui/row.tsx';
 import { HolderList } from '../references/holders.tsx';
 import classes from './destinations.module.css';
@@ -30,13 +33,15 @@ function useTest(destination: Destination) {
 }
 
 interface ActsProps {
+  id: string;
   name: string;
   test: ReturnType<typeof useTest>;
   onEdit: () => void;
+  onRename: () => void;
   onDelete: () => void;
 }
 
-function Acts({ name, test, onEdit, onDelete }: ActsProps) {
+function Acts({ id, name, test, onEdit, onRename, onDelete }: ActsProps) {
   return (
     <>
       <Button
@@ -53,11 +58,15 @@ function Acts({ name, test, onEdit, onDelete }: ActsProps) {
           <IconPencil size={18} stroke={1.7} aria-hidden />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Delete">
-        <ActionIcon aria-label={`Delete ${name}`} onClick={onDelete}>
-          <IconTrash size={18} stroke={1.7} aria-hidden />
-        </ActionIcon>
-      </Tooltip>
+      <ActMenu
+        isSmall
+        label={`More actions for ${name}`}
+        acts={[
+          { label: 'Rename…', icon: IconCursorText, run: onRename },
+          copyAct('Copy id', id),
+          { label: 'Delete destination…', icon: IconTrash, isDanger: true, run: onDelete },
+        ]}
+      />
     </>
   );
 }
@@ -65,11 +74,12 @@ function Acts({ name, test, onEdit, onDelete }: ActsProps) {
 export function DestinationRow({ destination, onEdit }: { destination: Destination; onEdit: () => void }) {
   const { calls } = useApi();
   const changed = useDestinationsChanged();
-  const [deleting, setDeleting] = useState(false);
+  const [asked, setAsked] = useState<'rename' | 'delete'>();
+  const now = useNow(false);
   const test = useTest(destination);
-  const { id, name, rtmpUrl } = destination;
+  const { id, name, rtmpUrl, createdAt } = destination;
   const preset = findPreset(rtmpUrl);
-  const close = () => setDeleting(false);
+  const close = () => setAsked(undefined);
   const done = () => {
     close();
     return changed();
@@ -83,12 +93,14 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
         <>
           <p className={classes.url}>{rtmpUrl || 'Reading the address…'}</p>
           <p className={page.dim}>
-            {preset.id === 'custom' ? keyLine(destination) : `${preset.label} · ${keyLine(destination)}`}
+            {preset.id !== 'custom' && `${preset.label} · `}
+            {keyLine(destination)} · added {formatAgo(new Date(createdAt), new Date(now))}
           </p>
         </>
       }
       actions={
         <Acts
+          id={id}
           name={name}
           test={test}
           onEdit={() => {
@@ -96,7 +108,8 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
             test.reset();
             onEdit();
           }}
-          onDelete={() => setDeleting(true)}
+          onRename={() => setAsked('rename')}
+          onDelete={() => setAsked('delete')}
         />
       }
     >
@@ -107,7 +120,16 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
       )}
       {!test.isPending && test.data && <TestResult test={test.data} rtmpUrl={rtmpUrl} />}
       {!test.isPending && test.error && <TestProblem error={test.error} />}
-      {deleting && (
+      {asked === 'rename' && (
+        <RenameDialog
+          noun="destination"
+          name={name}
+          rename={(next) => calls.destinations.update(id, { name: next })}
+          onClose={close}
+          onDone={done}
+        />
+      )}
+      {asked === 'delete' && (
         <DeleteDialog
           noun="destination"
           name={name}

@@ -24,7 +24,14 @@ export function PublishQuestion({ acts: { asked, answer, publishNow } }: { acts:
   );
 }
 
-export function DeletePlaylist({ playlist: { id, name }, onClose }: { playlist: Playlist; onClose: () => void }) {
+interface DeletePlaylistProps {
+  playlist: Pick<Playlist, 'id' | 'name'>;
+  onClose: () => void;
+  /** In place of the way to the list of all playlists. */
+  onDeleted?: () => void;
+}
+
+export function DeletePlaylist({ playlist: { id, name }, onClose, onDeleted }: DeletePlaylistProps) {
   const { playlists } = useApi().calls;
   const navigate = useNavigate();
   const changed = usePlaylistsChanged();
@@ -37,7 +44,8 @@ export function DeletePlaylist({ playlist: { id, name }, onClose }: { playlist: 
       onClose={onClose}
       onDone={() => {
         void changed();
-        return navigate({ to: '/playlists' });
+        if (onDeleted) return onDeleted();
+        return void navigate({ to: '/playlists' });
       }}
     >
       All versions of the playlist are deleted permanently. Its clips stay in your uploads.

@@ -1,18 +1,23 @@
 import { Button } from '@mantine/core';
-import { IconMusic, IconPlaylist, IconPlus, IconVideo } from '@tabler/icons-react';
+import { IconMusic, IconPencil, IconPlaylist, IconPlus, IconTrash, IconVideo } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import type { PlaylistSummary } from '../../../service/client/index.ts';
-import { useNow } from '../../api/context.tsx';
+import { useApi, useNow } from '../../api/context.tsx';
 import { formatAgo } from '../../lib/format.ts';
+import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import cover from '../../ui/cover.module.css';
+import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { RenameDialog } from '../../ui/renameDialog.tsx';
 import { Row } from '../../ui/row.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
 import { CreateForm } from './createForm.tsx';
+import { DeletePlaylist } from './dialogs.tsx';
 import classes from './playlists.module.css';
 import { usePlaylists, usePlaylistsChanged } from './queries.ts';
 import { KIND_WORDS, MODE_WORDS } from './text.ts';
@@ -26,7 +31,11 @@ function formatSummary({ kind, mode, version, publishedVersion }: PlaylistSummar
 }
 
 function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
-  const { id, name, kind, createdAt, streamID } = playlist;
+  const { id, name, kind, createdAt, streamID, version } = playlist;
+  const { calls } = useApi();
+  const changed = usePlaylistsChanged();
+  const [asked, setAsked] = useState<'rename' | 'delete'>();
+  const close = () => setAsked(undefined);
   const now = useNow(false);
   const Icon = kind === 'audio' ? IconMusic : IconVideo;
   return (
@@ -41,22 +50,53 @@ function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
       }
       facts={<p className={page.dim}>{formatSummary(playlist)}</p>}
       actions={
-        <p className={classes.aside}>
-          {streamID === '' ? 'Not in any stream' : 'In a stream'}
-          <span>Created {formatAgo(new Date(createdAt), new Date(now))}</span>
-        </p>
+        <>
+          <p className={classes.aside}>
+            {streamID === '' ? 'Not in any stream' : 'In a stream'}
+            <span>Created {formatAgo(new Date(createdAt), new Date(now))}</span>
+          </p>
+          <div className={classes.menu}>
+            <ActMenu
+              isSmall
+              label={`More actions for ${name}`}
+              acts={[
+                { label: 'Rename…', icon: IconPencil, run: () => setAsked('rename') },
+                copyAct('Copy id', id),
+                { label: 'Delete playlist…', icon: IconTrash, isDanger: true, run: () => setAsked('delete') },
+              ]}
+            />
+          </div>
+        </>
       }
-    />
+    >
+      {asked === 'rename' && (
+        <RenameDialog
+          noun="playlist"
+          name={name}
+          rename={(next) => calls.playlists.update(id, { version, name: next })}
+          onClose={close}
+          onDone={() => {
+            close();
+            return changed();
+          }}
+        />
+      )}
+      {asked === 'delete' && <DeletePlaylist playlist={playlist} onClose={close} onDeleted={close} />}
+    </Row>
   );
 }
 
 export function PlaylistsPage() {
   useTitle('Playlists');
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePlaylists();
+  const search = useListSearch();
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePlaylists(
+    search.asked,
+  );
   const changed = usePlaylistsChanged();
   const navigate = useNavigate();
   const { opened, open, close } = useOpen();
   const playlists = data?.pages.flatMap((one) => one.data) ?? [];
+  const hasSome = playlists.length > 0 || search.isFiltered;
   const add = (
     <Button leftSection={<IconPlus size={17} aria-hidden />} onClick={() => open('new')}>
       New playlist
@@ -67,10 +107,12 @@ export function PlaylistsPage() {
   return (
     <>
       <PageHead title="Playlists" lead={LEAD}>
-        {playlists.length > 0 && add}
+        {hasSome && add}
       </PageHead>
+      {hasSome && <ListFilter nouns="playlists" search={search} />}
       {isPending && <RowsLoading what="your playlists" />}
-      {data && playlists.length === 0 && (
+      {data && playlists.length === 0 && search.isFiltered && <NothingFound noun="playlist" search={search} />}
+      {data && !hasSome && (
         <Empty icon={IconPlaylist} title="No playlist yet" action={add}>
           Combine several clips into one list, in order or shuffled, and use it in a stream instead of a single video.
         </Empty>

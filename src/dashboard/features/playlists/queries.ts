@@ -1,6 +1,6 @@
 /** Reads and changes the data of the pages of playlists. */
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Playlist, PlaylistUpdate, Stream } from '../../../service/client/index.ts';
+import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import type { Playlist, PlaylistQuery, PlaylistUpdate, Stream } from '../../../service/client/index.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
@@ -14,13 +14,16 @@ const LARGEST_PAGE = 100;
 const all = ['playlists'] as const;
 const one = (id: string) => [...all, 'one', id] as const;
 
-export function usePlaylists() {
+/** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
+export function usePlaylists(asked: Pick<PlaylistQuery, 'q' | 'orderBy'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
-    queryKey: [...all, 'list'],
-    queryFn: ({ pageParam, signal }) => api.calls.playlists.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
+    queryKey: [...all, 'list', asked],
+    queryFn: ({ pageParam, signal }) =>
+      api.calls.playlists.list({ ...asked, limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
     refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }

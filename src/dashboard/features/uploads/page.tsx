@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconLink } from '@tabler/icons-react';
 import { useRef, useState } from 'react';
+import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
@@ -20,7 +21,8 @@ const LEAD = 'The videos and sounds that your streams loop. Add one from a link,
 
 export function UploadsPage() {
   useTitle('Uploads');
-  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads();
+  const search = useListSearch();
+  const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads(search.asked);
   const changed = useUploadsChanged();
   const files = useFiles();
   const send = useSend();
@@ -59,8 +61,10 @@ export function UploadsPage() {
           ))}
         </section>
       )}
+      {(uploads.length > 0 || search.isFiltered) && <ListFilter nouns="uploads" search={search} />}
       {isPending && <RowsLoading what="your uploads" />}
-      {data && uploads.length === 0 && (
+      {data && uploads.length === 0 && search.isFiltered && <NothingFound noun="upload" search={search} />}
+      {data && uploads.length === 0 && !search.isFiltered && (
         <p className={classes.none}>No uploads yet. New uploads appear here with their state.</p>
       )}
       <ul className={page.list}>

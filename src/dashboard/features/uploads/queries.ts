@@ -1,6 +1,6 @@
 /** Reads uploads for the pages. */
 import { keepPreviousData, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
-import type { Upload } from '../../../service/client/index.ts';
+import type { Upload, UploadQuery } from '../../../service/client/index.ts';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
@@ -11,14 +11,16 @@ const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;
 const all = ['uploads'] as const;
 
-/** Newest first. */
-export function useUploads() {
+/** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
+export function useUploads(asked: Pick<UploadQuery, 'q' | 'orderBy'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
-    queryKey: [...all, 'list'],
-    queryFn: ({ pageParam, signal }) => api.calls.uploads.list({ limit: PAGE_SIZE }, { signal }).page(pageParam),
+    queryKey: [...all, 'list', asked],
+    queryFn: ({ pageParam, signal }) =>
+      api.calls.uploads.list({ ...asked, limit: PAGE_SIZE }, { signal }).page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
     refetchInterval: unlessFollowed(REFRESH_MS),
   });
 }

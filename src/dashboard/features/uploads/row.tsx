@@ -4,6 +4,7 @@ import {
   IconCircleCheck,
   IconDownload,
   IconInfoCircle,
+  IconPencil,
   IconPlayerPlay,
   IconSettings,
   IconTrash,
@@ -12,11 +13,14 @@ import {
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Upload } from '../../../service/client/index.ts';
-import { useApi } from '../../api/context.tsx';
+import { useApi, useNow } from '../../api/context.tsx';
+import { formatAgo } from '../../lib/format.ts';
+import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
+import { RenameDialog } from '../../ui/renameDialog.tsx';
 import { Row } from '../../ui/row.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
@@ -95,9 +99,15 @@ function Doing({ name, progress, what }: { name: string; progress: number; what:
 export function UploadRow({ upload }: { upload: Upload }) {
   const { calls } = useApi();
   const changed = useUploadsChanged();
-  const [asking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<'rename' | 'delete'>();
+  const close = () => setAsked(undefined);
+  const done = () => {
+    close();
+    return changed();
+  };
+  const now = useNow(false);
   const [playing, setPlaying] = useState(false);
-  const { objectID, name, type, posterUrl, state, progress, warnings, waiting, error } = upload;
+  const { objectID, name, type, posterUrl, state, progress, warnings, waiting, error, createdAt } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
   const { doing } = getStateLook(state);
   const facts = listFacts(upload);
@@ -107,7 +117,9 @@ export function UploadRow({ upload }: { upload: Upload }) {
       data-state={state}
       name={name}
       picture={<Poster url={posterUrl} kind={type} name={name} />}
-      facts={facts.length > 0 && <p className={page.dim}>{facts.join(' · ')}</p>}
+      facts={
+        <p className={page.dim}>{[...facts, `added ${formatAgo(new Date(createdAt), new Date(now))}`].join(' · ')}</p>
+      }
       actions={
         <>
           <UploadTag state={state} />
@@ -118,11 +130,15 @@ export function UploadRow({ upload }: { upload: Upload }) {
               </ActionIcon>
             </Tooltip>
           )}
-          <Tooltip label="Delete">
-            <ActionIcon aria-label={`Delete ${name}`} onClick={() => setAsking(true)}>
-              <IconTrash size={18} stroke={1.7} aria-hidden />
-            </ActionIcon>
-          </Tooltip>
+          <ActMenu
+            isSmall
+            label={`More actions for ${name}`}
+            acts={[
+              { label: 'Rename…', icon: IconPencil, run: () => setAsked('rename') },
+              copyAct('Copy id', objectID),
+              { label: 'Delete upload…', icon: IconTrash, isDanger: true, run: () => setAsked('delete') },
+            ]}
+          />
         </>
       }
     >
@@ -132,17 +148,23 @@ export function UploadRow({ upload }: { upload: Upload }) {
       <Tracks upload={upload} />
       {error && <Failed error={error} retry={retry} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
-      {asking && (
+      {asked === 'rename' && (
+        <RenameDialog
+          noun="upload"
+          name={name}
+          rename={(next) => calls.uploads.update(objectID, { name: next })}
+          onClose={close}
+          onDone={done}
+        />
+      )}
+      {asked === 'delete' && (
         <DeleteDialog
           noun="upload"
           name={name}
           holders={(error) => <HolderList noun="upload" error={error} />}
           remove={() => calls.uploads.delete(objectID)}
-          onClose={() => setAsking(false)}
-          onDone={() => {
-            setAsking(false);
-            return changed();
-          }}
+          onClose={close}
+          onDone={done}
         >
           The file and all prepared media are deleted permanently.
         </DeleteDialog>
