@@ -21,6 +21,7 @@ import { ConnectionBanner } from './connectionBanner.tsx';
 import { useChanges } from './followChanges.ts';
 import { Navigation } from './navigation.tsx';
 import classes from './shell.module.css';
+import { Shortcuts } from './shortcuts.tsx';
 
 function Account() {
   const session = useSession();
@@ -35,6 +36,7 @@ function Account() {
       <span className={classes.email} title={me?.email} data-testid="user-email">
         {me?.email}
       </span>
+      <Shortcuts />
       <SchemeToggle />
       <Link to="/account" className={classes.toAccount} aria-label="Account">
         <IconUser size={19} stroke={1.7} aria-hidden />
