@@ -3,7 +3,6 @@ import {
   type Client,
   ConnectionError,
   createClient,
-  type Destination,
   type FeedNews,
   type List,
   type LiveStats,
@@ -46,7 +45,6 @@ export interface Picture {
 export interface Api {
   me(signal?: AbortSignal): Promise<User>;
   stream(id: string, signal?: AbortSignal): Promise<Stream>;
-  destinations(signal?: AbortSignal): Promise<Page<Destination>>;
   readiness(id: string, signal?: AbortSignal): Promise<Readiness>;
   liveStats(id: string, signal?: AbortSignal): Promise<LiveStats>;
   events(id: string, signal?: AbortSignal): Promise<Page<StreamEvent>>;
@@ -141,7 +139,6 @@ export function createApi(base: string, key: string | undefined, observer: Parti
   return {
     me: (signal) => watch(me({ signal })),
     stream: (id, signal) => watch(streams.get(id, { signal })),
-    destinations: (signal) => page(destinations.list({ limit: 100 }, { signal })),
     readiness: (id, signal) => ofCard(() => watch(streams.readiness(id, { signal })), signal),
     liveStats: (id, signal) => ofCard(() => watch(streams.liveStats(id, { signal })), signal),
     events: (id, signal) => page(streams.events(id, { limit: 20 }, { signal })),

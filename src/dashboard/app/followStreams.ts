@@ -8,6 +8,7 @@ import { type Change, problems } from '../../service/client/index.ts';
 import type { Api, Stream } from '../api/api.ts';
 import { belongsToOverview } from '../features/overview/selectStreams.ts';
 import { playsPlaylist } from '../features/playlists/playsPlaylist.ts';
+import type { StreamListFilter } from '../features/streams/listOrder.ts';
 import {
   addStream,
   hasStream,
@@ -27,7 +28,11 @@ interface ListRules {
   keeps: (stream: Stream, list: LoadedStreams, query: Query) => boolean;
 }
 
-const isFiltered = ({ queryKey }: Query): boolean => Object.keys(queryKey[2] ?? {}).length > 0;
+/** The page sorts the streams of a list itself, so an order is no filter. */
+function isFiltered({ queryKey }: Query): boolean {
+  const { q, status } = (queryKey[2] ?? {}) as StreamListFilter;
+  return q !== undefined || status !== undefined;
+}
 
 /** By the second part of the query's key. The data of each is `LoadedStreams`. */
 const LISTS: Partial<Record<string, ListRules>> = {

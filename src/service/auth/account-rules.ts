@@ -8,7 +8,7 @@ import { DISPLAY_NAME_PATTERN } from '../../core/lib/sentences.ts';
 import { isFresh, needsFreshSession } from './freshness.ts';
 import type { Guesses } from './guesses.ts';
 import { isCredential, PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
-import { findCommon, findWeakness } from './password.ts';
+import { findWeakness } from './password.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
@@ -37,17 +37,14 @@ function checkNames(fields: RequestFields): void {
     throw refuse('INVALID_NAME', 'Enter your first name.');
 }
 
-async function checkPassword(password: unknown, email: unknown): Promise<void> {
-  const text = String(password ?? '');
-  // Few requests set a password, so a server that starts need not read the list.
-  const { COMMON_PASSWORDS } = await import('./common-passwords.ts');
-  const weakness = findWeakness(text, typeof email === 'string' ? email : '') ?? findCommon(text, COMMON_PASSWORDS);
+function checkPassword(password: unknown, email: unknown): void {
+  const weakness = findWeakness(String(password ?? ''), typeof email === 'string' ? email : '');
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 
-async function checkNewPassword(password: unknown): Promise<void> {
+function checkNewPassword(password: unknown): void {
   if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a new password.');
-  await checkPassword(password, undefined);
+  checkPassword(password, undefined);
 }
 
 function checkKeep(keepAccess: unknown): void {
@@ -72,25 +69,25 @@ function checkCredential(response: unknown): void {
 }
 
 /** Checks of a request's fields before the library sees them, by path. */
-const CHECKS: Record<string, (fields: RequestFields) => void | Promise<void>> = {
-  '/sign-up/email': async (fields) => {
+const CHECKS: Record<string, (fields: RequestFields) => void> = {
+  '/sign-up/email': (fields) => {
     if (String(fields.email ?? '').length > MAX_ADDRESS)
       throw refuse('INVALID_EMAIL', 'The e-mail address is too long.');
     checkNames(fields);
-    await checkPassword(fields.password, fields.email);
+    checkPassword(fields.password, fields.email);
   },
   '/update-user': checkNames,
-  '/verify-email': async (fields) => {
+  '/verify-email': (fields) => {
     if (fields.password === undefined) return;
     checkNames(fields);
-    await checkPassword(fields.password, undefined);
+    checkPassword(fields.password, undefined);
   },
-  '/reset-password': async (fields) => {
-    await checkNewPassword(fields.newPassword);
+  '/reset-password': (fields) => {
+    checkNewPassword(fields.newPassword);
     checkKeep(fields.keepAccess);
   },
-  '/change-password': async (fields) => {
-    await checkNewPassword(fields.newPassword);
+  '/change-password': (fields) => {
+    checkNewPassword(fields.newPassword);
     checkKeep(fields.keepAccess);
   },
   '/passkey/verify-registration': (fields) => {
@@ -165,7 +162,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       const { path, request } = context;
       const fields = (context.body ?? {}) as RequestFields;
       checkWays({ ...(context.query as RequestFields | undefined), ...fields }, publicUrl);
-      await CHECKS[path]?.(fields);
+      CHECKS[path]?.(fields);
       if (path === '/sign-in/email') {
         const uncount = await deps.guesses?.admit(String(fields.email), context);
         if (uncount && request) counted.set(request, uncount);

@@ -16,7 +16,6 @@ import { meterMigrations } from './migrations/meter.ts';
 import { notifyMigrations } from './migrations/notify.ts';
 import { signUpMigrations } from './migrations/sign-ups.ts';
 import { topupMigrations } from './migrations/topups.ts';
-import { welcomeMigrations } from './migrations/welcome.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-idempotency': {
@@ -84,5 +83,4 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...cellMigrations,
   ...currencyMigrations,
   ...guessMigrations,
-  ...welcomeMigrations,
 };

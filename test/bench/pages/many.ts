@@ -123,10 +123,14 @@ function computeInp(durations: readonly number[]): number {
 const isList = (url: string): boolean => new URL(url).pathname === '/v1/streams';
 const isSearch = (url: string, words: string): boolean => isList(url) && new URL(url).searchParams.get('q') === words;
 
+/** The page reads this many by itself, and a page of the list at each request for more. */
+const READ_AT_ONCE = 1_000;
+const PAGE_SIZE = 100;
+
 /** Shows more and scrolls there until so many streams are loaded. */
 async function scroll(page: Page, shown: number): Promise<void> {
   const more = page.getByRole('button', { name: 'Show more' });
-  for (let loaded = 48; loaded < shown; loaded += 48) {
+  for (let loaded = READ_AT_ONCE; loaded < shown; loaded += PAGE_SIZE) {
     const isNext = (response: Response) => isList(response.url()) && response.url().includes('cursor=');
     const [answer] = await Promise.all([page.waitForResponse(isNext), more.click()]);
     await answer.finished();
@@ -179,7 +183,7 @@ export async function manyRows(browser: Browser, count: number, say: (text: stri
   context.setDefaultTimeout(90_000);
   const page = await context.newPage();
   await page.goto(`${url}/streams#key=${key}`);
-  await page.getByTestId('stream-card').first().waitFor();
+  await page.getByTestId('stream-row').first().waitFor();
   await observeInteractions(page);
   const changing = keepChanging(kube, ids);
   stack.defer(async () => void (await changing.stop().catch(() => undefined)));

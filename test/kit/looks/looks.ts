@@ -15,6 +15,21 @@ export interface Look extends Visit {
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
 
+const chooseInMenu = (name: string) => async (page: Page) => {
+  await press(/^More actions/)(page);
+  await press(name)(page);
+};
+
+async function tickInTable(page: Page): Promise<void> {
+  await press('Show a table')(page);
+  for (const place of [1, 2]) await page.getByRole('checkbox').nth(place).check();
+}
+
+async function deleteTicked(page: Page): Promise<void> {
+  await tickInTable(page);
+  await press('Delete 2')(page);
+}
+
 /** A page asks a second time before it gives up. */
 const failed = (page: Page) => page.getByRole('button', { name: 'Try again' }).waitFor();
 
@@ -84,6 +99,11 @@ const OF_STREAMS: Look[] = [
   { name: 'overview', path: '/' },
   { name: 'overview-empty', path: '/', answers: EMPTY },
   { name: 'streams', path: '/streams' },
+  { name: 'streams-table', path: '/streams', act: tickInTable },
+  { name: 'streams-delete', path: '/streams', act: deleteTicked },
+  { name: 'stream-duplicate', path: '/streams', act: chooseInMenu('Duplicate…') },
+  { name: 'find', path: '/streams', act: press('Find') },
+  { name: 'shortcuts', path: '/streams', act: (page) => page.keyboard.press('?') },
   { name: 'streams-empty', path: '/streams', answers: EMPTY },
   { name: 'streams-loading', path: '/streams', answers: { listStreams: later } },
   { name: 'streams-away', path: '/streams', answers: { listStreams: away }, act: failed },
@@ -122,7 +142,9 @@ const OF_MEDIA: Look[] = [
   { name: 'uploads-empty', path: '/uploads', answers: EMPTY },
   { name: 'uploads-away', path: '/uploads', answers: { listUploads: away }, act: failed },
   { name: 'upload-link', path: '/uploads?form=link' },
-  { name: 'upload-delete', path: '/uploads', act: press(/^Delete /) },
+  { name: 'upload-delete', path: '/uploads', act: chooseInMenu('Delete upload…') },
+  { name: 'upload-rename', path: '/uploads', act: chooseInMenu('Rename…') },
+  { name: 'uploads-not-found', path: '/uploads?q=nothing+is+called+this', answers: { listUploads: [] } },
   { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
   { name: 'playlists', path: '/playlists' },
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },

@@ -228,6 +228,42 @@ const OF_STREAMS: Record<string, Form> = {
   },
 };
 
+/** Names of things that are there, given from the menu of their rows. */
+const OF_ROWS: Record<string, Form> = {
+  'a copy of a stream': {
+    file: 'features/streams/duplicateForm.tsx',
+    path: () => '/streams',
+    form: dialog,
+    submit: 'Duplicate',
+    sends: 'POST /v1/streams',
+    keyed: true,
+    open: async (page, { stream }) => {
+      const card = page.locator(`[data-stream-id="${stream}"]`);
+      await card.getByRole('button', { name: /^More actions/ }).click();
+      await press('Duplicate…')(page);
+      await dialog(page).getByRole('checkbox').first().check();
+    },
+    fields: () => [name('Name')],
+    count: ({ streams }) => countRows(streams.list({ limit: 100 })),
+  },
+  'another name': {
+    file: 'ui/renameDialog.tsx',
+    path: () => '/destinations',
+    form: dialog,
+    submit: 'Rename',
+    sends: 'PATCH /v1/destinations/',
+    open: async (page) => {
+      await page
+        .getByRole('button', { name: /^More actions/ })
+        .first()
+        .click();
+      await press('Rename…')(page);
+    },
+    // Others have given that one its name.
+    fields: () => [name('New name', { right: `${NASTY} 2` })],
+  },
+};
+
 const AMOUNTS = ['-5', '0', '1e9', '0.001', '\u0663'];
 const ASSET = {
   asset: 'ETH',
@@ -279,6 +315,7 @@ const OF_MONEY: Record<string, Form> = {
       ...['Company or person', 'Street and number', 'Address, continued'].map((label) => optional(label, inAddress)),
       ...['Postal code', 'Tax number'].map((label) => optional(label, { right: SMALL, ...inAddress })),
       ...['City', 'State or province'].map((label) => optional(label, inAddress)),
+      { label: 'Country (two letters)', right: 'de', wrong: [LONG, CONTROL, NASTY, 'Germany', 'D'], ...inAddress },
     ],
   },
 };
@@ -455,11 +492,42 @@ export const OPEN_FORMS: Record<string, Form> = {
   },
 };
 
-export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_MONEY, ...OF_PEOPLE };
+export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_ROWS, ...OF_MONEY, ...OF_PEOPLE };
 
-/** Search fields: any text is valid there. */
-export const SEARCHES = [
+/** A search field: any text is valid there. */
+interface SearchField {
+  file: string;
+  label: string;
+  /** The label in the source, with … for a placeholder, where it differs. */
+  source?: string;
+  path: string;
+  /** The key that shows it. */
+  press?: string;
+  /** Characters that it takes. */
+  most: number;
+}
+
+/** The search of a list of things, which a list has that is not empty. */
+const inList = (nouns: string): SearchField => ({
+  file: 'ui/listFilter.tsx',
+  label: `Find ${nouns} by name`,
+  source: 'Find … by name',
+  path: `/${nouns}`,
+  most: 200,
+});
+
+export const SEARCHES: readonly SearchField[] = [
   { file: 'features/streams/listPage.tsx', label: 'Find streams by name', path: '/streams', most: 200 },
+  inList('uploads'),
+  inList('playlists'),
+  inList('destinations'),
+  {
+    file: 'app/palette.tsx',
+    label: 'Find a stream, an upload, a playlist or a page',
+    path: '/account',
+    press: 'Control+k',
+    most: 200,
+  },
   { file: 'features/playlists/picker.tsx', label: 'Search your uploads', path: '/playlists?form=new', most: 10_000 },
-] as const;
+];
 export const WORDS = [...EMPTY, LONG, CONTROL, NASTY, 'true', '123', '"a"', '%', '\\'];

@@ -95,17 +95,9 @@ export const authApi = {
 
   sendVerification: (email: string) => ask('POST', '/send-verification-email', { email }),
 
-  /**
-   * Confirms an address, and returns it. `chosen`, in a browser that has not signed up: without it that is refused with
-   * `PASSWORD_REQUIRED`. The browser that has signed up is signed in.
-   */
-  async verify(
-    token: string,
-    chosen?: { password: string; firstName: string; lastName?: string },
-  ): Promise<string | undefined> {
-    const { email } = await ask('POST', '/verify-email', { token, ...chosen });
-    return typeof email === 'string' ? email : undefined;
-  },
+  /** `chosen`, in a browser that has not signed up: without it that is refused with `PASSWORD_REQUIRED`. */
+  verify: (token: string, chosen?: { password: string; firstName: string; lastName?: string }) =>
+    ask('POST', '/verify-email', { token, ...chosen }),
 
   requestReset: (email: string) => ask('POST', '/request-password-reset', { email }),
 

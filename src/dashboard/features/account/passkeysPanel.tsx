@@ -10,12 +10,12 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
-import { findPasskeySite } from './addresses.ts';
+import { hasPasskeys } from './addresses.ts';
 import { authApi, type Passkey } from './authApi.ts';
 import { explainAuthError } from './authErrors.ts';
 import { nameBrowser } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
-import { keys, useOptions, usePasskeys } from './queries.ts';
+import { keys, usePasskeys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 const MAX_NAME = 64;
@@ -114,24 +114,10 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
   );
 }
 
-function NoPasskeys({ site }: { site: ReturnType<typeof findPasskeySite> }) {
-  if (site instanceof URL)
-    return (
-      <p className={classes.dim}>
-        Passkeys work at <a href={site.href}>{site.host}</a>. This page is at {location.host}.
-      </p>
-    );
-  return (
-    <p className={classes.dim}>
-      Passkeys need a host name and a browser that supports them. This page is at {location.hostname}.
-    </p>
-  );
-}
-
 export function PasskeysPanel() {
   const { data, error } = usePasskeys();
   const [adding, setAdding] = useState(false);
-  const site = findPasskeySite(location, useOptions()?.publicUrl);
+  const canAdd = hasPasskeys(location.hostname) && 'PublicKeyCredential' in window;
   return (
     <AccountPanel
       title="Passkeys"
@@ -143,14 +129,16 @@ export function PasskeysPanel() {
           <PasskeyLine key={passkey.id} passkey={passkey} />
         ))}
       </ul>
-      {site === 'here' && 'PublicKeyCredential' in window ? (
+      {canAdd ? (
         <div>
           <Button variant="default" onClick={() => setAdding(true)}>
             Add a passkey…
           </Button>
         </div>
       ) : (
-        <NoPasskeys site={site} />
+        <p className={classes.dim}>
+          Passkeys need a host name and a browser that supports them. This page is at {location.hostname}.
+        </p>
       )}
       {adding && (
         <NameDialog

@@ -18,7 +18,6 @@ import { Frame } from './frame.tsx';
 import { keepPendingRequest } from './pendingRequest.ts';
 import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
-import { Support } from './support.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
 interface NewPerson {
@@ -74,11 +73,7 @@ export function SignUpPage() {
     return (
       <Frame
         title="Sign-up is closed"
-        lead={
-          <>
-            New accounts are not open to everyone here. Ask <Support /> for one.
-          </>
-        }
+        lead="New accounts are not open to everyone here. Ask the operators of this loopstream for one."
         below={toSignIn}
       />
     );

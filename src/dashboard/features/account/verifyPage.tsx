@@ -35,16 +35,15 @@ function useVerify(token: string) {
   const [asked] = useState(findPendingRequest);
   const once = useAuthAction(
     async (chosen: Chosen | undefined) => {
-      const email = await authApi.verify(token, chosen);
-      return { email, person: await authApi.session() };
+      await authApi.verify(token, chosen);
+      return authApi.session();
     },
-    ({ email, person }) => {
+    (person) => {
       if (person) session.knowPerson(person);
       else session.signOut('Your address is confirmed. Sign in with your password.');
       if (asked !== undefined) return undefined;
       // The address holds the token, and is not to be gone back to.
-      if (person) return navigate({ to: '/', replace: true });
-      return navigate({ to: '/sign-in', replace: true, ...(email && { state: { mail: { email, why: 'verify' } } }) });
+      return navigate({ to: person ? '/' : '/sign-in', replace: true });
     },
   );
   return { ...once, asked };
@@ -92,7 +91,7 @@ function Confirm({ token }: { token: string }) {
   return (
     <Frame
       title="Confirm your address"
-      lead="In the browser in which you signed up, this also signs you in."
+      lead="Confirm in the browser in which you signed up. Then you can sign in."
       below={back}
     >
       <Problem>

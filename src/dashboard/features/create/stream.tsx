@@ -7,7 +7,6 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from '../streams/choiceFields.tsx';
 import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
 import { notifyRefused } from '../streams/queries.ts';
@@ -73,7 +72,6 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
       <div className={classes.pair}>
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
-      <PriceLine {...form.values} />
       {(problem || elsewhere) && (
         <p className={forms.problem} role="alert">
           {problem ?? elsewhere}

@@ -9,7 +9,7 @@ import { PhaseBadge } from '../streams/badge.tsx';
 import { destinationLine } from '../streams/card.tsx';
 import { getPhaseLook } from '../streams/phase.ts';
 import { useDestinationNames, useLiveStats, useShownPhase } from '../streams/queries.ts';
-import { Uptime } from '../streams/uptime.tsx';
+import { OnAirUntil, Uptime } from '../streams/uptime.tsx';
 import classes from './overview.module.css';
 
 /** More than fit a screen are in the list of streams. */
@@ -36,6 +36,7 @@ function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<strin
         </h3>
         <p className={classes.airNumbers}>
           {stream.liveSince && <Uptime since={stream.liveSince} />}
+          <OnAirUntil end={stream.nextEndAt} />
           {stats?.live && (
             <span>
               {formatBitrate(stats.bitrateKbps)} · {formatFps(stats.fps)} fps

@@ -1,19 +1,21 @@
 /** The acts on a stream besides starting and stopping it. */
-import { Button, Popover } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
-import { IconDots, IconPencil, IconPlayerSkipForward, IconTrash } from '@tabler/icons-react';
+import { IconPencil, IconPlayerSkipForward } from '@tabler/icons-react';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
+import { ActMenu } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
-import classes from './actions.module.css';
+import { DuplicateForm } from './duplicateForm.tsx';
 import { isRunning } from './phase.ts';
+import { useStreamActs } from './rowActs.tsx';
 
 /** Taking it off air comes first, which takes as long as the streamer needs to say goodbye. */
-const DELETE_MS = 40_000;
+export const DELETE_MS = 40_000;
 
 function SkipButton({ stream }: { stream: Stream }) {
   const { streams } = useApi().calls;
@@ -73,37 +75,21 @@ interface MoreActionsProps {
 }
 
 export function MoreActions({ stream, phase, onEdit }: MoreActionsProps) {
-  const [open, setOpen] = useState(false);
-  const [deleting, setDeleting] = useState(false);
-  const choose = (act: () => void) => () => {
-    setOpen(false);
-    act();
-  };
+  const [asked, setAsked] = useState<'delete' | 'duplicate'>();
+  const acts = useStreamActs(stream, {
+    ask: () => setAsked('delete'),
+    duplicate: () => setAsked('duplicate'),
+  });
+  const close = () => setAsked(undefined);
   return (
     <>
       {(phase === 'live' || phase === 'reconnecting') && <SkipButton stream={stream} />}
       <Button variant="default" leftSection={<IconPencil size={16} aria-hidden />} onClick={onEdit}>
         Edit
       </Button>
-      <Popover opened={open} onChange={setOpen} position="bottom-end" trapFocus returnFocus>
-        <Popover.Target>
-          <Button
-            variant="default"
-            px={10}
-            aria-label="More actions"
-            aria-expanded={open}
-            onClick={() => setOpen((before) => !before)}
-          >
-            <IconDots size={18} aria-hidden />
-          </Button>
-        </Popover.Target>
-        <Popover.Dropdown className={classes.menu ?? ''} aria-label="More actions">
-          <button type="button" className={classes.danger} onClick={choose(() => setDeleting(true))}>
-            <IconTrash size={17} aria-hidden /> Delete stream…
-          </button>
-        </Popover.Dropdown>
-      </Popover>
-      {deleting && <DeleteStream stream={stream} onClose={() => setDeleting(false)} />}
+      <ActMenu label="More actions" acts={acts} />
+      {asked === 'delete' && <DeleteStream stream={stream} onClose={close} />}
+      {asked === 'duplicate' && <DuplicateForm stream={stream} onClose={close} />}
     </>
   );
 }

@@ -12,6 +12,7 @@ import {
   IconRocket,
   type TablerIcon,
 } from '@tabler/icons-react';
+import type { ComponentProps } from 'react';
 import classes from '../../ui/tag.module.css';
 import { getPhaseLook, type PhaseIcon } from './phase.ts';
 
@@ -28,26 +29,37 @@ const ICONS: Record<PhaseIcon, TablerIcon> = {
   alert: IconAlertTriangle,
 };
 
-/** The state in a word, with its icon and colour; a tooltip has its meaning. */
-export function PhaseBadge({ phase, large = false }: { phase: string; large?: boolean }) {
+interface PhaseProps {
+  phase: string;
+  large?: boolean;
+}
+
+/** The state in a word, with its icon and colour. */
+export function PhaseMark({ phase, large = false, className = '', ...others }: PhaseProps & ComponentProps<'span'>) {
   const look = getPhaseLook(phase);
   const Icon = ICONS[look.icon];
   return (
-    <Tooltip label={look.meaning}>
-      <span
-        className={classes.badge}
-        data-tone={look.tone}
-        data-large={large || undefined}
-        data-phase={phase}
-        data-testid="stream-status"
-      >
-        {look.tone === 'live' ? (
-          <span className={classes.dot} aria-hidden />
-        ) : (
-          <Icon size={large ? 16 : 14} stroke={2} aria-hidden />
-        )}
-        {look.word}
-      </span>
-    </Tooltip>
+    <span
+      className={`${classes.badge} ${className}`.trim()}
+      data-tone={look.tone}
+      data-large={large || undefined}
+      data-phase={phase}
+      data-testid="stream-status"
+      {...others}
+    >
+      {look.tone === 'live' ? (
+        <span className={classes.dot} aria-hidden />
+      ) : (
+        <Icon size={large ? 16 : 14} stroke={2} aria-hidden />
+      )}
+      {look.word}
+    </span>
   );
 }
+
+/** The same, with a tooltip that has its meaning. */
+export const PhaseBadge = (props: PhaseProps) => (
+  <Tooltip label={getPhaseLook(props.phase).meaning}>
+    <PhaseMark {...props} />
+  </Tooltip>
+);

@@ -4,15 +4,16 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile } from '../../lib/format.ts';
+import { ActMenu } from '../../ui/actMenu.tsx';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import cover from '../../ui/cover.module.css';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
-import { WAITS_FOR_CREDIT, withoutCredit } from './credit.ts';
 import { restingLine } from './offAir.ts';
 import { getPhaseLook, isRunning } from './phase.ts';
 import { useReadiness, useShownPhase } from './queries.ts';
+import { type RowCalls, useStreamActs } from './rowActs.tsx';
 import { StartStopButtons } from './startStop.tsx';
 import { OnAirUntil, Uptime } from './uptime.tsx';
 
@@ -34,12 +35,10 @@ const Ready = () => (
   </p>
 );
 
-const UNPAID = { message: WAITS_FOR_CREDIT, fix: '' };
-
 function Obstacle({ id }: { id: string }) {
   const { data } = useReadiness(id);
   if (data?.ready) return <Ready />;
-  const issue = data && (withoutCredit(data.issues)[0] ?? (data.issues[0] && UNPAID));
+  const issue = data?.issues[0];
   if (!issue) return <p className={classes.readiness}>Checking…</p>;
   return (
     <p className={classes.readiness} data-tone="attention" title={issue.fix}>
@@ -91,11 +90,13 @@ function Headline({ stream, phase }: { stream: Stream; phase: string }) {
 interface StreamCardProps {
   stream: Stream;
   destinations: ReadonlyMap<string, string>;
+  calls: RowCalls;
 }
 
 /** Memoized: a page of thousands changes one of them at a time. */
-export const StreamCard = memo(function StreamCard({ stream, destinations }: StreamCardProps) {
+export const StreamCard = memo(function StreamCard({ stream, destinations, calls }: StreamCardProps) {
   const phase = useShownPhase(stream);
+  const acts = useStreamActs(stream, calls);
   const { tone, word } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
@@ -123,6 +124,7 @@ export const StreamCard = memo(function StreamCard({ stream, destinations }: Str
         <ReadinessLine stream={stream} phase={phase} />
         <div className={classes.actions}>
           <StartStopButtons stream={stream} phase={phase} />
+          <ActMenu isSmall label={`More actions for ${stream.name}`} acts={acts} />
         </div>
       </div>
     </article>

@@ -1,6 +1,7 @@
 /** Reads what a stream can be made of: the account's uploads, playlists and destinations. */
 import { useQuery } from '@tanstack/react-query';
 import type { Destination, List, PlaylistSummary, Upload } from '../../../service/client/index.ts';
+import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 
@@ -28,8 +29,13 @@ export interface StreamChoices {
   error: unknown;
 }
 
+/** The newest destinations; the names of all others are not known. */
+export const readDestinations = ({ calls }: Api, signal: AbortSignal): Promise<Destination[]> =>
+  newest(calls.destinations.list({ limit: PAGE_SIZE }, { signal }));
+
 export function useChoices(): StreamChoices {
-  const { uploads, playlists, destinations } = useApi().calls;
+  const api = useApi();
+  const { uploads, playlists } = api.calls;
   const refetchInterval = unlessFollowed(REFRESH_MS);
   const limit = PAGE_SIZE;
   const ofUploads = useQuery({
@@ -44,7 +50,7 @@ export function useChoices(): StreamChoices {
   });
   const ofDestinations = useQuery({
     queryKey: ['destinations', 'choices'],
-    queryFn: ({ signal }) => newest(destinations.list({ limit }, { signal })),
+    queryFn: ({ signal }) => readDestinations(api, signal),
     refetchInterval,
   });
   return {

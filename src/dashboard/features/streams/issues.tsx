@@ -32,15 +32,13 @@ export function IssueLines({ issues, named = false }: IssueLinesProps) {
 type Mend = NonNullable<ChecklistItem['mend']>;
 const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
 
-const describeUnpaid = (label: string): string => (label === 'Credit' ? ' missing' : ' waits for credit');
-
 /** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */
 export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
   return (
     <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
-      {buildChecks(readiness).map(({ label, issues, isUnpaid = false, mend }) => (
-        <li key={label} data-fine={(issues.length === 0 && !isUnpaid) || undefined}>
-          {issues.length === 0 && !isUnpaid ? (
+      {buildChecks(readiness).map(({ label, issues, mend }) => (
+        <li key={label} data-fine={issues.length === 0 || undefined}>
+          {issues.length === 0 ? (
             <IconCircleCheck size={18} stroke={1.8} aria-hidden />
           ) : (
             <IconCircleX size={18} stroke={1.8} aria-hidden />
@@ -48,9 +46,7 @@ export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend:
           <div>
             <p>
               <strong>{label}</strong>
-              {issues.length === 0 && (
-                <span className={classes.state}>{isUnpaid ? describeUnpaid(label) : ' ready'}</span>
-              )}
+              {issues.length === 0 && <span className={classes.state}> ready</span>}
             </p>
             {issues.map(({ code, message, fix }) => (
               <div key={`${code} ${message}`}>

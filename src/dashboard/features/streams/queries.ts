@@ -9,13 +9,16 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { createElement, useEffect, useState } from 'react';
-import { ProblemError, type StreamQuery } from '../../../service/client/index.ts';
+import { createElement, useEffect, useMemo, useState } from 'react';
+import { type Destination, ProblemError, type StreamQuery } from '../../../service/client/index.ts';
 import type { Page, Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { problemText } from '../../api/problem.ts';
+import { readDestinations } from './choices.ts';
 import { IssueLines } from './issues.tsx';
+import type { StreamListFilter } from './listOrder.ts';
+import type { LoadedStreams } from './loadedStreams.ts';
 import { INTENT_MS, isRunning, type PowerIntent, shownPhase } from './phase.ts';
 
 /** Polling intervals while the feed of changes is down. */
@@ -26,7 +29,9 @@ const READINESS_MS = 5000;
 const DESTINATIONS_MS = 30_000;
 /** Live numbers cause no events of change: they are polled while they are shown. */
 const STATS_MS = 2000;
-const PAGE_SIZE = 48;
+const PAGE_SIZE = 100;
+/** Pages of a list that are read as a whole: 1,000 streams are counted, sorted and ticked as a whole. More come when asked for. */
+const WHOLE_PAGES = 10;
 
 const keys = {
   streams: ['streams'] as const,
@@ -37,13 +42,12 @@ const keys = {
   events: (id: string) => ['events', id] as const,
   schedule: (id: string) => ['schedule', id] as const,
   intents: ['intents'] as const,
-  destinations: ['destinations', 'names'] as const,
+  // Of choices.ts, which reads the same.
+  destinations: ['destinations', 'choices'] as const,
 };
 
-export type StreamListFilter = Pick<StreamQuery, 'status' | 'q'>;
-
-/** Newest first. The streams found for another filter are shown until the answer comes. */
-export function useStreams(filter: StreamListFilter = {}) {
+/** The streams found for another filter are shown until the answer comes. */
+function useStreams(filter: StreamListFilter) {
   const { streams } = useApi().calls;
   return useInfiniteQuery({
     queryKey: [...keys.list, filter],
@@ -54,6 +58,28 @@ export function useStreams(filter: StreamListFilter = {}) {
     // Each page is a request.
     refetchInterval: ({ state }) => unlessFollowed(LIST_MS * Math.max(1, state.data?.pages.length ?? 0))(),
   });
+}
+
+/**
+ * All streams that match, page after page, up to a bound. An account that has more (`isCut`) gets them in the server's order; of others, the
+ * page has all, so that another order is no other request.
+ */
+export function useAllStreams(filter: Omit<StreamListFilter, 'orderBy'>, orderBy: NonNullable<StreamQuery['orderBy']>) {
+  const isWhole = ({ data }: { data: LoadedStreams | undefined }) => (data?.pages.length ?? 0) >= WHOLE_PAGES;
+  const first = useStreams({ ...filter, orderBy: 'onAir' });
+  const isLong = !first.isPlaceholderData && first.hasNextPage && isWhole(first);
+  const list = useStreams({ ...filter, orderBy: isLong ? orderBy : 'onAir' });
+  const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = list;
+  const isCut = hasNextPage && isWhole(list);
+  useEffect(() => {
+    if (hasNextPage && !isCut && !isFetching && !isPlaceholderData && !isError) void fetchNextPage();
+  }, [hasNextPage, isCut, isFetching, isPlaceholderData, isError, fetchNextPage]);
+  // A stream that moves between two answers is in both.
+  const streams = useMemo(
+    () => [...new Map((data?.pages ?? []).flatMap((page) => page.data.map((stream) => [stream.id, stream]))).values()],
+    [data],
+  );
+  return { ...list, streams, isCut };
 }
 
 /** One stream; the copy in a list is shown until the answer comes. */
@@ -73,14 +99,16 @@ export function useStream(id: string) {
 }
 
 const NO_NAMES: ReadonlyMap<string, string> = new Map();
+/** The same function for each render, so that the names are the same map until they change. */
+const toNames = (destinations: readonly Destination[]) => new Map(destinations.map(({ id, name }) => [id, name]));
 
 /** Names of the account's destinations by id; empty until they are known. */
 export function useDestinationNames(): ReadonlyMap<string, string> {
   const api = useApi();
   const { data } = useQuery({
     queryKey: keys.destinations,
-    queryFn: ({ signal }) => api.destinations(signal),
-    select: (page) => new Map(page.data.map((d) => [d.id, d.name])),
+    queryFn: ({ signal }) => readDestinations(api, signal),
+    select: toNames,
     refetchInterval: unlessFollowed(DESTINATIONS_MS),
   });
   return data ?? NO_NAMES;
@@ -134,6 +162,15 @@ const NO_INTENTS: PowerIntents = {};
 const setIntent = (queries: QueryClient, id: string, intent: PowerIntent | undefined): void =>
   void queries.setQueryData<PowerIntents>(keys.intents, (intents = NO_INTENTS) => ({ ...intents, [id]: intent }));
 
+/** Shows a wish for a stream at once, and takes it back. */
+export function useIntents() {
+  const queries = useQueryClient();
+  return {
+    set: (id: string, want: PowerIntent['want']) => setIntent(queries, id, { want, at: Date.now() }),
+    clear: (id: string) => setIntent(queries, id, undefined),
+  };
+}
+
 /** The state to show for a stream: a wish shows at once, and gives way to the system's answer. */
 export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
   const { data: intent } = useQuery({
@@ -166,30 +203,42 @@ export function notifyRefused(name: string, want: PowerIntent['want'], error: un
   });
 }
 
-/** Start and stop. The wish shows at once; an error takes it back and says why. */
-export function usePower(stream: Pick<Stream, 'id' | 'name'>) {
+type Powered = Pick<Stream, 'id' | 'name'>;
+
+/** Start and stop of any stream. The wish shows at once; an error takes it back and says why. */
+export function usePowers() {
   const api = useApi();
   const queries = useQueryClient();
-  const { id, name } = stream;
   return useMutation({
-    mutationFn: (want: PowerIntent['want']) => (want === 'start' ? api.start(id) : api.stop(id)),
-    onMutate: async (want) => {
+    mutationFn: ({ stream: { id }, want }: { stream: Powered; want: PowerIntent['want'] }) =>
+      want === 'start' ? api.start(id) : api.stop(id),
+    onMutate: async ({ stream: { id, name }, want }) => {
       notifications.hide(`${want}-${name}`);
       setIntent(queries, id, { want, at: Date.now() });
       await queries.cancelQueries({ queryKey: keys.stream(id) });
     },
-    onSuccess: (after) => {
+    onSuccess: (after, { stream: { id } }) => {
       if (after.id === id) queries.setQueryData(keys.stream(id), after);
     },
-    onError: (error, want) => {
+    onError: (error, { stream: { id, name }, want }) => {
       setIntent(queries, id, undefined);
       notifyRefused(name, want, error);
     },
-    onSettled: () =>
+    onSettled: (_after, _error, { stream: { id } }) =>
       Promise.all(
         [keys.stream(id), keys.streams, keys.readiness(id), keys.events(id)].map((queryKey) =>
           queries.invalidateQueries({ queryKey }),
         ),
       ),
   });
+}
+
+/** The same of one stream. */
+export function usePower(stream: Powered) {
+  const { mutate, isPending, variables } = usePowers();
+  return {
+    isPending,
+    want: variables?.want,
+    mutate: (want: PowerIntent['want']) => mutate({ stream, want }),
+  };
 }

@@ -23,7 +23,7 @@ function StopButton({ name, running, power }: { name: string; running: boolean; 
           variant="default"
           leftSection={<IconPlayerStopFilled size={15} aria-hidden />}
           aria-label={`Stop ${name}`}
-          loading={power.isPending && power.variables === 'stop'}
+          loading={power.isPending && power.want === 'stop'}
           onClick={() => (running ? setAsking((open) => !open) : stop())}
           data-testid="stream-stop"
         >
@@ -54,7 +54,7 @@ function StartButton({ name, idle, power }: { name: string; idle: boolean; power
     <Button
       leftSection={<IconPlayerPlayFilled size={15} aria-hidden />}
       aria-label={`Start ${name}`}
-      loading={power.isPending && power.variables === 'start'}
+      loading={power.isPending && power.want === 'start'}
       disabled={idle}
       onClick={() => power.mutate('start')}
       data-testid="stream-start"

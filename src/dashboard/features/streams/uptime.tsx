@@ -13,13 +13,13 @@ export function Uptime({ since }: { since: string | null | undefined }) {
   );
 }
 
-/** When the schedule takes a stream off air; nothing where it does not. */
-export function OnAirUntil({ end }: { end: string | null }) {
+/** When the schedule takes a stream off air; nothing where it does not. `isShort`: it stands below `On air`. */
+export function OnAirUntil({ end, isShort = false }: { end: string | null; isShort?: boolean }) {
   const until = formatUntil(end, useNow(false));
   if (end === null || until === undefined) return null;
   return (
     <time dateTime={end} data-testid="on-air-until">
-      on air until {until}
+      {isShort ? 'until' : 'on air until'} {until}
     </time>
   );
 }

@@ -1,64 +1,30 @@
-/** Follows the filter of the list of streams: in the field, in the search, and in the address. */
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useEffect, useRef, useState } from 'react';
+import { useCallback } from 'react';
 import type { Phase } from '../../../core/resources/stream/spec.ts';
-import { parseSearch, type StreamSearch } from './filter.ts';
+import { useSearchText } from '../../ui/useSearchText.ts';
+import type { StreamSearch } from './filter.ts';
+import { STANDARD_SORT, type StreamSort } from './listOrder.ts';
 
-/** Between two searches while somebody types. Most people type slower than that, so each key is searched for at once. */
-const SEARCH_MS = 100;
-/** Typing is over when nothing was typed for this long; then the address changes. */
-const TYPED_MS = 250;
-
-/** The value, which changes at most once in `ms`: at once after a pause. */
-function useThrottled<T>(value: T, ms: number): T {
-  const [shown, setShown] = useState(value);
-  const changedAt = useRef(Number.NEGATIVE_INFINITY);
-  useEffect(() => {
-    if (value === shown) return;
-    const change = () => {
-      changedAt.current = performance.now();
-      setShown(value);
-    };
-    const wait = changedAt.current + ms - performance.now();
-    if (wait <= 0) return change();
-    const timer = setTimeout(change, wait);
-    return () => clearTimeout(timer);
-  }, [value, shown, ms]);
-  return shown;
-}
-
-/** The filter stands in the address, so that it can be kept, sent, and gone back to. */
+/** Follows the filter and the order of the list of streams, which stand in the address. */
 export function useFilter() {
-  const { q = '', status } = useSearch({ from: '/streams' });
+  const text = useSearchText();
+  const { status, sort = STANDARD_SORT } = useSearch({ from: '/streams' });
   const navigate = useNavigate({ from: '/streams' });
-  const [typed, setTyped] = useState(q);
-  const wanted = parseSearch({ q: typed }).q ?? '';
-  const sought = useThrottled(wanted, SEARCH_MS);
-  /** Our own words on their way to the address. They come back a moment later, when more may have been typed. */
-  const written = useRef<string[]>([]);
-  const lastQuery = useRef(q);
-  useEffect(() => {
-    if (q === lastQuery.current) return;
-    lastQuery.current = q;
-    const ours = written.current.indexOf(q);
-    if (ours < 0) return setTyped(q);
-    written.current = written.current.slice(ours + 1);
-  }, [q]);
-  useEffect(() => {
-    if (wanted === q) return;
-    const timer = setTimeout(() => {
-      written.current.push(wanted);
-      void navigate({ search: (before: StreamSearch) => ({ ...before, q: wanted || undefined }), replace: true });
-    }, TYPED_MS);
-    return () => clearTimeout(timer);
-  }, [wanted, q, navigate]);
   const setStatus = (next: string) =>
     void navigate({
       search: (before: StreamSearch) => ({ ...before, status: (next || undefined) as Phase | undefined }),
     });
+  const setSort = useCallback(
+    (next: StreamSort) =>
+      void navigate({
+        search: (before: StreamSearch) => ({ ...before, sort: next === STANDARD_SORT ? undefined : next }),
+        resetScroll: false,
+      }),
+    [navigate],
+  );
   const clear = () => {
-    setTyped('');
-    void navigate({ search: {} });
+    text.setTyped('');
+    void navigate({ search: ({ sort: kept }: StreamSearch) => ({ sort: kept }) });
   };
-  return { wanted, sought, status, typed, setTyped, setStatus, clear };
+  return { ...text, status, sort, setStatus, setSort, clear };
 }

@@ -55,7 +55,7 @@ const named = new Set([
   ...Object.values({ ...FORMS, ...OPEN_FORMS }).flatMap(({ file, fields }) =>
     fields(made).map((field) => `${field.file ?? file}: ${field.source ?? field.label}`),
   ),
-  ...SEARCHES.map(({ file, label }) => `${file}: ${label}`),
+  ...SEARCHES.map(({ file, label, source = label }) => `${file}: ${source}`),
 ]);
 const files = globSync('**/*.tsx', { cwd: ROOT }).filter((file) => file !== SHARED);
 const there = new Set(files.flatMap(fieldsIn));

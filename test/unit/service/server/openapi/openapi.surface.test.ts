@@ -146,7 +146,6 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   deletePlaylist: { rest: 'DELETE /playlists/{id}', scope: 'destructive', graphql: 'deletePlaylist' },
 
   getBilling: { rest: 'GET /billing', scope: 'billing', graphql: 'billing' },
-  getPrices: { rest: 'GET /billing/prices', scope: 'read', graphql: 'prices' },
   getUsage: {
     rest: 'GET /billing/usage',
     scope: 'billing',
