@@ -35,7 +35,7 @@ const failed = (page: Page) => page.getByRole('button', { name: 'Try again' }).w
 
 const CONSENT = new URLSearchParams({
   ...{ client_id: 'kWcQy3TzVbNfRpLs', redirect_uri: 'http://127.0.0.1:4567/callback', sig: 'none' },
-  scope: 'service:read service:write service:manage offline_access',
+  scope: 'service:read service:write offline_access',
 });
 
 const refuse = (page: Page, url: string, status: number, code: string, detail: string) =>

@@ -28,7 +28,7 @@ const AUTH: Record<string, unknown> = {
   '/get-session': { user: exampleUser },
   '/passkey/list-user-passkeys': [
     { id: '01234567-89ab-4def-8123-456789abcdef', name: 'Laptop', createdAt: '2027-01-30T18:00:00.000Z' },
-    { id: '11234567-89ab-4def-8123-456789abcdef', name: 'Phone 📱', createdAt: '2027-01-11T18:00:00.000Z' },
+    { id: '11234567-89ab-4def-8123-456789abcdef', name: 'Phone', createdAt: '2027-01-11T18:00:00.000Z' },
   ],
   '/oauth2/public-client': { client_name: 'Scheduler', client_uri: 'https://scheduler.example.com' },
 };
@@ -80,7 +80,7 @@ async function fulfill(route: Route, { answers = {}, isOpen = false }: Visit): P
 }
 
 /** Resolves when the page has not changed for a moment. */
-export async function waitUntilDrawn(page: Page): Promise<void> {
+async function waitUntilDrawn(page: Page): Promise<void> {
   await page.evaluate(
     (quietMs) =>
       document.fonts.ready.then(
@@ -119,6 +119,8 @@ export async function newLooksPage(browser: Browser): Promise<Page> {
 export interface OpenedLook {
   /** Uncaught errors so far. */
   complaints: string[];
+  /** Resolves when all that the page has asked for is there and drawn. */
+  settle: () => Promise<void>;
   close: () => Promise<void>;
 }
 
@@ -133,6 +135,10 @@ export async function openLook(page: Page, visit: Visit): Promise<OpenedLook> {
     await fulfill(route, visit);
     open -= 1;
   });
+  const settle = async () => {
+    do await waitUntilDrawn(page);
+    while (open > 0);
+  };
   const close = async () => {
     page.off('pageerror', complain);
     await page.evaluate(() => {
@@ -142,9 +148,13 @@ export async function openLook(page: Page, visit: Visit): Promise<OpenedLook> {
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.goto('about:blank');
   };
-  await page.goto(`${SITE}${visit.path}`, { waitUntil: 'load' });
-  await page.getByRole('heading', { level: 1 }).first().waitFor();
-  do await waitUntilDrawn(page);
-  while (open > 0);
-  return { complaints, close };
+  try {
+    await page.goto(`${SITE}${visit.path}`, { waitUntil: 'load' });
+    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    await settle();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return { complaints, settle, close };
 }

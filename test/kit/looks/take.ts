@@ -2,7 +2,7 @@
 /** Takes the pictures of looks: light and dark, on a desktop and on a phone. */
 import type { Browser, Page } from 'playwright-core';
 import type { Look } from './looks.ts';
-import { newLooksPage, openLook, waitUntilDrawn } from './open.ts';
+import { newLooksPage, type OpenedLook, openLook } from './open.ts';
 
 const DESK = { name: '', width: 1440, height: 900 };
 const PHONE = { name: 'phone-', width: 390, height: 844 };
@@ -29,15 +29,15 @@ export interface Taken {
 }
 
 /** Makes the window as high as the page: the bar of a phone would stand amid a longer picture. */
-async function showWhole(page: Page, { width, height }: typeof DESK): Promise<void> {
+async function showWhole(page: Page, { settle }: OpenedLook, { width, height }: typeof DESK): Promise<void> {
   await page.setViewportSize({ width, height });
-  await waitUntilDrawn(page);
+  await settle();
   // A dialog scrolls by itself.
   if ((await page.locator('dialog[open]').count()) > 0) return;
   const whole = await page.evaluate(() => document.documentElement.scrollHeight);
   if (whole <= height) return;
   await page.setViewportSize({ width, height: whole });
-  await waitUntilDrawn(page);
+  await settle();
 }
 
 /** Looks for what a picture does not show, while the page is drawn in one of the ways. */
@@ -45,15 +45,17 @@ export type Check = (page: Page, way: string) => Promise<string[]>;
 
 async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
   const taken: Taken = { look, pictures: new Map(), complaints: [] };
-  const { complaints, close } = await openLook(page, look);
+  let opened: OpenedLook | undefined;
   try {
+    opened = await openLook(page, look);
     await look.act?.(page);
+    await opened.settle();
     await page.emulateMedia({ media: look.isPrinted ? 'print' : 'screen' });
     for (const size of look.isPrinted ? [PAPER] : [DESK, PHONE]) {
-      await showWhole(page, size);
+      await showWhole(page, opened, size);
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
-        await waitUntilDrawn(page);
+        await opened.settle();
         const way = `${size.name}${colorScheme}`;
         taken.pictures.set(`${look.name}.${way}`, await page.screenshot({ animations: 'disabled', style: MASK }));
         taken.complaints.push(...(await check(page, way)));
@@ -62,8 +64,8 @@ async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
   } catch (error) {
     taken.complaints.push(error instanceof Error ? error.message : String(error));
   }
-  taken.complaints.push(...complaints);
-  await close();
+  taken.complaints.push(...(opened?.complaints ?? []));
+  await opened?.close();
   return taken;
 }
 
