@@ -59,7 +59,7 @@ const track = (index: number, rest: Partial<Track>): Track => ({
   ...rest,
 });
 const picture = track(0, { kind: 'VIDEO', codec: 'h264', channels: null, automatic: true });
-const noMedia = { durationSeconds: null, video: null, audio: null, declaredTracks: [] };
+const noMedia = { durationSeconds: null, video: null, audio: null, declaredTracks: [], posterUrl: null };
 
 /** Each stands for a kind, and says of an upload only what makes it one. */
 const UPLOADS: readonly Partial<Upload>[] = [
@@ -125,7 +125,7 @@ const UPLOADS: readonly Partial<Upload>[] = [
     },
   },
   { name: 'Being prepared.mov', state: 'preparing', progress: 0.3 },
-  { name: 'Song.flac', type: 'AUDIO', video: null, warnings: [warn('still_picture')] },
+  { name: 'Song.flac', type: 'AUDIO', video: null, posterUrl: null, warnings: [warn('still_picture')] },
   ...NAMES.map((name) => ({ name: `${name.slice(0, 196)}.mp4` })),
 ];
 export const uploads = UPLOADS.map(
