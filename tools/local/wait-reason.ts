@@ -11,5 +11,6 @@ export interface WaitFacts {
 export function findWaitReason({ stream, readiness, stats }: WaitFacts): string | undefined {
   const refusal = stats.destinations.find(({ connected, lastError }) => !connected && lastError)?.lastError;
   const found = readiness.issues[0] ?? refusal ?? stream.degraded ?? readiness.warnings[0];
-  return found?.message;
+  // The pod starts before it has its settings.
+  return found?.code === 'not_configured' ? 'It waits for the destination.' : found?.message;
 }

@@ -170,8 +170,9 @@ const DEGRADED: Partial<Stream> = {
   destinationIDs: [EXAMPLE.destination, numbered('dst', 1)],
   degraded: {
     ...example<Stream>('getStream').degraded,
-    code: 'connection_refused',
-    message: 'Destination "Second channel" does not accept the stream: The destination refuses connections.',
+    code: 'destination_reconnecting',
+    message: 'Destination "Second channel" does not accept the stream. The destination refuses connections.',
+    fix: 'Read the error of the destination in the live-stats of the stream, and test the destination while no stream uses it.',
     since: before(2),
   },
 };

@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { findFix } from '../../lib/codes/codes.ts';
+import { describeRefusal } from '../../lib/codes/destinations.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
@@ -90,16 +91,16 @@ const SUMMED_UP = new Set(['destination_reconnecting', 'reconnecting', 'starting
 
 function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): DiagnosedFact[] {
   const isRunning = ['starting', 'live', 'reconnecting'].includes(stream.status?.phase ?? '');
-  const refusals = isRunning ? findRefusals(words).map(describeRefusal) : [];
+  const refusals = isRunning ? findRefusals(words).map(findRefusal) : [];
   const problems = listProblems(stream).filter(({ code }) => refusals.length === 0 || !SUMMED_UP.has(code));
   const faults = uploads.flatMap((upload) => findUploadFaults(upload));
   return mergeFindings(problems, refusals, faults, findCrashes(pods, now));
 }
 
-function describeRefusal({ destination, code, message }: Word): DiagnosedFact {
+function findRefusal({ destination = '', code, message }: Word): DiagnosedFact {
   const fix = findFix(code, 'destination');
   return {
-    message: `Destination "${destination}" does not accept the stream. ${message}`,
+    message: describeRefusal(destination, message),
     fix: [fix, `Test it while no stream uses it: kubectl loop test ${destination}`].filter(Boolean).join(' '),
   };
 }

@@ -68,6 +68,10 @@ export const DESTINATION_ERRORS = {
 } as const satisfies Record<string, CodeText>;
 export type FailureCode = keyof typeof DESTINATION_ERRORS;
 
+/** Says that a destination does not accept a stream. `message` is the sentence of its failure; the code stands beside it, never in it. */
+export const describeRefusal = (name: string, message: string): string =>
+  `Destination "${name}" does not accept the stream. ${message}`;
+
 /** Why a destination was not tested. */
 export const TEST_REFUSALS = {
   on_air: DESTINATION_ON_AIR,

@@ -3,6 +3,7 @@
  * wrong while it is on air. Pure: no I/O, no clock.
  */
 
+import { describeRefusal } from '../../lib/codes/destinations.ts';
 import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
@@ -77,7 +78,7 @@ function listProblems({ playable, preparationBehind, destinations }: StreamerRep
   const failing = destinations.flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected || !lastError) return [];
     const { code } = lastError;
-    const message = `Destination "${shorten(name)}" does not accept the stream (${code}): ${shorten(lastError.message)}`;
+    const message = describeRefusal(shorten(name), shorten(lastError.message));
     return [{ reason: 'DestinationReconnecting', message, code }];
   });
   return [...nothing, ...describeBehind(preparationBehind), ...failing];

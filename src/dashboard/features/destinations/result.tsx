@@ -1,6 +1,7 @@
 /** Shows how far a test came, step by step, and its meaning. */
 import { VisuallyHidden } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
+import { findFix } from '../../../core/lib/codes/codes.ts';
 import { type DestinationTest, ProblemError } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatMs } from '../../lib/format.ts';
@@ -16,6 +17,7 @@ const ICONS: Record<DestinationTestStep['state'], TablerIcon> = {
 };
 
 export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: string }) {
+  const fix = test.ok ? undefined : findFix(test.code ?? undefined, 'test');
   return (
     <div className={classes.result} data-ok={test.ok} role="status" data-testid="test-result">
       <ol className={classes.steps}>
@@ -32,6 +34,7 @@ export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: 
       <p>
         {test.message} <span className={classes.took}>Took {formatMs(test.tookMs)}.</span>
       </p>
+      {fix && <p>{fix}</p>}
     </div>
   );
 }
@@ -42,8 +45,10 @@ export function TestProblem({ error }: { error: unknown }) {
   // The detail names streams by their ids; their links are below.
   const isOnAir = error instanceof ProblemError && error.code === 'destination_on_air';
   return (
-    <div className={forms.problem} role="alert">
-      {isOnAir ? `${error.problem.title}. ${error.fix}` : problemText(error)}
+    <div className={isOnAir ? forms.help : forms.problem} role={isOnAir ? 'status' : 'alert'}>
+      {isOnAir
+        ? `No test was needed: a stream is on air here, and a test would interrupt it. Its page says whether the destination accepts it.`
+        : problemText(error)}
       <StreamLinks ids={streamIDs} />
     </div>
   );

@@ -80,13 +80,15 @@ interface PlayerProps {
   streamId: string;
   name: string;
   phase: string;
+  /** It has a picture, and no viewer sees it. */
+  isUnseen?: boolean;
   /** Explains the phase, in a sentence. */
   meaning: string;
   /** Said while the stream is off air, for example `Off air since Fri, 18:00`. */
   resting: string;
 }
 
-export function Player({ streamId, name, phase, meaning, resting }: PlayerProps) {
+export function Player({ streamId, name, phase, isUnseen = false, meaning, resting }: PlayerProps) {
   const frame = useRef<HTMLElement>(null);
   const video = useRef<HTMLVideoElement>(null);
   const [paused, setPaused] = useState(false);
@@ -134,7 +136,9 @@ export function Player({ streamId, name, phase, meaning, resting }: PlayerProps)
           >
             {muted ? <IconVolumeOff size={20} aria-hidden /> : <IconVolume size={20} aria-hidden />}
           </ActionIcon>
-          <span className={classes.caption}>{state === 'playing' ? 'Live preview' : ''}</span>
+          <span className={classes.caption}>
+            {state === 'playing' && (isUnseen ? 'Not reaching viewers' : 'Live preview')}
+          </span>
           <ActionIcon
             className={classes.control ?? ''}
             aria-label={full ? 'Leave full screen (f)' : 'Full screen (f)'}

@@ -33,7 +33,16 @@ type Mend = NonNullable<ChecklistItem['mend']>;
 const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
 
 /** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */
-export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend: (mend: Mend) => void }) {
+export function Checklist({
+  readiness,
+  told = [],
+  onMend,
+}: {
+  readiness: Readiness;
+  /** Codes that the page tells of elsewhere. */
+  told?: readonly string[];
+  onMend: (mend: Mend) => void;
+}) {
   return (
     <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
       {buildChecks(readiness).map(({ label, issues, mend }) => (
@@ -48,15 +57,20 @@ export function Checklist({ readiness, onMend }: { readiness: Readiness; onMend:
               <strong>{label}</strong>
               {issues.length === 0 && <span className={classes.state}> ready</span>}
             </p>
-            {issues.map(({ code, message, fix }) => (
-              <div key={`${code} ${message}`}>
-                <p>
-                  <Named>{message}</Named>
-                </p>
-                {fix && <p className={classes.fix}>{fix}</p>}
-              </div>
-            ))}
-            {mend && (
+            {issues.some(({ code }) => told.includes(code)) && (
+              <p className={classes.state}>Not ready: see the top of the page.</p>
+            )}
+            {issues
+              .filter(({ code }) => !told.includes(code))
+              .map(({ code, message, fix }) => (
+                <div key={`${code} ${message}`}>
+                  <p>
+                    <Named>{message}</Named>
+                  </p>
+                  {fix && <p className={classes.fix}>{fix}</p>}
+                </div>
+              ))}
+            {mend && !issues.every(({ code }) => told.includes(code)) && (
               <Button size="compact-sm" variant="default" mt={8} onClick={() => onMend(mend)}>
                 {MENDS[mend]}
               </Button>

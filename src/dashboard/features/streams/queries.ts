@@ -242,3 +242,32 @@ export function usePower(stream: Powered) {
     mutate: (want: PowerIntent['want']) => mutate({ stream, want }),
   };
 }
+
+/** Puts a stream on air before its next recurring window, and keeps it there until then. */
+export function useStartAhead(
+  stream: Pick<Stream, 'id' | 'name' | 'recurrence' | 'scheduleStartAt' | 'scheduleEndAt' | 'nextStartAt'>,
+) {
+  const { streams } = useApi().calls;
+  const queries = useQueryClient();
+  const { id, name, recurrence, scheduleStartAt, scheduleEndAt, nextStartAt } = stream;
+  return useMutation({
+    mutationFn: () => {
+      // A start that has passed is refused, and means nothing any more.
+      const isAhead = scheduleStartAt !== null && Date.parse(scheduleStartAt) > Date.now();
+      return streams.schedule(id, {
+        ...(recurrence && { recurrence }),
+        ...(isAhead && { scheduleStartAt }),
+        ...(scheduleEndAt !== null && { scheduleEndAt }),
+        ...(nextStartAt !== null && { scheduleOnAirUntil: nextStartAt }),
+      });
+    },
+    onSuccess: (after) => queries.setQueryData(keys.stream(id), after),
+    onError: (error) => notifyRefused(name, 'start', error),
+    onSettled: () =>
+      Promise.all(
+        [keys.stream(id), keys.streams, keys.readiness(id), keys.schedule(id)].map((queryKey) =>
+          queries.invalidateQueries({ queryKey }),
+        ),
+      ),
+  });
+}

@@ -12,13 +12,14 @@ import { Panel } from '../../ui/panel.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { Snippets } from '../commands/snippets.tsx';
 import { Player } from '../player/player.tsx';
-import { Named } from '../references/named.tsx';
 import { MoreActions } from './actions.tsx';
 import { PhaseBadge } from './badge.tsx';
 import { destinationLine } from './card.tsx';
 import { kubectlSnippet, restSnippet } from './commands.ts';
 import { EditForm } from './editForm.tsx';
 import { Events } from './events.tsx';
+import { listFindings, reachesNobody } from './findings.ts';
+import { Findings } from './findings.tsx';
 import { Checklist } from './issues.tsx';
 import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
@@ -94,29 +95,28 @@ function Forms({ stream, form, close }: { stream: Stream; form: string | undefin
   return form === 'schedule' ? <ScheduleForm stream={stream} onClose={close} onDone={done} /> : null;
 }
 
-/** Shows the obstacles while a stream is off air, and the faults while it is on air. */
-function Health({ stream, running, onMend }: { stream: Stream; running: boolean; onMend: (form: string) => void }) {
+interface HealthProps {
+  stream: Stream;
+  running: boolean;
+  /** Codes that the top of the page tells of. */
+  told: readonly string[];
+  onMend: (form: string) => void;
+}
+
+/** Ticks off what a stream needs. */
+function Health({ stream, running, told, onMend }: HealthProps) {
   const readiness = useReadiness(stream.id);
   return (
-    <>
-      {running && stream.degraded && (
-        <Panel title="Problems">
-          <p className={classes.degraded} role="status">
-            <Named>{stream.degraded.message}</Named>
-          </p>
-        </Panel>
+    <Panel title="Readiness">
+      {readiness.data ? (
+        <>
+          <Checklist readiness={readiness.data} told={told} onMend={onMend} />
+          {!running && <TimelineBar stream={stream} readiness={readiness.data} />}
+        </>
+      ) : (
+        <Pending error={readiness.error} lines={3} />
       )}
-      <Panel title="Readiness">
-        {readiness.data ? (
-          <>
-            <Checklist readiness={readiness.data} onMend={onMend} />
-            {!running && <TimelineBar stream={stream} readiness={readiness.data} />}
-          </>
-        ) : (
-          <Pending error={readiness.error} lines={3} />
-        )}
-      </Panel>
-    </>
+    </Panel>
   );
 }
 
@@ -133,6 +133,8 @@ function StreamView({ stream }: { stream: Stream }) {
   useTitle(`${phase === 'live' ? '● ' : ''}${stream.name} · ${word}`);
 
   const numbers = running ? stats.data : undefined;
+  const findings = listFindings(stream, phase, { stats: numbers, readiness: readiness.data });
+  const unseen = reachesNobody(phase, numbers);
   const rows = stream.destinationIDs.map((id) => {
     const own = numbers?.destinations.find((one) => one.id === id);
     return { id, name: own?.name ?? names.get(id) ?? id, stats: own };
@@ -140,12 +142,14 @@ function StreamView({ stream }: { stream: Stream }) {
   return (
     <>
       <Head stream={stream} phase={phase} names={names} onEdit={() => open('edit')} />
+      <Findings stream={stream} findings={findings} isOffAir={phase !== 'live' || unseen} onMend={open} />
       <div className={page.columns}>
         <div className={page.column}>
           <Player
             streamId={stream.id}
             name={stream.name}
             phase={phase}
+            isUnseen={unseen}
             meaning={meaning}
             resting={restingLine(stream, phase, offAirSince(events.data?.data))}
           />
@@ -168,8 +172,12 @@ function StreamView({ stream }: { stream: Stream }) {
           </Panel>
         </div>
         <div className={page.column}>
-          {running && <Live stats={numbers} error={stats.error} readAt={stats.dataUpdatedAt} />}
-          <Health stream={stream} running={running} onMend={open} />
+          {running && (
+            <div data-dim={unseen || undefined} className={classes.live}>
+              <Live stats={numbers} error={stats.error} readAt={stats.dataUpdatedAt} />
+            </div>
+          )}
+          <Health stream={stream} running={running} told={findings.map(({ code }) => code)} onMend={open} />
           <SchedulePanel stream={stream} onChange={() => open('schedule')} />
           <Panel title="Recent events">
             {events.data ? <Events events={events.data.data} /> : <Pending error={events.error} lines={4} />}

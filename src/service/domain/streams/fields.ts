@@ -187,7 +187,15 @@ export const STREAM_FIELDS = {
   liveSince: inStatus('liveSince', { absent: null }),
   degraded: computed(
     nullable(
-      Type.Object({ code: Type.String(), message: Type.String(), since: Time }, { title: 'Degraded' }),
+      Type.Object(
+        {
+          code: Type.String(),
+          message: Type.String(),
+          fix: Type.String({ description: 'Action that solves the problem.' }),
+          since: Time,
+        },
+        { title: 'Degraded' },
+      ),
       'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached. Also what ' +
         'Kubernetes refuses for a stream that is to be on air, and when it is tried again.',
     ),

@@ -70,7 +70,7 @@ const whenReady = Type.Optional(
 const REMOTE_COST = 200;
 
 const describeStream = ({ name, id, status, ready, degraded }: Stream): string =>
-  `Stream "${name}" (${id}) is ${status}${ready ? '' : ', and not ready'}.${degraded ? ` ${degraded.message}` : ''}`;
+  `Stream "${name}" (${id}) is ${status}${ready ? '' : ', and not ready'}.${degraded ? ` ${degraded.message} ${degraded.fix}` : ''}`;
 
 const describeProgress = ({ stream, done }: Progress): string =>
   done

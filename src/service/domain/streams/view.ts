@@ -52,13 +52,13 @@ export function computePhase(stream: LoopStream, now: Date): Phase {
 function findDegraded(stream: LoopStream): Stream['degraded'] {
   const degraded = findCondition(stream.status?.conditions, 'Degraded');
   if (degraded?.status === 'True') {
-    const { code, message, since } = toIssue(degraded);
-    return { code, message, since };
+    const { field: _field, ...problem } = toIssue(degraded);
+    return problem;
   }
   const refused = findRefused(stream);
   if (!refused) return null;
-  const { code, message, fix, since } = toIssue(refused);
-  return { code, message: `${message} ${fix}`, since };
+  const { field: _field, ...problem } = toIssue(refused);
+  return problem;
 }
 
 const readStream = createReader(STREAM_FIELDS);

@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { findFix } from '../../../core/lib/codes/codes.ts';
+import { describeRefusal } from '../../../core/lib/codes/destinations.ts';
 import { DIAGNOSES } from '../../../core/lib/codes/streams.ts';
 import { LiveStats } from '../../domain/stats/record.ts';
 import { Readiness, type ReadinessIssue, Stream, StreamEvent } from '../../domain/streams/record.ts';
@@ -73,7 +74,7 @@ function findFailedDestinations({ liveStats }: Facts): Finding[] {
     return [
       {
         code,
-        message: `Destination "${name}" does not accept the stream. ${message}`,
+        message: describeRefusal(name, message),
         fix: findFix(code, 'destination') ?? UNKNOWN_FIX,
         tool: 'update_destination',
       },
@@ -128,8 +129,7 @@ const TOOL_FOR_DEGRADED = new Map([
 /** This condition summarizes problems of items and destinations. It is left out after their own findings, unless nothing plays. */
 function findDegraded({ stream: { degraded } }: Facts, found: readonly Finding[]): Finding[] {
   if (!degraded || (found.length > 0 && degraded.code !== 'nothing_playable')) return [];
-  const { code, message } = degraded;
-  const fix = findFix(code, 'degraded') ?? UNKNOWN_FIX;
+  const { code, message, fix } = degraded;
   return [{ code, message, fix, tool: TOOL_FOR_DEGRADED.get(code) ?? 'list_stream_events' }];
 }
 

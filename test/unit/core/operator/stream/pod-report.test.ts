@@ -57,7 +57,7 @@ describe('the report of a pod', () => {
       type: 'Degraded',
       status: 'True',
       reason: 'DestinationReconnecting',
-      message: 'Destination "tv" does not accept the stream (connection_refused): Nobody listens.',
+      message: 'Destination "tv" does not accept the stream. Nobody listens.',
     });
     const many = Array.from({ length: 7 }, () => destinations[0]);
     const both = judgeDegraded(newsWith({ destinations: many }), undefined, [leftOut('1 of 2 items is left out.')]);

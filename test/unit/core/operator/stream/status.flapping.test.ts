@@ -44,7 +44,7 @@ test.each([0.5, 1.2, 5, 10, 15, 20, 60])('a destination that hangs up after %f s
     health.add([current.status?.phase, live?.status, degraded?.status, degraded?.reason, degraded?.message].join(' '));
   });
   expect([...health]).toEqual([
-    `reconnecting False True DestinationReconnecting Destination "tv" does not accept the stream (reset): ${CLOSED.message}`,
+    `reconnecting False True DestinationReconnecting Destination "tv" does not accept the stream. ${CLOSED.message}`,
   ]);
   const times = seconds < 20 ? 1 : 2;
   expect(events.filter((reason) => reason === 'Live')).toHaveLength(times);

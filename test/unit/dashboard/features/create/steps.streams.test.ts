@@ -44,7 +44,7 @@ const issue = (code: string, field: string): ReadinessIssue => ({
 });
 
 test('the overview: streams on air, streams in trouble, and the next ones in order', () => {
-  const degraded = { code: 'x', message: 'One destination is away.', since: '2027-01-01T00:00:00Z' };
+  const degraded = { code: 'x', message: 'One destination is away.', fix: 'Wait.', since: '2027-01-01T00:00:00Z' };
   const overview = buildOverview([
     stream({ id: 'fine', status: 'live', nextStartAt: '2027-01-04T00:00:00Z' }),
     stream({ id: 'half', status: 'live', degraded }),

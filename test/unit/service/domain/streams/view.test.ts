@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { READINESS_ISSUES, REFUSED_CHANGES } from '../../../../../src/core/lib/codes/streams.ts';
+import { DEGRADATIONS, READINESS_ISSUES, REFUSED_CHANGES } from '../../../../../src/core/lib/codes/streams.ts';
 import { NOT_SEEN } from '../../../../../src/core/resources/common/conditions.ts';
 import type { LoopStream } from '../../../../../src/core/resources/stream/resource.ts';
 import { PHASES, type Phase } from '../../../../../src/core/resources/stream/spec.ts';
@@ -141,6 +141,7 @@ test('a fault on air is shown with its code, and nothing when all is well', () =
   expect(degraded('True', 'ItemsLeftOut')).toEqual({
     code: 'items_left_out',
     message: 'ItemsLeftOut!',
+    fix: DEGRADATIONS.ItemsLeftOut.fix,
     since: '2026-01-01T00:00:00Z',
   });
   expect(degraded('False', 'Healthy')).toBeNull();
@@ -149,7 +150,7 @@ test('a fault on air is shown with its code, and nothing when all is well', () =
   for (const [reason, { code, fix }] of Object.entries({ ...READINESS_ISSUES, ...REFUSED_CHANGES }).filter(([reason]) =>
     /Refused|QuotaExceeded/.test(reason),
   )) {
-    const told = { code, message: `${reason}! ${fix}`, since: '2026-01-01T00:00:00Z' };
+    const told = { code, message: `${reason}!`, fix, since: '2026-01-01T00:00:00Z' };
     expect(refused(code === 'pod_refused' || code === 'quota_exceeded' ? 'waiting' : 'live', reason)).toEqual(told);
   }
   expect(refused('waiting', 'Waiting')).toBeNull();

@@ -80,14 +80,14 @@ describe('a diagnosis', () => {
       code: 'unreadable',
       message: 'It broke off.',
     };
-    const reconnecting = { code: 'destination_reconnecting', message: 'It is not reached.', since };
+    const reconnecting = { code: 'destination_reconnecting', message: 'It is not reached.', fix: 'Mend it.', since };
     const codes = (facts: Partial<Facts>) => getContext(facts).findings.map(({ code }) => code);
     const withItem = { ...live, brokenItems: [broken] };
     expect(codes({ stream: { ...onAir, degraded: reconnecting } })).toEqual(['destination_reconnecting']);
     // A summary of the items is left out; the fact that nothing can be played comes first.
-    const item = { code: 'items_left_out', message: 'One is left out.', since };
+    const item = { code: 'items_left_out', message: 'One is left out.', fix: 'Mend it.', since };
     expect(codes({ stream: { ...onAir, degraded: item }, liveStats: withItem })).toEqual(['unreadable']);
-    const nothing = { code: 'nothing_playable', message: 'No item can be played.', since };
+    const nothing = { code: 'nothing_playable', message: 'No item can be played.', fix: 'Mend it.', since };
     const all = codes({ stream: { ...onAir, degraded: nothing }, liveStats: withItem });
     expect(all).toEqual(['nothing_playable', 'unreadable']);
     expect(getContext({ stream: { ...onAir, status: 'failed' } }).findings).toMatchObject([{ tool: 'start_stream' }]);
