@@ -209,6 +209,28 @@ const OF_STREAMS: Record<string, Form> = {
     open: (page) => page.getByRole('radio', { name: 'A link' }).check(),
     fields: () => [strict('Link to the video', LINK)],
   },
+  'a new stream’s destination': {
+    file: 'features/create/newDestination.tsx',
+    path: () => '/create',
+    submit: 'Next',
+    sends: 'POST /v1/destinations',
+    keyed: true,
+    form: (page) => page.getByRole('region', { name: 'Destination' }),
+    open: async (page, { playlist }) => {
+      await page.getByRole('radio', { name: 'A playlist' }).check();
+      await page.locator(`input[value="${playlist}"]`).check();
+      await press('Next')(page);
+      await press('New destination')(page);
+      await page.getByRole('radio', { name: 'Custom' }).check();
+      await unfold('This server requires a login')(page);
+    },
+    fields: () => [
+      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://a.rtmp.youtube.com/live2'),
+      { ...strict('Stream key', 'key'), file: 'features/destinations/form.tsx' },
+      ...LOGIN,
+    ],
+    count: destinations,
+  },
   'a new stream’s name': {
     file: 'features/create/stream.tsx',
     path: () => '/create',

@@ -5,31 +5,63 @@
 import type { ChoiceValues } from '../streams/choiceValues.ts';
 import { DEFAULTS } from '../streams/fields.ts';
 
+/** A file of this computer. A reload keeps these facts of it, and the browser forgets the file itself. */
+export interface DraftFile {
+  /** The file's fingerprint, by which the sender knows it. */
+  id: string;
+  name: string;
+  type: 'VIDEO' | 'AUDIO';
+  /** The upload that it becomes; empty until the server knows it. */
+  objectID: string;
+}
+
 export interface NewStream extends ChoiceValues {
-  source: 'link' | 'upload' | 'playlist';
-  /** The link that `uploadID` was made from. */
+  source: 'file' | 'link' | 'upload' | 'playlist';
+  files: DraftFile[];
   link: string;
+  /** The link that `linkUploadID` was imported from. */
+  importedLink: string;
+  linkUploadID: string;
   uploadID: string;
   playlistID: string;
   destinationID: string;
   name: string;
+  /** The name that was made from the media; another one was chosen by a person. */
+  madeName: string;
+  /** `yes` once a person has chosen quality or frame rate. */
+  isProfileChosen: '' | 'yes';
 }
 
 export const EMPTY_DRAFT: NewStream = {
-  source: 'link',
+  source: 'file',
+  files: [],
   link: '',
+  importedLink: '',
+  linkUploadID: '',
   uploadID: '',
   playlistID: '',
   destinationID: '',
   name: '',
+  madeName: '',
+  isProfileChosen: '',
   ...DEFAULTS,
 };
+
+const isDraftFile = (one: unknown): one is DraftFile =>
+  typeof one === 'object' &&
+  one !== null &&
+  ['id', 'name', 'type', 'objectID'].every((field) => typeof (one as Record<string, unknown>)[field] === 'string');
 
 /** Reads a draft that was kept. Fields of another version are left out. */
 export function draftFrom(stored: unknown): NewStream {
   if (typeof stored !== 'object' || stored === null) return EMPTY_DRAFT;
-  const fields = Object.entries(stored).filter(
+  const texts = Object.entries(stored).filter(
     ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof NewStream] === 'string',
   );
-  return { ...EMPTY_DRAFT, ...Object.fromEntries(fields) };
+  const { files } = stored as { files?: unknown };
+  return {
+    ...EMPTY_DRAFT,
+    ...Object.fromEntries(texts),
+    files: Array.isArray(files) ? files.filter(isDraftFile) : [],
+  };
 }

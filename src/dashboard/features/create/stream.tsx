@@ -2,6 +2,7 @@
 import { Button, TextInput } from '@mantine/core';
 import { useForm } from '@mantine/form';
 import { IconPlayerPlayFilled } from '@tabler/icons-react';
+import { useEffect, useState } from 'react';
 import { ProblemError, problems } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
@@ -12,7 +13,9 @@ import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choice
 import { notifyRefused } from '../streams/queries.ts';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
-import { buildBody, listAskedChoices } from './steps.ts';
+import { makePlaylists } from './makePlaylists.ts';
+import { buildBody, listAskedChoices, listPlannedPlaylists } from './steps.ts';
+import type { Profile } from './suggestProfile.ts';
 
 type StreamStepValues = ChoiceValues & Pick<NewStream, 'name'>;
 
@@ -24,6 +27,10 @@ interface Order {
 interface StreamStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
+  /** Fits the media. */
+  suggested: Profile;
+  /** Why the stream cannot be made yet: its files are not known to the server. */
+  filesProblem: string | undefined;
   onBack: () => void;
   onDone: (stream: Stream, started: boolean) => unknown;
 }
@@ -32,18 +39,36 @@ interface StreamStepProps {
 const mayBeTriedAgain = (error: unknown): boolean =>
   !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
 
-const FIELDS = ['name', ...CHOICE_FIELDS, 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'];
+const FIELDS = ['name', ...CHOICE_FIELDS, 'destinationIDs', 'videoUploadObjectID', 'playlistIDs', 'audioPlaylistIDs'];
 
-export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
-  const { streams } = useApi().calls;
+/** The form follows what is suggested until a person chooses. */
+function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draft' | 'change' | 'suggested'>) {
+  const isFree = draft.isProfileChosen === '';
   const form = useForm<StreamStepValues>({
-    initialValues: { name: draft.name, ...pickChoices(draft) },
+    initialValues: { name: draft.name, ...pickChoices(draft), ...(isFree && suggested) },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
-    onValuesChange: (values) => change(values),
+    onValuesChange: (values) => {
+      const { quality, framerate } = values;
+      const isChosen = !isFree || quality !== suggested.quality || framerate !== suggested.framerate;
+      change({ ...values, isProfileChosen: isChosen ? 'yes' : '' });
+    },
   });
+  const { quality, framerate } = suggested;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the form itself is a new one with each rendering.
+  useEffect(() => {
+    if (isFree) form.setValues({ quality, framerate });
+  }, [quality, framerate]);
+  return form;
+}
+
+export function StreamStep({ draft, change, suggested, filesProblem, onBack, onDone }: StreamStepProps) {
+  const { streams, playlists } = useApi().calls;
+  const [isEarly, setEarly] = useState(false);
+  const form = useStreamForm({ draft, change, suggested });
   const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({
     send: async ({ draft: wanted, start }, idempotencyKey) => {
-      const stream = await streams.create(buildBody(wanted), { idempotencyKey });
+      const made = await makePlaylists(wanted, listPlannedPlaylists(wanted), playlists, idempotencyKey);
+      const stream = await streams.create(buildBody(wanted, made), { idempotencyKey });
       if (!start) return { stream, started: false };
       // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
       try {
@@ -59,8 +84,12 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
     onMistakes: form.setErrors,
     onDone: ({ stream, started }) => onDone(stream, started),
   });
-  const send = (start: boolean) => (values: StreamStepValues) => submit({ draft: { ...draft, ...values }, start });
+  const send = (start: boolean) => (values: StreamStepValues) => {
+    setEarly(filesProblem !== undefined);
+    if (filesProblem === undefined) submit({ draft: { ...draft, ...values }, start });
+  };
   const elsewhere = form.errors.destinationIDs ?? form.errors.videoUploadObjectID ?? form.errors.playlistIDs;
+  const complaint = (isEarly ? filesProblem : undefined) ?? problem ?? elsewhere;
   return (
     <form className={forms.form} onSubmit={form.onSubmit(send(true))} noValidate>
       <TextInput
@@ -72,9 +101,9 @@ export function StreamStep({ draft, change, onBack, onDone }: StreamStepProps) {
       <div className={classes.pair}>
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
-      {(problem || elsewhere) && (
+      {complaint && (
         <p className={forms.problem} role="alert">
-          {problem ?? elsewhere}
+          {complaint}
         </p>
       )}
       <div className={classes.buttons}>

@@ -24,11 +24,11 @@ import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './p
 const LABELS = { name: 'Name', rtmpUrl: 'Address' };
 type DestinationFormState = UseFormReturnType<DestinationValues>;
 
-const CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
+export const PLATFORM_CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
 
-const missing = (what: string) => (value: string) => (value.trim() === '' ? `Enter ${what}.` : null);
+export const missing = (what: string) => (value: string) => (value.trim() === '' ? `Enter ${what}.` : null);
 
-function KeyField({
+export function StreamKey({
   form,
   preset,
   before,
@@ -67,7 +67,7 @@ function KeyField({
 }
 
 /** Choosing a platform fills in its address, and a name where none was given. */
-function usePreset(form: DestinationFormState, before: Destination | undefined) {
+export function usePreset(form: DestinationFormState, before: Destination | undefined) {
   const [chosen, setChosen] = useState<PresetId>();
   const { id } = chosen ? presetById(chosen) : findPreset(form.values.rtmpUrl);
   const choose = (next: PresetId) => {
@@ -82,7 +82,7 @@ function usePreset(form: DestinationFormState, before: Destination | undefined) 
   return [presetById(id), choose] as const;
 }
 
-const isKeyMissed = ({ rtmpUrl, rtmpKey }: DestinationValues): boolean =>
+export const isKeyMissed = ({ rtmpUrl, rtmpKey }: DestinationValues): boolean =>
   tidyKey(rtmpKey) === '' && findAddressKeyNeed(rtmpUrl) === 'optional';
 
 interface Answers {
@@ -90,7 +90,7 @@ interface Answers {
   onClose: () => void;
 }
 
-const KeyQuestion = (answers: Answers) => (
+export const KeyQuestion = (answers: Answers) => (
   <Confirm title="Add it without a stream key?" yes="Add without a key" no="Enter the key" {...answers}>
     Some servers take the whole address as the name of the stream, and need no key. If yours gave you a key, enter it:
     without one, viewers may see nothing.
@@ -184,7 +184,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
     <>
       <Dialog title={before ? 'Change destination' : 'New destination'} onClose={cancel} busy={isBusy}>
         <form className={forms.form} onSubmit={form.onSubmit((values) => void save(values))} noValidate>
-          <Choices legend="Platform" name="platform" choices={CHOICES} value={preset.id} onChange={choose} />
+          <Choices legend="Platform" name="platform" choices={PLATFORM_CHOICES} value={preset.id} onChange={choose} />
           {preset.note && <p className={forms.help}>{preset.note}</p>}
           <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
           <TextInput
@@ -195,7 +195,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
             inputMode="url"
             {...form.getInputProps('rtmpUrl')}
           />
-          <KeyField form={form} preset={preset} before={before} />
+          <StreamKey form={form} preset={preset} before={before} />
           <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
           {moved && (
             <p className={forms.help} role="status">

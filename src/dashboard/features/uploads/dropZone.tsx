@@ -2,6 +2,8 @@ import { Button } from '@mantine/core';
 import { IconCloudUpload } from '@tabler/icons-react';
 import { type DragEvent, type RefObject, useRef, useState } from 'react';
 import page from '../../ui/page.module.css';
+import { judgeFiles, type RefusedFile } from './judgeFiles.ts';
+import { readDropped } from './readDropped.ts';
 import classes from './uploads.module.css';
 
 /** The picker offers these. A file of another kind can be chosen too, and the server judges it. */
@@ -12,12 +14,24 @@ const holdsFiles = (event: DragEvent): boolean => event.dataTransfer.types.inclu
 interface DropProps {
   /** So that others can open the picker. */
   picker: RefObject<HTMLInputElement | null>;
+  /** Gets files that may be media; the others are named here. */
   onFiles: (files: File[]) => void;
+  /** Says what to drop. */
+  title?: string;
+  button?: string;
+  hint?: string;
 }
 
-/** Takes files that are dropped on it, or opens the browser's choice of files. */
-export function DropZone({ picker, onFiles }: DropProps) {
+/** Takes files and folders that are dropped on it, or opens the browser's choice of files. */
+export function DropZone({
+  picker,
+  onFiles,
+  title = 'Drop video or audio files here',
+  button = 'Choose files',
+  hint = 'You can pause sending. It continues after a lost connection.',
+}: DropProps) {
   const [over, setOver] = useState(false);
+  const [refused, setRefused] = useState<RefusedFile[]>([]);
   // Counts entered elements: the browser reports children too.
   const depth = useRef(0);
   const enter = (event: DragEvent) => {
@@ -30,11 +44,15 @@ export function DropZone({ picker, onFiles }: DropProps) {
     depth.current = Math.max(0, depth.current - 1);
     if (depth.current === 0) setOver(false);
   };
+  const take = (chosen: { accepted: File[]; refused: RefusedFile[] }) => {
+    setRefused(chosen.refused);
+    if (chosen.accepted.length > 0) onFiles(chosen.accepted);
+  };
   const drop = (event: DragEvent) => {
     event.preventDefault();
     depth.current = 0;
     setOver(false);
-    onFiles([...event.dataTransfer.files]);
+    void readDropped(event.dataTransfer).then(take);
   };
   return (
     <section
@@ -50,12 +68,21 @@ export function DropZone({ picker, onFiles }: DropProps) {
     >
       <IconCloudUpload size={32} stroke={1.4} aria-hidden />
       <p className={classes.dropWords}>
-        <strong>{over ? 'Drop to send' : 'Drop video or audio files here'}</strong>
+        <strong>{over ? 'Drop to send' : title}</strong>
       </p>
       <Button variant="default" onClick={() => picker.current?.click()}>
-        Choose files
+        {button}
       </Button>
-      <p className={page.dim}>You can pause sending. It continues after a lost connection.</p>
+      <p className={page.dim}>{hint}</p>
+      {refused.length > 0 && (
+        <div className={classes.refused} role="alert">
+          {refused.map(({ name, problem }) => (
+            <p key={name}>
+              “{name}”: {problem}
+            </p>
+          ))}
+        </div>
+      )}
       <input
         ref={picker}
         type="file"
@@ -65,7 +92,7 @@ export function DropZone({ picker, onFiles }: DropProps) {
         aria-label="Files to send"
         data-testid="file-input"
         onChange={(event) => {
-          onFiles([...(event.currentTarget.files ?? [])]);
+          take(judgeFiles([...(event.currentTarget.files ?? [])]));
           // The same file may be chosen again.
           event.currentTarget.value = '';
         }}

@@ -30,6 +30,8 @@ interface SendingJob {
   shown: Sending;
   samples: Sample[];
   transfer: FileTransfer | undefined;
+  /** It is given up, and the file may be chosen anew meanwhile. */
+  isLeaving: boolean;
 }
 
 /** More would only share the same line. */
@@ -40,6 +42,8 @@ export class Sender {
   readonly #memory: UnfinishedUploads;
   readonly #jobs = new Map<string, SendingJob>();
   readonly #listeners = new Set<() => void>();
+  /** Objects of the server by the files' ids, also of files that were sent whole. */
+  readonly #objectIDs = new Map<string, string>();
   #shown: readonly Sending[] = [];
   /** Called when the server has come to know one, or has all of one. */
   onChanged: () => void = () => undefined;
@@ -56,12 +60,19 @@ export class Sender {
     return () => this.#listeners.delete(listener);
   };
 
+  /** The upload that a file has become, once the server knows it. */
+  findObjectID = (id: string): string | undefined => this.#objectIDs.get(id);
+
+  /** The file that an upload was made of, while this page has sent it. */
+  findFileID = (objectID: string): string | undefined =>
+    [...this.#objectIDs].find(([, known]) => known === objectID)?.[0];
+
   /** Takes files on; one that is on its way already is not sent twice. */
   add(files: Iterable<File>): void {
     for (const file of files) {
       const id = computeFingerprint(file);
       const known = this.#jobs.get(id);
-      if (known && known.shown.state !== 'failed') continue;
+      if (known && known.shown.state !== 'failed' && !known.isLeaving) continue;
       const shown: Sending = {
         id,
         name: file.name,
@@ -72,7 +83,7 @@ export class Sender {
         objectID: undefined,
         problem: undefined,
       };
-      this.#jobs.set(id, { file, shown, samples: [], transfer: undefined });
+      this.#jobs.set(id, { file, shown, samples: [], transfer: undefined, isLeaving: false });
     }
     this.#next();
   }
@@ -97,12 +108,23 @@ export class Sender {
   async giveUp(id: string): Promise<void> {
     const job = this.#jobs.get(id);
     if (!job) return;
+    job.isLeaving = true;
     await job.transfer?.pause();
     const { objectID } = job.shown;
-    if (objectID !== undefined) await this.#api.calls.uploads.delete(objectID);
-    for (const { urlStorageKey } of await this.#memory.findUploadsByFingerprint(id)) this.#memory.forget(urlStorageKey);
+    try {
+      if (objectID !== undefined) await this.#api.calls.uploads.delete(objectID);
+    } catch (error) {
+      job.isLeaving = false;
+      throw error;
+    }
+    if (objectID !== undefined) this.#forget(id, objectID);
     this.#leave(job);
     this.onChanged();
+  }
+
+  #forget(id: string, objectID: string): void {
+    if (this.#objectIDs.get(id) === objectID) this.#objectIDs.delete(id);
+    for (const one of this.#memory.list()) if (one.objectID === objectID) this.#memory.forget(one.key);
   }
 
   /** Signing out: nothing is sent any more. Sent parts are kept, and the transfer goes on when the file is chosen again. */
@@ -128,6 +150,7 @@ export class Sender {
       job.transfer = await beginTransfer(this.#api, this.#memory, job.file, {
         progress: (bytes) => this.#progress(job, bytes),
         begun: (objectID) => {
+          if (this.#jobs.get(job.shown.id) === job) this.#objectIDs.set(job.shown.id, objectID);
           this.#show(job, { objectID });
           this.onChanged();
         },
@@ -155,7 +178,7 @@ export class Sender {
   }
 
   #leave(job: SendingJob): void {
-    this.#jobs.delete(job.shown.id);
+    if (this.#jobs.get(job.shown.id) === job) this.#jobs.delete(job.shown.id);
     this.#next();
   }
 

@@ -4,35 +4,18 @@ import { IconPlayerPause, IconPlayerPlay, IconRefresh, IconUpload, IconX, type T
 import { useState } from 'react';
 import { problems } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
-import { formatBytes, formatTimeLeft } from '../../lib/format.ts';
+import { formatBytes } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { Row } from '../../ui/row.tsx';
 import { HolderList } from '../references/holders.tsx';
 import type { Sender, Sending } from './sender.ts';
-import { secondsLeft } from './speed.ts';
+import { formatProgress } from './sendingText.ts';
 import type { Unfinished, UnfinishedUploads } from './unfinished.ts';
 import classes from './uploads.module.css';
 
 const icon = <IconUpload size={22} stroke={1.6} aria-hidden />;
-
-/** `34 % · 120 MB of 350 MB · 12.0 MB/s · about 20 s left`. */
-function formatProgress({ state, sizeBytes, sentBytes, speed }: Sending): string {
-  const percent = sizeBytes === 0 ? 0 : Math.floor((sentBytes / sizeBytes) * 100);
-  const amount = `${formatBytes(sentBytes)} of ${formatBytes(sizeBytes)}`;
-  if (state === 'waiting') return `Waiting to start · ${formatBytes(sizeBytes)}`;
-  if (state === 'paused') return `Paused at ${percent} % · ${amount}`;
-  if (state === 'failed') return `Stopped at ${percent} % · ${amount}`;
-  return [
-    `${percent} %`,
-    amount,
-    speed !== undefined && `${formatBytes(speed)}/s`,
-    formatTimeLeft(secondsLeft(sizeBytes - sentBytes, speed)),
-  ]
-    .filter(Boolean)
-    .join(' · ');
-}
 
 interface ActProps {
   label: string;

@@ -1,14 +1,7 @@
 /** Tests the decisions of the stream pages, apart from their looks. */
 import { describe, expect, test } from 'vitest';
 import { listCommands, playlistCommands } from '../../../../../src/dashboard/features/commands/commands.ts';
-import { draftFrom, EMPTY_DRAFT } from '../../../../../src/dashboard/features/create/draft.ts';
-import { computeStages } from '../../../../../src/dashboard/features/create/stages.ts';
-import {
-  buildBody,
-  limitStep,
-  nameFrom,
-  parseCreateSearch,
-} from '../../../../../src/dashboard/features/create/steps.ts';
+import { parseCreateSearch } from '../../../../../src/dashboard/features/create/steps.ts';
 import { buildOverview, formatSummary } from '../../../../../src/dashboard/features/overview/selectStreams.ts';
 import { buildLine } from '../../../../../src/dashboard/features/streams/chartLine.ts';
 import { buildChecks } from '../../../../../src/dashboard/features/streams/checklist.ts';
@@ -34,7 +27,6 @@ const stream = (more: Partial<Stream> = {}): Stream => ({
   ...more,
 });
 const UNPREPARED = { prepared: 0, estimatedReadyAt: null };
-const PREPARED = { prepared: 1, estimatedReadyAt: null };
 const issue = (code: string, field: string): ReadinessIssue => ({
   code,
   field,
@@ -125,70 +117,8 @@ test('only known parts of an address are used', () => {
   // No request may hold these, and a person who types them still sees the list.
   expect(parseSearch({ q: 'a\u0007b\u009b\ud800' })).toEqual({ q: 'ab\ufffd' });
   expect(parseCreateSearch({ step: 'stream', stream: 's1' })).toEqual({ step: 'stream', stream: 's1' });
-  expect(parseCreateSearch({ step: 'constructor', stream: 1 })).toEqual({});
-});
-
-describe('a new stream', () => {
-  test('is named only when it has something to play and somewhere to go', () => {
-    const draft = { ...EMPTY_DRAFT, uploadID: 'u1' };
-    expect(limitStep('stream', EMPTY_DRAFT)).toBe('media');
-    expect(limitStep('stream', draft)).toBe('destination');
-    expect(limitStep('stream', { ...draft, destinationID: 'd1' })).toBe('stream');
-    expect(limitStep(undefined, { ...draft, destinationID: 'd1' })).toBe('media');
-    expect(limitStep('destination', { ...draft, source: 'playlist' })).toBe('media');
-  });
-
-  test('has the final choices, independent of earlier ones', () => {
-    const draft = { ...EMPTY_DRAFT, uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' };
-    expect(buildBody(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
-    expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
-  });
-
-  test('a draft that is broken, or of another version, is none', () => {
-    for (const kept of [undefined, null, '', [1], 'x', { name: 1, toString: 'x' }])
-      expect(draftFrom(kept)).toEqual(EMPTY_DRAFT);
-    expect(draftFrom({ name: 'A' })).toEqual({ ...EMPTY_DRAFT, name: 'A' });
-  });
-
-  test('a name is made of a file’s', () => {
-    expect(['night_fireplace.mp4', 'a-b', '.mp4', ''].map(nameFrom)).toEqual(['Night fireplace', 'A b', '', '']);
-  });
-
-  test('shows in stages the work under way, the obstacle, and that it is live', () => {
-    const states = (...args: Parameters<typeof computeStages>) => computeStages(...args).map(({ state }) => state);
-    const waiting = stream({ status: 'waiting', ready: false });
-    const importing = {
-      ready: false,
-      issues: [issue('media_importing', 'videoUploadObjectID')],
-      warnings: [],
-      ...UNPREPARED,
-    };
-    const preparing = {
-      ready: false,
-      issues: [issue('media_preparing', 'videoUploadObjectID')],
-      warnings: [],
-      ...UNPREPARED,
-    };
-    const failed = {
-      ready: false,
-      issues: [issue('media_failed', 'videoUploadObjectID')],
-      warnings: [],
-      ...UNPREPARED,
-    };
-    expect(states(waiting, importing, undefined)).toEqual(['now', 'later', 'later', 'later']);
-    expect(states(waiting, preparing, undefined)).toEqual(['done', 'now', 'later', 'later']);
-    expect(states(waiting, failed, undefined)).toEqual(['done', 'failed', 'later', 'later']);
-    expect(
-      states(stream({ status: 'starting' }), { ready: true, issues: [], warnings: [], ...PREPARED }, undefined),
-    ).toEqual([...['done', 'done', 'now', 'later']]);
-    const partly = { ready: true, issues: [], warnings: [], prepared: 0.12, estimatedReadyAt: null };
-    expect(computeStages(stream({ status: 'starting' }), partly, undefined)[1]).toEqual({
-      label: 'Prepare it',
-      state: 'done',
-      detail: '12 % is prepared; the rest is prepared while the stream plays.',
-    });
-    expect(states(stream({ status: 'live' }), undefined, undefined)).toEqual(['done', 'done', 'done', 'done']);
-  });
+  expect(parseCreateSearch({ step: 'constructor', stream: 1, playlist: '' })).toEqual({});
+  expect(parseCreateSearch({ playlist: 'p1' })).toEqual({ playlist: 'p1' });
 });
 
 test('a line stays in its box, for any numbers', () => {

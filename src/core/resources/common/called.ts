@@ -1,0 +1,27 @@
+/** Names objects in the sentences that people read. Pure: no I/O, no clock. */
+
+export type CalledNoun = 'stream' | 'upload' | 'playlist' | 'destination';
+
+/** Names that the API makes for its objects: they tell a person nothing. */
+const MADE_NAME = /^(?:str|upl|pls|dst)-[0-9a-z]{26}$/;
+
+export const isMadeName = (name: string): boolean => MADE_NAME.test(name);
+
+/**
+ * `upload "Film.mp4"`, by the title that people gave it. The object's own name stands beside the title where a person chose it.
+ * Without a title it stands alone, or the object is `the upload` where only the API knows its name.
+ */
+export function callObject(noun: CalledNoun, name: string, title?: string): string {
+  const own = isMadeName(name) ? undefined : name;
+  if (title === undefined || title === '' || title === name) return own === undefined ? `the ${noun}` : `${noun} "${own}"`;
+  return own === undefined ? `${noun} "${title}"` : `${noun} "${title}" (${own})`;
+}
+
+/** Begins a sentence with it. */
+export const beginWith = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
+
+/** A place of a list, as people count: `clip 3 of the playlist "Evenings"`, for the index 2. */
+export function callPlace(index: number, playlist: string, title?: string): string {
+  const called = callObject('playlist', playlist, title);
+  return `clip ${index + 1} of ${called.startsWith('the ') ? called : `the ${called}`}`;
+}

@@ -1,0 +1,152 @@
+/** Shows the files of a new stream on their way to the server, in every step. */
+import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import {
+  IconAlertTriangle,
+  IconCircleCheck,
+  IconMusic,
+  IconPlayerPause,
+  IconPlayerPlay,
+  IconRefresh,
+  IconVideo,
+  IconX,
+  type TablerIcon,
+} from '@tabler/icons-react';
+import { useEffect, useRef } from 'react';
+import type { Upload } from '../../../service/client/index.ts';
+import { Bar } from '../../ui/page.tsx';
+import { useFiles, useSend, useSendings } from '../uploads/sending.tsx';
+import { guessFileType } from '../uploads/text.ts';
+import { computeFingerprint } from '../uploads/unfinished.ts';
+import type { DraftFile } from './draft.ts';
+import { describeFile, type FileState } from './fileState.ts';
+import classes from './files.module.css';
+
+/** Files that were not sent whole before the page was loaded anew. What this page has sent leaves the memory a moment later. */
+export const listCutOff = (account: ReturnType<typeof useFiles>) =>
+  account?.memory.list().filter(({ objectID }) => account.sender.findFileID(objectID) === undefined) ?? [];
+
+/** Each file’s state, and the uploads that the server has made of them meanwhile. */
+export function useFileStates(
+  files: readonly DraftFile[],
+  uploads: readonly Upload[] | undefined,
+  onBegun: (files: DraftFile[]) => void,
+): FileState[] {
+  const sendings = useSendings();
+  const account = useFiles();
+  const unfinished = listCutOff(account).map(({ objectID }) => objectID);
+  const begun = files.map((file) => ({ ...file, objectID: account?.sender.findObjectID(file.id) ?? file.objectID }));
+  const isNews = begun.some(({ objectID }, at) => objectID !== files[at]?.objectID);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the files themselves are new with each rendering.
+  useEffect(() => {
+    if (isNews) onBegun(begun);
+  }, [isNews]);
+  return begun.map((file) =>
+    describeFile(file, {
+      sending: sendings.find(({ id }) => id === file.id),
+      upload: uploads && (uploads.find(({ objectID }) => objectID === file.objectID) ?? null),
+      isUnfinished: unfinished.includes(file.objectID),
+    }),
+  );
+}
+
+export const toDraftFile = (file: File): DraftFile => ({
+  id: computeFingerprint(file),
+  name: file.name,
+  type: guessFileType(file),
+  objectID: '',
+});
+
+interface ActProps {
+  label: string;
+  icon: TablerIcon;
+  onClick: () => void;
+}
+
+const Act = ({ label, icon: Icon, onClick }: ActProps) => (
+  <Tooltip label={label}>
+    <ActionIcon aria-label={label} onClick={onClick}>
+      <Icon size={18} stroke={1.7} aria-hidden />
+    </ActionIcon>
+  </Tooltip>
+);
+
+const LOOKS: Partial<Record<FileState['state'], TablerIcon>> = {
+  cut: IconAlertTriangle,
+  failed: IconAlertTriangle,
+  gone: IconAlertTriangle,
+  sent: IconCircleCheck,
+};
+
+interface FileLineProps {
+  file: Pick<DraftFile, 'id' | 'name' | 'type'>;
+  state: FileState;
+  /** Where the file can be taken out again. */
+  onRemove?: (() => void) | undefined;
+}
+
+/** Opens the picker for a file whose first part was sent before the page was loaded anew. */
+function ChooseAgain() {
+  const send = useSend();
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <Button size="compact-sm" variant="default" onClick={() => picker.current?.click()}>
+        Choose file
+      </Button>
+      <input
+        ref={picker}
+        type="file"
+        hidden
+        aria-label="The same file"
+        onChange={({ currentTarget }) => send([...(currentTarget.files ?? [])])}
+      />
+    </>
+  );
+}
+
+export function FileLine({ file: { id, name, type }, state: { state, text, fix, progress }, onRemove }: FileLineProps) {
+  const sender = useFiles()?.sender;
+  const isSending = useSendings().some((one) => one.id === id);
+  const Icon = LOOKS[state] ?? (type === 'AUDIO' ? IconMusic : IconVideo);
+  return (
+    <li className={classes.file} data-state={state} data-testid="draft-file">
+      <Icon size={20} stroke={1.6} aria-hidden />
+      <div>
+        <p className={classes.name}>{name}</p>
+        <p role={state === 'failed' || state === 'cut' ? 'alert' : undefined}>{text}</p>
+        {fix && <p>{fix}</p>}
+        {progress !== undefined && <Bar value={progress} label={`Sent of ${name}`} />}
+      </div>
+      <div className={classes.acts}>
+        {state === 'sending' && (
+          <Act label={`Pause ${name}`} icon={IconPlayerPause} onClick={() => sender?.pause(id)} />
+        )}
+        {state === 'paused' && (
+          <Act label={`Go on with ${name}`} icon={IconPlayerPlay} onClick={() => sender?.resume(id)} />
+        )}
+        {state === 'failed' && isSending && (
+          <Act label={`Try again: ${name}`} icon={IconRefresh} onClick={() => sender?.resume(id)} />
+        )}
+        {state === 'cut' && <ChooseAgain />}
+        {onRemove && <Act label={`Remove ${name}`} icon={IconX} onClick={onRemove} />}
+      </div>
+    </li>
+  );
+}
+
+interface FileLinesProps {
+  files: readonly DraftFile[];
+  states: readonly FileState[];
+  onRemove?: (file: DraftFile) => void;
+}
+
+export const FileLines = ({ files, states, onRemove }: FileLinesProps) => (
+  <ul className={classes.files} aria-label="Files of the stream">
+    {files.map((file, at) => {
+      const state = states[at];
+      return (
+        state && <FileLine key={file.id} file={file} state={state} onRemove={onRemove && (() => onRemove(file))} />
+      );
+    })}
+  </ul>
+);
