@@ -313,7 +313,7 @@ test('a list names its unplayable items, and waits for all of them where that is
   const page = await open(`/streams/${id}`);
   const readiness = page.getByTestId('readiness');
   const leftOut = readiness.getByTestId('left-out').filter({ hasText: 'Torn <reel>' });
-  await leftOut.getByText('item with index 1 of playlist').waitFor({ timeout: 120_000 });
+  await leftOut.getByText('clip 2 of the playlist').waitFor({ timeout: 120_000 });
   await readiness.and(page.locator('[data-ready=true]')).waitFor({ timeout: 120_000 });
   await expectForEverybody(page);
   await page.getByRole('button', { name: 'Edit', exact: true }).click();

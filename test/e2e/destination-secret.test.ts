@@ -80,7 +80,7 @@ test('a login from the API publishes; a new key replaces the old one within a mi
   await until('readiness says so', findIssue, WITHIN_MS);
   expect(performance.now() - deletedAt).toBeLessThan(WITHIN_MS);
   expect(await kubectl(system, 'describe', 'destination', destinationID)).toContain(
-    `Secret "${destinationID}" does not exist.`,
+    'The Secret of the destination does not exist.',
   );
   // The stream on air continues with its old Secret.
   const bytes = server.mediaBytes();

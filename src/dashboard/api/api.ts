@@ -15,6 +15,7 @@ import {
 } from '../../service/client/index.ts';
 import { createList } from '../../service/client/list.ts';
 import { openBody } from '../../service/client/send.ts';
+import { withReadable } from './readable.ts';
 import { createTurns } from './turns.ts';
 
 export type { LiveStats, Page, Readiness, Stream, StreamEvent };
@@ -115,7 +116,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
   const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);
 
   const watch: Watch = (answer) =>
-    answer.catch((error: unknown) => {
+    answer.then(withReadable).catch((error: unknown) => {
       if (error instanceof ConnectionError) observer.reached?.(false);
       if (error instanceof problems.Unauthenticated) observer.refused?.();
       throw error;

@@ -1,18 +1,12 @@
 /** Puts the server's complaints about a form at the fields that they are about. Pure: no I/O, no clock. */
 import { ProblemError } from '../../service/client/index.ts';
-import { problemText } from '../api/problem.ts';
+import { asSentence, describeFieldError, problemText } from '../api/problem.ts';
 
 export interface FormErrors {
   /** Field → sentence. */
   fields: Record<string, string>;
   /** The complaints that belong to no field of the form. */
   rest: string | undefined;
-}
-
-/** `must not be empty` → `Must not be empty.` */
-export function asSentence(text: string): string {
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.!?…]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** `/items/2/uploadObjectID` is about the field `items`, or about `items/2` where a form has that. */
@@ -28,9 +22,9 @@ export function findFieldErrors(error: unknown, names: readonly string[]): FormE
   const others: string[] = [];
   for (const { path, message } of errors) {
     const field = fieldAt(path, names);
-    if (field === undefined) others.push(`${path.split('/')[1] || 'It'} ${message}`);
+    if (field === undefined) others.push(describeFieldError({ path, message }));
     else fields[field] ??= asSentence(message);
   }
   if (errors.length === 0) return { fields, rest: problemText(error) };
-  return { fields, rest: others.length > 0 ? others.map(asSentence).join(' ') : undefined };
+  return { fields, rest: others.length > 0 ? others.join(' ') : undefined };
 }

@@ -1,6 +1,7 @@
 /** Judges whether a stream can be sent with a destination's Secret, and shows of the Secret what may be shown. Pure: no I/O, no clock. */
 
 import type { Secret } from '../../kube/core.ts';
+import { beginWith, isMadeName } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, type Health, judgeProblem, type Outlook, readSince } from '../../resources/common/health.ts';
 import { SECRET_KEY_KEY, SECRET_URL_KEY } from '../../resources/common/names.ts';
@@ -37,23 +38,24 @@ function judge(
   secret: FoundSecret,
   allowPrivate: boolean,
 ): { problem?: Finding; read?: ReadDestination } {
+  const called = isMadeName(name) ? 'the Secret of the destination' : `Secret "${name}"`;
   if (secret === 'forbidden') {
     const why = describeMissingRole(metadata.namespace ?? '');
-    return not('DestinationSecretMissing', `Secret "${name}" cannot be read. ${why}`);
+    return not('DestinationSecretMissing', `${beginWith(called)} cannot be read. ${why}`);
   }
-  if (!secret) return not('DestinationSecretMissing', `Secret "${name}" does not exist.`);
+  if (!secret) return not('DestinationSecretMissing', `${beginWith(called)} does not exist.`);
   const given = Object.fromEntries(FIELDS.map((field) => [field, text(secret, field) ?? ''])) as GivenDestination;
   const missing = [
     given.rtmpUrl ? [] : [SECRET_URL_KEY],
     text(secret, SECRET_KEY_KEY) === undefined ? [SECRET_KEY_KEY] : [],
   ];
   if (missing.flat().length > 0) {
-    return not('DestinationSecretMissing', `Secret "${name}" lacks ${missing.flat().join(' and ')}.`);
+    return not('DestinationSecretMissing', `${beginWith(called)} lacks ${missing.flat().join(' and ')}.`);
   }
   const { read, field, problem } = readDestination(given, () => '');
-  if (!read) return not('DestinationInvalid', `The ${field} in Secret "${name}" ${problem}.`);
+  if (!read) return not('DestinationInvalid', `The ${field} in ${called} ${problem}.`);
   const forbidden = ingestForbidden(read.ingest, allowPrivate);
-  if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in Secret "${name}" ${forbidden}.`);
+  if (forbidden) return not('DestinationInvalid', `The ${SECRET_URL_KEY} in ${called} ${forbidden}.`);
   return { read };
 }
 

@@ -4,6 +4,7 @@
  */
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
+import { beginWith, callObject } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { HealthProblem } from '../../resources/common/health.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
@@ -34,12 +35,11 @@ export function findItemProblem(
   upload: Upload | undefined,
   kind: PlaylistSpec['track'],
 ): ItemProblem | undefined {
-  if (!upload) return problem('UploadNotFound', 'appears', `Upload "${name}" does not exist.`);
+  if (!upload) return problem('UploadNotFound', 'appears', `${beginWith(callObject('upload', name))} does not exist.`);
   const isSound = kind === 'video' && upload.spec.track === 'audio';
   // The name is parsed from the link, which costs more than all the rest: most items need none.
   if (!isSound && isUsable(upload)) return undefined;
-  const shown = findUploadName(upload) ?? name;
-  const what = shown === name ? `Upload "${name}"` : `Upload "${shown}" (${name})`;
+  const what = beginWith(callObject('upload', name, findUploadName(upload)));
   if (isSound) return problem('MediaFailed', 'stays', `${what} is audio; the playlist needs videos.`);
   const stalled = findCondition(upload.status?.conditions, 'Stalled');
   if (stalled) return problem('MediaFailed', 'stays', `${what} cannot be played: ${stalled.message}`);

@@ -5,6 +5,7 @@
  */
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
+import { beginWith, callObject, callPlace } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
@@ -44,14 +45,12 @@ export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
   formatProfile(stream.spec.quality, stream.spec.framerate);
 
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
-const called = (id: string, displayName: string | undefined): string =>
-  displayName === undefined || displayName === id ? `"${id}"` : `"${displayName}" (${id})`;
 
 /** The upload as a sentence names it: where it is in a playlist, too. */
 function subject({ upload = '', name, index }: Entry, playlist: Playlist | undefined): string {
-  if (!playlist) return `Upload "${upload}"`;
-  const list = called(playlist.metadata.name, playlist.spec.displayName);
-  return `Upload ${called(upload, name)}, item with index ${index} of playlist ${list},`;
+  const called = beginWith(callObject('upload', upload, name));
+  if (!playlist || index === undefined) return called;
+  return `${called}, ${callPlace(index, playlist.metadata.name, playlist.spec.displayName)},`;
 }
 
 /** Reasons of the condition Imported that say no more than that the file is on its way. */
@@ -131,11 +130,12 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
       const fault = (reason: ReadinessReason, message: string) => [
         { field, playlist: name, problem: finding(reason, message) },
       ];
-      if (!playlist) return fault('PlaylistNotFound', `Playlist "${name}" does not exist.`);
+      if (!playlist) return fault('PlaylistNotFound', `${beginWith(callObject('playlist', name))} does not exist.`);
+      const called = beginWith(callObject('playlist', name, playlist.spec.displayName));
       if (playlist.spec.track !== kind)
-        return fault('PlaylistNotFound', `Playlist "${name}" is of kind ${playlist.spec.track}, not ${kind}.`);
+        return fault('PlaylistNotFound', `${called} is of kind ${playlist.spec.track}, not ${kind}.`);
       const played = readPlayedPart(playlist);
-      if (played.items.length === 0) return fault('PlaylistEmpty', `Playlist "${name}" has no items.`);
+      if (played.items.length === 0) return fault('PlaylistEmpty', `${called} has no items.`);
       mode ??= played.mode;
       return played.items.map(({ uploadName: upload }, index) =>
         assessEntry(kind, { field, playlist: name, index, upload }, playlist),

@@ -8,6 +8,7 @@ import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import type { Program } from '../../protocol/program.ts';
+import { beginWith, callObject } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
@@ -27,7 +28,7 @@ import { type Entry, findProfile } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
-import type { BrokenItem, PodReport } from './pod-report.ts';
+import { type BrokenItem, listTitledProblems, type PodReport } from './pod-report.ts';
 import type { Situation } from './situation.ts';
 
 const LEFT_OUT = 'ItemsLeftOut';
@@ -46,16 +47,15 @@ interface Check {
 
 /** The Destination's own Ready condition is the judgement; it counts only for the spec it was made for. */
 function destinationProblem(name: string, destination: Destination | undefined): Finding | undefined {
-  if (!destination) return { reason: 'DestinationNotFound', message: `Destination "${name}" does not exist.` };
+  const called = beginWith(callObject('destination', name, destination?.spec.displayName));
+  if (!destination) return { reason: 'DestinationNotFound', message: `${called} does not exist.` };
   const ready = findCondition(destination.status?.conditions, 'Ready');
   if (!ready || (ready.observedGeneration ?? 0) < (destination.metadata.generation ?? 0)) {
-    return { reason: 'DestinationChecking', message: `Destination "${name}" has not been checked yet.`, unknown: true };
+    return { reason: 'DestinationChecking', message: `${called} has not been checked yet.`, unknown: true };
   }
   if (ready.status === 'True') return undefined;
-  return { reason: ready.reason, message: `Destination "${name}": ${ready.message}` };
+  return { reason: ready.reason, message: `${called}: ${ready.message}` };
 }
-
-const quoteNames = (names: readonly string[]): string => names.map((name) => `"${name}"`).join(', ');
 
 /** Something of each list can be played. */
 function describeMedia({ media: { unplayable, itemCount, preparation } }: Checked): Finding {
@@ -71,12 +71,11 @@ function describeMedia({ media: { unplayable, itemCount, preparation } }: Checke
 
 const CHECKS: Record<ReadinessCondition, Check> = {
   DestinationReady: {
-    fine: ({ stream }) => {
-      const names = listReceivers(stream.spec);
-      const message =
-        names.length === 1
-          ? `Destination ${quoteNames(names)} is ready.`
-          : `Destinations ${quoteNames(names)} are ready.`;
+    fine: ({ stream, destinations }) => {
+      const called = listReceivers(stream.spec).map((name) =>
+        callObject('destination', name, destinations.get(name)?.spec.displayName),
+      );
+      const message = `${beginWith(called.join(', '))} ${called.length === 1 ? 'is' : 'are'} ready.`;
       return { reason: 'DestinationReady', message };
     },
     problem: ({ stream, destinations }) => {
@@ -207,7 +206,7 @@ function describeBroken({ spec }: LoopStream, { id, name, track, code, message, 
     upload: id,
     name,
     reason: toPascalCase(code),
-    message: `Item "${name}" (${id}) could not be played: ${message}`,
+    message: `${beginWith(callObject('upload', id, name))} could not be played: ${message}`,
   };
 }
 
@@ -253,14 +252,15 @@ function countUnplayable({ stream, media, now }: Situation, { broken, known }: L
  * ones.
  */
 function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
-  const { stream, program, stays, report, media } = situation;
+  const { stream, program, stays, report, media, destinations } = situation;
   const before = findCondition(stream.status?.conditions, 'Degraded');
   const without = stays ? leftOut.broken : [...leftOut.broken, ...leftOut.known];
   const found = [
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),
   ];
-  return judgeDegraded(report, before && withoutTimes(before), found);
+  const titled = report && { ...report, problems: listTitledProblems(report, destinations) };
+  return judgeDegraded(titled, before && withoutTimes(before), found);
 }
 
 const describeWithout = (items: readonly Found[], total: number): Finding[] => {

@@ -3,10 +3,11 @@
  * wrong while it is on air. Pure: no I/O, no clock.
  */
 
-import { describeRefusal } from '../../lib/codes/destinations.ts';
 import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
+import { beginWith, callObject } from '../../resources/common/called.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
 export interface TrackClock {
@@ -40,6 +41,8 @@ export interface PodProblem {
   message: string;
   /** Of a destination: the code of its failure (lib/codes/destinations.ts). */
   code?: string;
+  /** The name of that destination's resource. */
+  destination?: string;
 }
 
 export interface BrokenItem {
@@ -66,10 +69,25 @@ export const toClock = ({ video, audio }: StreamerReport['clock']): PodClock => 
 function describeBehind({ item }: StreamerReport['preparationBehind']): PodProblem[] {
   if (!item) return [];
   const message =
-    `Preparing "${shorten(item.name || item.id)}" is slower than playing it, so the stream repeats what is prepared. ` +
+    `Preparing ${shorten(item.name ? `"${item.name}"` : callObject('upload', item.id))} is slower than playing it, so the stream repeats what is prepared. ` +
     DEGRADATIONS.PreparationBehind.fix;
   return [{ reason: 'PreparationBehind', message }];
 }
+
+const callFailing = (name: string, title?: string): string =>
+  beginWith(callObject('destination', shorten(name), title));
+
+/** A pod knows its destinations by the names of their resources. People know them by the titles that they gave. */
+export const listTitledProblems = (
+  report: PodReport | undefined,
+  destinations: ReadonlyMap<string, Destination>,
+): PodProblem[] =>
+  (report?.problems ?? []).map((problem) => {
+    const { destination: name, message } = problem;
+    if (name === undefined) return problem;
+    const called = callFailing(name, destinations.get(name)?.spec.displayName);
+    return { ...problem, message: message.replace(callFailing(name), () => called) };
+  });
 
 function listProblems({ playable, preparationBehind, destinations }: StreamerReport): PodProblem[] {
   const nothing: PodProblem[] = playable
@@ -78,8 +96,8 @@ function listProblems({ playable, preparationBehind, destinations }: StreamerRep
   const failing = destinations.flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected || !lastError) return [];
     const { code } = lastError;
-    const message = describeRefusal(shorten(name), shorten(lastError.message));
-    return [{ reason: 'DestinationReconnecting', message, code }];
+    const message = `${callFailing(name)} does not accept the stream. ${shorten(lastError.message)}`;
+    return [{ reason: 'DestinationReconnecting', message, code, destination: name }];
   });
   return [...nothing, ...describeBehind(preparationBehind), ...failing];
 }

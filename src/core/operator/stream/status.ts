@@ -19,7 +19,7 @@ import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } fr
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
-import type { PodReport } from './pod-report.ts';
+import { listTitledProblems } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -29,8 +29,8 @@ const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observati
     .map((name) => destinations.get(name)?.spec.displayName || name)
     .join(', ');
 
-const findFailures = (report: PodReport | undefined) =>
-  report?.problems.filter(({ reason }) => reason === 'DestinationReconnecting') ?? [];
+const findFailures = ({ report, destinations }: Pick<Observation, 'report' | 'destinations'>) =>
+  listTitledProblems(report, destinations).filter(({ reason }) => reason === 'DestinationReconnecting');
 
 /** `pod` is the stream's own pod after the decision was carried out. */
 export function buildStatus(
@@ -62,7 +62,7 @@ export function buildStatus(
     ...(sessions.length > 0 && { sessions }),
     conditions: buildConditions(
       [
-        ...buildHealth(judgeStream(stream, decision, { failures: findFailures(observed.report), now })),
+        ...buildHealth(judgeStream(stream, decision, { failures: findFailures(observed), now })),
         ...decision.conditions,
         ...[behind, doubt].filter((one) => one !== undefined),
       ],

@@ -13,7 +13,8 @@ export const isMadeName = (name: string): boolean => MADE_NAME.test(name);
  */
 export function callObject(noun: CalledNoun, name: string, title?: string): string {
   const own = isMadeName(name) ? undefined : name;
-  if (title === undefined || title === '' || title === name) return own === undefined ? `the ${noun}` : `${noun} "${own}"`;
+  if (title === undefined || title === '' || title === name)
+    return own === undefined ? `the ${noun}` : `${noun} "${own}"`;
   return own === undefined ? `${noun} "${title}"` : `${noun} "${title}" (${own})`;
 }
 

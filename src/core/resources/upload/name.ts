@@ -13,11 +13,16 @@ export function nameFrom(text: string): string | undefined {
   return name.isWellFormed() && name !== '' ? name : undefined;
 }
 
-/** The file's name out of a link; undefined when it has none. */
+const FILE_ENDING = /\.[A-Za-z0-9]{1,8}$/;
+
+/** The file's name out of a link. One that names no file is called by its host: `example.com/watch`, `example.com`. */
 export function parseLinkName(url: string): string | undefined {
-  const last = new URL(url).pathname.split('/').at(-1) ?? '';
+  const { host, pathname } = new URL(url);
+  const last = pathname.split('/').at(-1) ?? '';
   // Control characters may hide behind percent signs. A sign that encodes nothing stays, as in 100%.mp4.
-  return nameFrom(last.replace(/(?:%[0-9a-f]{2})+/gi, decodePart));
+  const name = last.replace(/(?:%[0-9a-f]{2})+/gi, decodePart);
+  if (FILE_ENDING.test(name)) return nameFrom(name);
+  return nameFrom(name === '' ? host : `${host}/${name}`);
 }
 
 function decodePart(part: string): string {

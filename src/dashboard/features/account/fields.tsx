@@ -3,7 +3,7 @@ import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
 import { findWeakness } from '../../../service/auth/password.ts';
-import { asSentence } from '../../ui/fieldErrors.ts';
+import { asSentence } from '../../api/problem.ts';
 import forms from '../../ui/form.module.css';
 import { findAuthFieldErrors } from './authErrors.ts';
 

@@ -68,9 +68,9 @@ export function limitStep(asked: CreateStep | undefined, draft: NewStream): Crea
   return draft.destinationID === '' || asked === 'destination' ? 'destination' : 'stream';
 }
 
-/** `Night fireplace` for `night_fireplace.mp4`; a host stays as it is. */
+/** `Night fireplace` for `night_fireplace.mp4`; an address stays as it is. */
 export function nameFrom(media: string, host?: string): string {
-  if (media === host) return media;
+  if (host !== undefined && media.startsWith(host)) return media;
   const words = media
     .replace(/\.[A-Za-z0-9]{2,4}$/, '')
     .replace(/[_-]+/g, ' ')

@@ -1,6 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import type { Api } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
+import { withoutIds } from '../../api/readable.ts';
 import { idsIn, withNames } from './names.ts';
 
 /** Query keys as elsewhere, so that known data is not requested again, and changes arrive. */
@@ -23,5 +24,5 @@ export function Named({ children }: { children: string }) {
     combine: (found) => found.map(({ data }) => data?.name),
   });
   const known = ids.flatMap((id, index) => (names[index] === undefined ? [] : [[id, names[index]] as const]));
-  return withNames(children, new Map(known));
+  return withoutIds(withNames(children, new Map(known)));
 }

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { IconAlertTriangle, IconCircleCheck, IconCircleX } from '@tabler/icons-react';
 import type { ReadinessIssue } from '../../../service/client/index.ts';
 import type { Readiness } from '../../api/api.ts';
+import { withoutIds } from '../../api/readable.ts';
 import { Named } from '../references/named.tsx';
 import { buildChecks, type ChecklistItem, formatWarnings } from './checklist.ts';
 import classes from './issues.module.css';
@@ -20,7 +21,7 @@ export function IssueLines({ issues, named = false }: IssueLinesProps) {
         <li key={`${issue.code} ${issue.message}`}>
           <IconCircleX size={18} stroke={1.8} aria-hidden />
           <div>
-            <p>{named ? <Named>{issue.message}</Named> : issue.message}</p>
+            <p>{named ? <Named>{issue.message}</Named> : withoutIds(issue.message)}</p>
             {issue.fix && <p className={classes.fix}>{issue.fix}</p>}
           </div>
         </li>

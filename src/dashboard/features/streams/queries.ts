@@ -15,6 +15,7 @@ import type { Page, Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { problemText } from '../../api/problem.ts';
+import { withReadable } from '../../api/readable.ts';
 import { readDestinations } from './choices.ts';
 import { IssueLines } from './issues.tsx';
 import type { StreamListFilter } from './listOrder.ts';
@@ -192,7 +193,7 @@ export function useShownPhase(stream: Pick<Stream, 'id' | 'status'>): string {
 
 /** Tells why a wish was not followed. */
 export function notifyRefused(name: string, want: PowerIntent['want'], error: unknown): void {
-  const issues = error instanceof ProblemError ? error.issues : [];
+  const issues = error instanceof ProblemError ? withReadable(error.issues) : [];
   notifications.show({
     id: `${want}-${name}`,
     color: 'red',

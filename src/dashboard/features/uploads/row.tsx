@@ -14,6 +14,7 @@ import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Upload } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';
 import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
@@ -66,7 +67,7 @@ function Failed({ error, retry }: { error: NonNullable<Upload['error']>; retry: 
           Try again
         </Button>
       )}
-      {again.error && <p role="alert">{again.error.message}</p>}
+      {again.error && <p role="alert">{problemText(again.error)}</p>}
     </div>
   );
 }

@@ -3,6 +3,7 @@ import { NativeSelect } from '@mantine/core';
 import { useMutation } from '@tanstack/react-query';
 import type { Upload, UploadUpdate } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
+import { problemText } from '../../api/problem.ts';
 import { useUploadsChanged } from './queries.ts';
 import { type ChoiceKind, listTrackChoices } from './trackChoices.ts';
 import classes from './uploads.module.css';
@@ -35,7 +36,7 @@ export function Tracks({ upload }: { upload: Upload }) {
           }}
         />
       ))}
-      {choose.error && <p role="alert">{choose.error.message}</p>}
+      {choose.error && <p role="alert">{problemText(choose.error)}</p>}
     </div>
   );
 }

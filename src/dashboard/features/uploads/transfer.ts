@@ -2,6 +2,7 @@
 import type { DetailedError, Upload } from 'tus-js-client';
 import { newKey } from '../../../service/client/send.ts';
 import type { Api } from '../../api/api.ts';
+import { describeProblem, type FieldMistake } from '../../api/problem.ts';
 import { guessFileType } from './text.ts';
 import { computeFingerprint, parseObjectID, type UnfinishedUploads } from './unfinished.ts';
 
@@ -35,8 +36,8 @@ function describeError(error: Error | DetailedError): string {
     return 'The connection was lost. The bytes sent so far are kept. Try again when the connection is back.';
   try {
     const body = 'originalResponse' in error ? error.originalResponse?.getBody() : '';
-    const { detail } = JSON.parse(body ?? '') as { detail?: unknown };
-    if (typeof detail === 'string') return detail;
+    const { detail, errors } = JSON.parse(body ?? '') as { detail?: unknown; errors?: FieldMistake[] };
+    if (typeof detail === 'string') return describeProblem(detail, errors ?? []);
   } catch {
     // No problem document: something between us and the server has answered.
   }

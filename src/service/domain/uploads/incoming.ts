@@ -79,6 +79,11 @@ export interface Bytes {
   checksum?: Checksum | undefined;
 }
 
+const refuseEmpty = (): AppError =>
+  new AppError('validation_failed', 'The file is empty. Send one that has content.', {
+    extras: { errors: [{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }] },
+  });
+
 export type Incoming = ReturnType<typeof createIncoming>;
 
 export function createIncoming(deps: IncomingDeps) {
@@ -86,7 +91,7 @@ export function createIncoming(deps: IncomingDeps) {
   const findSent = (accountId: string, id: string) => {
     const upload = uploads.get(accountId, id);
     const { sent } = upload.spec.source;
-    if (!sent) throw new AppError('upload_not_found', `Upload ${id} is imported from a link, so it accepts no bytes.`);
+    if (!sent) throw new AppError('upload_not_found', 'This upload is imported from a link, so it accepts no bytes.');
     return { upload, sent, storage: findStorage(upload), key: incomingKey(upload.metadata.uid) };
   };
   const recordProgress = (upload: Resource, receivedBytes: number) =>
@@ -159,8 +164,7 @@ export function createIncoming(deps: IncomingDeps) {
 
     /** Creates the upload and returns its objectID. A part has no kind of its own. Throws as `Within.sent` does. */
     begin: (accountId: string, { sizeBytes, ...given }: Beginning): Promise<string> => {
-      if (sizeBytes !== undefined && sizeBytes < 1)
-        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }]);
+      if (sizeBytes !== undefined && sizeBytes < 1) throw refuseEmpty();
       const sent = {
         ...(sizeBytes !== undefined && { sizeBytes }),
         receivedBytes: 0,
@@ -210,8 +214,7 @@ export function createIncoming(deps: IncomingDeps) {
     async declare(accountId: string, id: string, sizeBytes: number): Promise<void> {
       const { upload, sent, storage, key } = findSent(accountId, id);
       if (sent.sizeBytes === sizeBytes) return;
-      if (sizeBytes < 1)
-        throw validationFailed([{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }]);
+      if (sizeBytes < 1) throw refuseEmpty();
       const receivedBytes = await arrivedBytes(storage, key);
       const whole = receivedBytes === sizeBytes ? { receivedBytes } : {};
       const patch = { spec: { source: { sent: { sizeBytes, roomBytes: null, ...whole } } } };

@@ -67,7 +67,7 @@ export async function findParts(
     sizeBytes += sent.sizeBytes;
   }
   if (made && !isSameJson(made.spec.source.sent?.parts, found.map(toPart)))
-    throw new AppError('upload_conflict', `Upload ${made.metadata.name} names other parts. Delete it.`);
+    throw new AppError('upload_conflict', 'The upload that this request made before names other parts. Delete it.');
   return { ...(made && { made }), found, sizeBytes };
 }
 

@@ -207,14 +207,14 @@ export function createUploadService({
       if (url === undefined)
         throw new AppError(
           'upload_not_from_link',
-          `A client sent the file of upload ${id}, so it has no link to fetch again.`,
+          'A client sent the file of this upload, so it has no link to fetch again.',
         );
       const tryId = currentIntent()?.newId('try') ?? newId('try');
       // An earlier try of the same request got this far.
       if (upload.metadata.annotations?.[RETRY_ANNOTATION]?.endsWith(` ${tryId}`)) return show(upload);
       const { state } = show(upload);
       if (state !== 'failed')
-        throw new AppError('upload_not_failed', `Upload ${id} is ${state}; only a failed upload can be retried.`);
+        throw new AppError('upload_not_failed', `This upload is ${state}; only a failed upload can be retried.`);
       checkLink(url, allowPrivateLinks);
       const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
       const make = ({ largest, ...room }: LinkLimits) => {

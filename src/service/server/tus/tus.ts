@@ -193,7 +193,7 @@ export const tusRoutes: FastifyPluginAsyncTypebox<TusOptions> = async (app, { in
     if (isPatch && id !== undefined && incoming.resource(accountId, id).spec.source.sent?.parts)
       throw new AppError(
         'upload_is_final',
-        `Upload ${id} is a concatenation of parts, so it takes no bytes of its own.`,
+        'This upload is a concatenation of parts, so it takes no bytes of its own.',
       );
     return {
       id,

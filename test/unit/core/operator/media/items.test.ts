@@ -153,8 +153,7 @@ describe('media readiness', () => {
     );
     expect(problem).toEqual({
       reason: 'MediaFailed',
-      message:
-        'Upload "c", item with index 2 of playlist "mix", could not be imported: Cut off. 3 of 4 items are not ready.',
+      message: 'Upload "c", clip 3 of the playlist "mix", could not be imported: Cut off. 3 of 4 items are not ready.',
     });
   });
 

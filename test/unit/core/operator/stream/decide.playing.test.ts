@@ -83,7 +83,7 @@ describe('a stream whose next version is being prepared', () => {
     expect(findCondition(after.status?.conditions, 'MediaReady')).toMatchObject({
       status: 'False',
       reason: 'MediaPreparing',
-      message: 'Upload "next", item with index 0 of playlist "list", is being prepared for 720p30.',
+      message: 'Upload "next", clip 1 of the playlist "list", is being prepared for 720p30.',
     });
     expect(after.status).toMatchObject({ epoch: kubeTime(NOW), playing: loopStream.status?.playing });
   });

@@ -78,7 +78,7 @@ describe('a list with items that cannot be played', () => {
       ['media_importing', 'playlistIDs', 'mix', 0, 'late'],
     ]);
     expect(warnings[1]?.message).toBe(
-      'Upload "bad", item with index 2 of playlist "Mix" (mix), could not be imported: It is cut off.',
+      'Upload "bad", clip 3 of the playlist "Mix" (mix), could not be imported: It is cut off.',
     );
     for (const { fix } of warnings) expect(fix).toMatch(/\.$/);
   });
