@@ -21,7 +21,7 @@ import type { DraftFile } from './draft.ts';
 import { describeFile, type FileState } from './fileState.ts';
 import classes from './files.module.css';
 
-/** Files that were not sent whole before the page was loaded anew. What this page has sent leaves the memory a moment later. */
+/** Files that were not sent whole before the page was loaded anew. A file that this page has sent leaves the memory later. */
 export const listCutOff = (account: ReturnType<typeof useFiles>) =>
   account?.memory.list().filter(({ objectID }) => account.sender.findFileID(objectID) === undefined) ?? [];
 

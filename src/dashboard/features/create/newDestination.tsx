@@ -7,14 +7,7 @@ import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import {
-  isKeyMissed,
-  KeyQuestion,
-  missing,
-  PLATFORM_CHOICES,
-  StreamKey,
-  usePreset,
-} from '../destinations/form.tsx';
+import { isKeyMissed, KeyQuestion, missing, PLATFORM_CHOICES, StreamKey, usePreset } from '../destinations/form.tsx';
 import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from '../destinations/formValues.ts';
 import { LoginFields } from '../destinations/login.tsx';
 import { PRESETS } from '../destinations/presets.ts';

@@ -40,7 +40,7 @@ const STATES: Record<string, UploadStatus | undefined> = {
   preparing: {
     phase: 'preparing',
     media: MEDIA,
-    renditions: [rendition('720p30', { state: 'preparing', preparedSeconds: 1 })],
+    renditions: [rendition('720p30', { state: 'pending', preparedSeconds: 1 })],
   },
   unprepared: {
     phase: 'failed',
