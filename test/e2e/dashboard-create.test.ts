@@ -6,15 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeTone } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { ROOT } from '../kit/system/system.ts';
+import { tempDir } from '../kit/temp-dir.ts';
 
 let system: SharedSystem;
 let browser: Browser;
 let at: Visit;
 let files: Server;
 let film: string;
+const dir = tempDir();
 const FILM = join(ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 
 beforeAll(async () => {
@@ -149,13 +152,14 @@ test('several files become a playlist, with sound over them; whatever is no medi
   await page.getByText('“notes.txt”: This is no video, picture or sound. Choose a media file.').waitFor();
   await page.getByText('“empty.mp4”: The file is empty. Choose another one.').waitFor();
   await expectForEverybody(page);
-  const song = { name: 'song.mp3', mimeType: 'audio/mpeg', buffer: Buffer.alloc(9000, 'a song') };
+  const song = join(dir, 'song.m4a');
+  await makeTone(song, { seconds: 2, hertz: 440 });
   await files.setInputFiles([song]);
   await next(page);
   await page.getByText('Add a video or a picture first.').waitFor();
   const bytes = readFileSync(FILM);
   await files.setInputFiles(['one.mp4', 'two.mp4'].map((name) => ({ name, mimeType: 'video/mp4', buffer: bytes })));
-  await page.getByText('These 2 play in turn, as a playlist, and “song.mp3” plays over them.').waitFor();
+  await page.getByText('These 2 play in turn, as a playlist, and “song.m4a” plays over them.').waitFor();
   await expectForEverybody(page);
   await next(page);
   await page.getByRole('radio', { name: /127\.0\.0\.1/ }).check();
@@ -170,7 +174,7 @@ test('several files become a playlist, with sound over them; whatever is no medi
     return Promise.all(items.map(async (one) => (await system.client.uploads.get(one.uploadObjectID)).name));
   };
   expect(await items(stream?.playlistIDs[0])).toEqual(['one.mp4', 'two.mp4']);
-  expect(await items(stream?.audioPlaylistIDs[0])).toEqual(['song.mp3']);
+  expect(await items(stream?.audioPlaylistIDs[0])).toEqual(['song.m4a']);
   await leave();
 });
 
@@ -212,8 +216,8 @@ test('a destination that cannot be reached needs the person, who edits it there'
   const dialog = page.getByRole('dialog', { name: 'Change destination' });
   await dialog.getByLabel('Address').fill(system.facts.rtmpUrl);
   await dialog.getByRole('button', { name: 'Save' }).click();
-  const sure = page.getByRole('dialog').getByRole('button', { name: 'Save' }).last();
-  await sure.click();
+  const question = page.getByRole('dialog', { name: /on air\?$/ });
+  await question.getByRole('button', { name: 'Save' }).click();
   await page.waitForURL(/\/streams\/str-/, { timeout: 150_000 });
   await leave();
 });

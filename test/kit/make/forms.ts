@@ -222,7 +222,7 @@ const OF_STREAMS: Record<string, Form> = {
       await press('Next')(page);
       await press('New destination')(page);
       await page.getByRole('radio', { name: 'Custom' }).check();
-      await unfold('This server requires a login')(page);
+      await page.getByText('This server requires a login', { exact: true }).click();
     },
     fields: () => [
       strict('Address (RTMP, RTMPS or SRT)', 'rtmp://a.rtmp.youtube.com/live2'),

@@ -22,7 +22,7 @@ import type { DraftFile } from './draft.ts';
 import { describeFile, type FileState } from './fileState.ts';
 import { FileLines, listCutOff } from './files.tsx';
 import { StageActs } from './stageActs.tsx';
-import { computeStages, findOutlook, type Outlook, type Stage } from './stages.ts';
+import { computeStages, findOutlook, type Stage, type StreamOutlook } from './stages.ts';
 
 const REFRESH_MS = 2_000;
 
@@ -34,13 +34,13 @@ const ICONS = {
 };
 const STATES = { done: 'Done:', now: 'In progress:', later: 'Next:', failed: 'Failed:' };
 
-const TITLES: Record<Outlook, string> = {
+const TITLES: Record<StreamOutlook, string> = {
   live: 'is live',
   stuck: 'needs you',
   sending: 'is on its way',
   onItsWay: 'is on its way',
 };
-const FEET: Partial<Record<Outlook, string>> = {
+const FEET: Partial<Record<StreamOutlook, string>> = {
   stuck: 'The stream goes on from there once this is solved.',
   sending: 'You can go to other pages. Keep this window open until the file is sent.',
   onItsWay: 'You can leave this page. The stream goes on air as soon as all steps are done.',

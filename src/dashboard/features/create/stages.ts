@@ -181,10 +181,10 @@ export function computeStages(sources: StageSources): Stage[] {
   return [...(sending ? [sending] : []), arrival, preparing, start, computeConnection(facts)];
 }
 
-export type Outlook = 'live' | 'stuck' | 'sending' | 'onItsWay';
+export type StreamOutlook = 'live' | 'stuck' | 'sending' | 'onItsWay';
 
 /** The whole, in one word for the title and the sentence below. */
-export function findOutlook(stages: readonly Stage[]): Outlook {
+export function findOutlook(stages: readonly Stage[]): StreamOutlook {
   if (stages.at(-1)?.state === 'done') return 'live';
   if (stages.some(({ state }) => state === 'failed')) return 'stuck';
   return stages.some(({ isSending, state }) => isSending && state === 'now') ? 'sending' : 'onItsWay';

@@ -15,7 +15,7 @@ import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { makePlaylists } from './makePlaylists.ts';
 import { buildBody, listAskedChoices, listPlannedPlaylists } from './steps.ts';
-import type { Profile } from './suggestProfile.ts';
+import type { StreamProfile } from './suggestProfile.ts';
 
 type StreamStepValues = ChoiceValues & Pick<NewStream, 'name'>;
 
@@ -28,7 +28,7 @@ interface StreamStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
   /** Fits the media. */
-  suggested: Profile;
+  suggested: StreamProfile;
   /** Why the stream cannot be made yet: its files are not known to the server. */
   filesProblem: string | undefined;
   onBack: () => void;
