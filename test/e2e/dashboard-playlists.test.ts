@@ -74,6 +74,12 @@ test('an empty page shows the next step; a playlist has its clips in the order o
   const { data } = await system.client.playlists.list().page();
   expect(data.map(({ name }) => name)).toEqual(['Evenings <i>&</i> more']);
   await expectForEverybody(page);
+  // Nothing plays it yet, and one click makes it the media of a new stream.
+  await page.getByText(/no stream plays it yet/i).waitFor();
+  await page.getByRole('link', { name: 'New stream with it' }).click();
+  await page.getByRole('region', { name: 'Destination' }).waitFor();
+  await page.getByRole('button', { name: 'Media' }).click();
+  expect(await page.getByRole('radio', { name: /^Evenings/ }).isChecked()).toBe(true);
 });
 
 test('put in order by the mouse and by the keyboard, added to and taken from, and saved as one version', async () => {
@@ -185,9 +191,16 @@ test('versions show their changes; one is restored, and published after a questi
   await lines.getByText('“Alpha” removed from place 1').waitFor();
   await lines.getByText('“Gamma” added at place 2').waitFor();
   await expectForEverybody(page);
-  await page.getByRole('button', { name: 'Roll back to version 1' }).click();
+  await page.getByRole('button', { name: 'Restore as draft: version 1' }).click();
   await expect.poll(() => order(page)).toEqual(['Alpha', 'Beta']);
   expect(await playlists.get(id)).toMatchObject({ version: 3, publishedVersion: 1 });
+  // A restored version is not on air, and the notice offers to publish it.
+  const notice = page.getByRole('alert').filter({ hasText: 'Version 1 is restored as version 3' });
+  await notice.getByText('streams play what they play until it is published').waitFor();
+  await expectForEverybody(page);
+  await notice.getByRole('button', { name: 'Publish' }).click();
+  await page.getByRole('dialog', { name: 'Publish version 3?' }).waitFor();
+  await page.keyboard.press('Escape');
 
   await page.getByRole('button', { name: 'Publish version 2' }).click();
   const dialog = page.getByRole('dialog', { name: 'Publish version 2?' });

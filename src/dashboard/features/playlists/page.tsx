@@ -53,7 +53,7 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
             <Published playlist={playlist} />
           </Panel>
           <Panel title="Versions">
-            {editing.update && <p className={page.dim}>Save or discard your changes before you roll back.</p>}
+            {editing.update && <p className={page.dim}>Save or discard your changes before you restore a version.</p>}
             <Versions
               playlist={playlist}
               publish={acts.askToPublish}

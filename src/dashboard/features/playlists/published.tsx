@@ -1,4 +1,5 @@
 /** Shows which version of a playlist streams play, how far it is prepared, and which streams they are. */
+import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Playlist } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
@@ -11,8 +12,7 @@ import { publicationText } from './text.ts';
 
 function Streams({ playlist }: { playlist: Playlist }) {
   const { data, error } = usePlaylistStreams(playlist);
-  if (playlist.streamID === '')
-    return <p className={page.dim}>No stream plays it yet. Choose it when you create or edit a stream.</p>;
+  if (playlist.streamID === '') return null;
   if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Loading its streams…'}</p>;
   return (
     <ul className={classes.streams} aria-label="Streams that play it">
@@ -37,6 +37,11 @@ export function Published({ playlist }: { playlist: Playlist }) {
       </p>
       {state === 'preparing' && <Bar value={progress > 0 ? progress : undefined} label="Preparing" />}
       <Streams playlist={playlist} />
+      {playlist.streamID === '' && playlist.kind === 'video' && itemsTotal > 0 && (
+        <Button component={Link} to="/create" search={{ playlist: playlist.id } as never} variant="default" size="sm">
+          New stream with it
+        </Button>
+      )}
     </>
   );
 }

@@ -36,13 +36,18 @@ export function lineText({ what, objectID, place, to }: DifferenceLine, uploads:
 }
 
 /** How far the version that streams play is prepared. */
-export function publicationText({ publication, version }: Pick<Playlist, 'publication' | 'version'>): string {
+export function publicationText({
+  publication,
+  version,
+  streamID,
+}: Pick<Playlist, 'publication' | 'version' | 'streamID'>): string {
   const { version: played, state, itemsReady, itemsFailed, itemsTotal } = publication;
   const which = played === null || played === version ? 'This version' : `Version ${played}`;
   if (itemsTotal === 0) return `${which} has no clips, so nothing can be played. Add some, then publish it.`;
   if (state === 'failed')
     return `${itemsFailed} of ${clips(itemsTotal)} cannot be played. Check them under Uploads, or remove them and publish again.`;
   if (state === 'preparing')
-    return `${which} is being prepared: ${itemsReady} of ${clips(itemsTotal)} ready. Until then, streams keep playing what they play.`;
+    return `${which} is being prepared: ${itemsReady} of ${clips(itemsTotal)} ready.${streamID === '' ? ' No stream plays it yet.' : ' Until then, streams keep playing what they play.'}`;
+  if (streamID === '') return `${which} is ready, and no stream plays it yet.`;
   return `Streams play ${which.toLowerCase()}.`;
 }

@@ -1,9 +1,10 @@
 import { notifications } from '@mantine/notifications';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { type Playlist, problems } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { findFieldErrors } from '../../ui/fieldErrors.ts';
 import { usePlaylistMutations } from './queries.ts';
+import { notifyRestored, RESTORED } from './restored.tsx';
 import type { Editing } from './useEditing.ts';
 
 export type PlaylistActs = ReturnType<typeof useActions>;
@@ -11,10 +12,12 @@ export type PlaylistActs = ReturnType<typeof useActions>;
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });
 
-/** Saving, publishing and rolling back, with the questions before them. */
+/** Saving, publishing and restoring, with the questions before them. */
 export function useActions(playlist: Playlist, editing: Editing, refetch: () => unknown) {
   const { save, publish, rollback, isActing } = usePlaylistMutations(playlist.id);
   const [asked, setAsked] = useState<number>();
+  // Its button asks a question on this page.
+  useEffect(() => () => void notifications.hide(RESTORED), []);
   const announce = (after: Playlist, title: string) =>
     notifications.show({ title, message: `“${after.name}” is at version ${after.version} now.` });
   const publishNow = (version: number) =>
@@ -50,8 +53,8 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
     rollback: (version: number) =>
       !isActing() &&
       rollback.mutate(version, {
-        onSuccess: (after) => announce(after, `Rolled back to version ${version}`),
-        onError: refused(`Rolling back to version ${version} failed`),
+        onSuccess: (after) => notifyRestored({ restored: version, after, publish: () => askToPublish(after.version) }),
+        onError: refused(`Version ${version} was not restored`),
       }),
     saving: save.isPending,
     busy: save.isPending || publish.isPending || rollback.isPending,

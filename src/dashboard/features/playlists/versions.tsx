@@ -78,10 +78,10 @@ function Version({ playlist, version: row, before, publish, rollback, busy }: Ve
             size="xs"
             variant="default"
             disabled={busy}
-            aria-label={`Roll back to version ${version}`}
+            aria-label={`Restore as draft: version ${version}`}
             onClick={() => rollback(version)}
           >
-            Roll back
+            Restore as draft
           </Button>
         )}
       </div>
