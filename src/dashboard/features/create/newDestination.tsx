@@ -1,6 +1,6 @@
 /** A destination made on the way to a stream: its platform and its key are all that is asked. */
 import { Button, TextInput } from '@mantine/core';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { Destination } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
@@ -41,10 +41,15 @@ export function NewDestination({ taken, onBack, onDone }: NewDestinationProps) {
     },
   });
   const [preset, choose] = usePreset(form, undefined);
+  const named = useRef<{ address: string; name: string }>(undefined);
   const { submit, busy, problem } = useSubmit<DestinationValues, Destination>({
     send: (values, idempotencyKey) => {
       const { rtmpUrl = '', rtmpKey = '', ...login } = findChanges(values, undefined);
-      const name = nameDestination(preset, rtmpUrl, taken);
+      // Sent again after its answer was lost, it has the same name, which is taken by then.
+      const address = `${preset.id} ${rtmpUrl}`;
+      if (named.current?.address !== address)
+        named.current = { address, name: nameDestination(preset, rtmpUrl, taken) };
+      const { name } = named.current;
       return destinations.create({ ...login, name, rtmpUrl, rtmpKey }, { idempotencyKey });
     },
     fields: FIELDS.filter((field) => field !== 'name'),

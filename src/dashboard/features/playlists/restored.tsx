@@ -2,6 +2,7 @@
 import { Button } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import type { Playlist } from '../../../service/client/index.ts';
+import classes from './playlists.module.css';
 
 /** Its id among the notifications. */
 export const RESTORED = 'version-restored';
@@ -21,7 +22,7 @@ export function notifyRestored({ restored, after, publish }: RestoredProps): voi
     autoClose: 20_000,
     message: (
       <>
-        <p>It is a draft: streams play what they play until it is published.</p>
+        <p className={classes.notice}>It is a draft: streams play what they play until it is published.</p>
         {after.items.length > 0 && (
           <Button
             size="compact-sm"
