@@ -337,7 +337,6 @@ const OF_MONEY: Record<string, Form> = {
       ...['Company or person', 'Street and number', 'Address, continued'].map((label) => optional(label, inAddress)),
       ...['Postal code', 'Tax number'].map((label) => optional(label, { right: SMALL, ...inAddress })),
       ...['City', 'State or province'].map((label) => optional(label, inAddress)),
-      { label: 'Country (two letters)', right: 'de', wrong: [LONG, CONTROL, NASTY, 'Germany', 'D'], ...inAddress },
     ],
   },
 };

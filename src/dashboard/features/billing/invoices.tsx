@@ -1,7 +1,8 @@
 /** Invoices as files, and whom they are sent to. */
-import { Button, Skeleton, TextInput } from '@mantine/core';
+import { Button, NativeSelect, Skeleton, TextInput } from '@mantine/core';
 import { IconFileTypePdf } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMemo } from 'react';
 import type { BillingAddress, InvoiceSummary } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
@@ -15,6 +16,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useOnce } from '../../ui/useOnce.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './billing.module.css';
+import { listCountries } from './countries.ts';
 import { PanelList } from './panelList.tsx';
 import { useInvoices } from './queries.ts';
 
@@ -72,7 +74,7 @@ const FIELDS = {
   postalCode: 'Postal code',
   city: 'City',
   region: 'State or province',
-  country: 'Country (two letters)',
+  country: 'Country',
   taxID: 'Tax number',
 } as const satisfies Record<keyof BillingAddress, string>;
 type AddressFieldName = keyof typeof FIELDS;
@@ -85,9 +87,7 @@ const toValues = (address: BillingAddress): AddressValues =>
 /** An empty text takes a field away again. */
 const findChanges = (before: AddressValues, after: AddressValues): BillingAddress =>
   Object.fromEntries(
-    NAMES.map(
-      (name) => [name, name === 'country' ? after[name].trim().toUpperCase() : after[name].trim()] as const,
-    ).filter(([name, value]) => value !== before[name]),
+    NAMES.map((name) => [name, after[name].trim()] as const).filter(([name, value]) => value !== before[name]),
   );
 
 function Fields({ address, onClose }: { address: BillingAddress; onClose: () => void }) {
@@ -110,13 +110,19 @@ function Fields({ address, onClose }: { address: BillingAddress; onClose: () => 
     }),
   });
   const cancel = forgetBefore(onClose);
+  const { country } = form.getInitialValues();
+  const countries = useMemo(() => listCountries(country), [country]);
   return (
     <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
       <p className={forms.help}>The address appears on future invoices. Issued invoices do not change.</p>
       <div className={classes.address}>
-        {NAMES.map((name) => (
-          <TextInput key={name} label={FIELDS[name]} autoComplete="off" {...form.getInputProps(name)} />
-        ))}
+        {NAMES.map((name) =>
+          name === 'country' ? (
+            <NativeSelect key={name} label={FIELDS[name]} data={countries} {...form.getInputProps(name)} />
+          ) : (
+            <TextInput key={name} label={FIELDS[name]} autoComplete="off" {...form.getInputProps(name)} />
+          ),
+        )}
       </div>
       <ChangedElsewhere fields={elsewhere} labels={FIELDS} />
       <FormEnd problem={problem} busy={busy} onCancel={cancel}>
