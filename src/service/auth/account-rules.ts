@@ -8,7 +8,7 @@ import { DISPLAY_NAME_PATTERN } from '../../core/lib/sentences.ts';
 import { isFresh, needsFreshSession } from './freshness.ts';
 import type { Guesses } from './guesses.ts';
 import { isCredential, PASSKEY_SIGN_IN_PATH } from './passkeys.ts';
-import { findWeakness } from './password.ts';
+import { findCommon, findWeakness } from './password.ts';
 
 const MAX_NAME = 100;
 /** RFC 5321, section 4.5.3.1. */
@@ -37,14 +37,17 @@ function checkNames(fields: RequestFields): void {
     throw refuse('INVALID_NAME', 'Enter your first name.');
 }
 
-function checkPassword(password: unknown, email: unknown): void {
-  const weakness = findWeakness(String(password ?? ''), typeof email === 'string' ? email : '');
+async function checkPassword(password: unknown, email: unknown): Promise<void> {
+  const text = String(password ?? '');
+  // Few requests set a password, so a server that starts need not read the list.
+  const { COMMON_PASSWORDS } = await import('./common-passwords.ts');
+  const weakness = findWeakness(text, typeof email === 'string' ? email : '') ?? findCommon(text, COMMON_PASSWORDS);
   if (weakness !== undefined) throw refuse('PASSWORD_TOO_WEAK', weakness);
 }
 
-function checkNewPassword(password: unknown): void {
+async function checkNewPassword(password: unknown): Promise<void> {
   if (typeof password !== 'string') throw refuse('INVALID_PASSWORD', 'Choose a new password.');
-  checkPassword(password, undefined);
+  await checkPassword(password, undefined);
 }
 
 function checkKeep(keepAccess: unknown): void {
@@ -69,25 +72,25 @@ function checkCredential(response: unknown): void {
 }
 
 /** Checks of a request's fields before the library sees them, by path. */
-const CHECKS: Record<string, (fields: RequestFields) => void> = {
-  '/sign-up/email': (fields) => {
+const CHECKS: Record<string, (fields: RequestFields) => void | Promise<void>> = {
+  '/sign-up/email': async (fields) => {
     if (String(fields.email ?? '').length > MAX_ADDRESS)
       throw refuse('INVALID_EMAIL', 'The e-mail address is too long.');
     checkNames(fields);
-    checkPassword(fields.password, fields.email);
+    await checkPassword(fields.password, fields.email);
   },
   '/update-user': checkNames,
-  '/verify-email': (fields) => {
+  '/verify-email': async (fields) => {
     if (fields.password === undefined) return;
     checkNames(fields);
-    checkPassword(fields.password, undefined);
+    await checkPassword(fields.password, undefined);
   },
-  '/reset-password': (fields) => {
-    checkNewPassword(fields.newPassword);
+  '/reset-password': async (fields) => {
+    await checkNewPassword(fields.newPassword);
     checkKeep(fields.keepAccess);
   },
-  '/change-password': (fields) => {
-    checkNewPassword(fields.newPassword);
+  '/change-password': async (fields) => {
+    await checkNewPassword(fields.newPassword);
     checkKeep(fields.keepAccess);
   },
   '/passkey/verify-registration': (fields) => {
@@ -162,7 +165,7 @@ export const rules = (publicUrl: string, deps: RulesDeps) => {
       const { path, request } = context;
       const fields = (context.body ?? {}) as RequestFields;
       checkWays({ ...(context.query as RequestFields | undefined), ...fields }, publicUrl);
-      CHECKS[path]?.(fields);
+      await CHECKS[path]?.(fields);
       if (path === '/sign-in/email') {
         const uncount = await deps.guesses?.admit(String(fields.email), context);
         if (uncount && request) counted.set(request, uncount);

@@ -1,44 +1,17 @@
 /**
  * Checks that a password is long and not among the first guesses. There are no rules of composition, and pasting is
- * allowed (NIST SP 800-63B, section 3.1.1.2). The page checks the same before it sends anything. Pure: no I/O, no
- * clock.
+ * allowed (NIST SP 800-63B, section 3.1.1.2). The page checks the same before it sends anything. Pure: no I/O, no clock.
  */
+
+const RUN =
+  'The password is easy to guess: it repeats a piece, or counts up or down. Choose another one, such as several words.';
+const COMMON =
+  'The password is easy to guess: attackers try common ones first, with digits and signs added. Choose another one, such as several words.';
 
 /** In UTF-16 units, as text fields and the auth library count. */
 export const MIN_PASSWORD = 10;
 /** An end, for hashing takes time. */
 export const MAX_PASSWORD = 256;
-
-/** Common passwords that are long enough, in lower case and reduced to letters and digits. */
-const COMMON = new Set(
-  [
-    ['passwordpassword', 'password1234', 'password123456', 'mypassword', 'mypassword1', 'changemenow', 'letmeinplease'],
-    ['iloveyou123', 'iloveyouforever', 'qwertyuiop', 'qwerty12345', 'qwerty123456', 'qwertyuiopasdfghjkl', 'asdfghjkl'],
-    [
-      'asdfghjkl1',
-      'zxcvbnm123',
-      '1qaz2wsx3edc',
-      'q1w2e3r4t5',
-      'q1w2e3r4t5y6',
-      '1q2w3e4r5t',
-      '1q2w3e4r5t6y',
-      'abc123456',
-    ],
-    [
-      'abcd123456',
-      'abcdefghij',
-      'administrator',
-      'adminadmin',
-      'welcome123',
-      'sunshine123',
-      'princess123',
-      'football123',
-    ],
-    ['baseball123', 'superman123', 'password12', 'password123', 'loopstream', 'loopstream1', 'loopstream123'],
-  ].flat(),
-);
-
-const bare = (text: string): string => text.toLowerCase().replace(/[^a-z0-9]/g, '');
 
 /** `1234567890`, `abcdefghij`, `9876543210`: each character follows its neighbour, up or down. */
 function isRun(text: string): boolean {
@@ -59,7 +32,35 @@ export function findWeakness(password: string, email = ''): string | undefined {
   const about = [email.toLowerCase(), ...(name.length >= MIN_PASSWORD - 3 ? [name] : [])].filter((text) => text !== '');
   if (about.some((text) => password.toLowerCase().includes(text) && password.length < text.length + 4))
     return 'The password contains your e-mail address, which is easy to guess. Choose another one.';
-  if (COMMON.has(bare(password)) || isRun(password) || isRepeated(password))
-    return 'The password is common or easy to guess. Choose another one.';
-  return undefined;
+  return isRun(password) || isRepeated(password) ? RUN : undefined;
+}
+
+/** Digits and signs that people add to a common password. A random number that is longer is a password of its own. */
+const MAX_ADDED = 8;
+const LETTERS: Readonly<Record<string, string>> = {
+  '@': 'a',
+  4: 'a',
+  3: 'e',
+  1: 'i',
+  '!': 'i',
+  0: 'o',
+  $: 's',
+  5: 's',
+  7: 't',
+};
+
+/**
+ * Why a password is among the first guesses: a common one, whatever its case, with digits and signs around it or in place of letters.
+ * `common`: passwords in lower case without digits and signs around them (common-passwords.ts).
+ */
+export function findCommon(password: string, common: ReadonlySet<string>): string | undefined {
+  const lower = password.normalize('NFKC').toLowerCase();
+  // linear-time: a password has at most 256 characters.
+  const core = lower.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
+  const half = core.slice(0, core.length / 2);
+  const words = core === half + half ? [core, half] : [core];
+  const spelled = words.map((word) => word.replace(/[@431!0$57]/g, (sign) => LETTERS[sign] ?? sign));
+  const isAdded = lower.length - core.length <= MAX_ADDED;
+  const isCommon = common.has(lower) || (isAdded && [...words, ...spelled].some((word) => common.has(word)));
+  return isCommon ? COMMON : undefined;
 }

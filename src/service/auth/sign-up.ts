@@ -2,13 +2,14 @@
  * Signs users up. A sign-up makes no account: it is a password and names that one browser has sent for an address, and
  * waits for a day. Opening the link in the mail to that address makes the account.
  *
- * The account's password is the one that the same browser signed up with. A browser that has not signed up chooses one
- * then. So a stranger who signs up with somebody else's address, before or after its owner, never sets the owner's
+ * The account's password is the one that the same browser signed up with, and that browser is signed in. A browser that has not signed
+ * up chooses a password then, and signs in with it. So a stranger who signs up with somebody else's address, before or after its owner, never sets the owner's
  * password, whichever link they open.
  */
 import { hash, randomBytes } from 'node:crypto';
 import type { BetterAuthPlugin } from 'better-auth';
 import { APIError, createAuthEndpoint } from 'better-auth/api';
+import { setSessionCookie } from 'better-auth/cookies';
 import type { Db } from '../db/pool.ts';
 import { cookieName, readCookie } from './addresses.ts';
 import type { Guesses } from './guesses.ts';
@@ -134,7 +135,9 @@ export function signUps({ db, publicUrl, isOpen, mails, guesses }: SignUpSite): 
     const account = { providerId: 'credential', accountId: user.id, password: signUp.password };
     await internalAdapter.linkAccount({ userId: user.id, ...account });
     await guesses?.trust(user.id, context);
-    return context.json({ status: true });
+    // The browser that signed up has proved the password too. Another one may hold a link that its owner was lured to open.
+    if (!chosen) await setSessionCookie(context, { session: await internalAdapter.createSession(user.id), user });
+    return context.json({ status: true, email, signedIn: !chosen });
   });
 
   return { id: 'sign-up', endpoints: { signUpEmail, sendVerificationEmail, verifyEmail } };

@@ -13,10 +13,10 @@ import { type RealOidc, startOidc } from '../../kit/fake/oidc.ts';
 import { findMailLink, startSmtp, type TestSmtp } from '../../kit/fake/smtp.ts';
 import { begin, type OAuthClient, register, signIn, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { DESK, expectForEverybody, launchBrowser } from '../../kit/real/page.ts';
+import { plugIn } from '../../kit/real/passkeys.ts';
 import { run } from '../../kit/run.ts';
 import { MAIN, ROOT } from '../../kit/system/app.ts';
 import { until } from '../../kit/wait.ts';
-import { plugIn } from './passkeys.ts';
 import { endWhileTyping, signUp } from './person.ts';
 
 const PASSWORD = 'seven lamps over water';
@@ -284,6 +284,7 @@ test('the link of a sign-up, opened on another device, asks for a password, and 
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await button('Confirm and create account').dblclick();
   await page.getByText('Your address is confirmed').waitFor();
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(email);
   await typePassword(email, OTHER_PASSWORD);
   await page.getByText('is wrong').waitFor();
   await typePassword(email);
@@ -308,9 +309,8 @@ describe('a program’s request survives every way to sign in', () => {
     await button('Confirm my address').click();
     await heading('Your address is confirmed').waitFor();
     await expectForEverybody(page);
+    // The confirmation has signed them in.
     await page.getByRole('link', { name: 'Continue' }).click();
-    await page.getByText('An app wants to use your account').waitFor();
-    await typePassword(email);
     await allowed();
     await leave();
   });
@@ -364,8 +364,6 @@ describe('a program’s request survives every way to sign in', () => {
     await signUp(page, { firstName: 'Alone', email, password: PASSWORD });
     await page.goto(findMailLink(await smtp.mailTo(email, /Confirm/)));
     await button('Confirm my address').click();
-    await page.getByText('Manage your streams and see what is on air').waitFor();
-    await typePassword(email);
     await isIn(email);
     await leave();
   });

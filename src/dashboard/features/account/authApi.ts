@@ -95,9 +95,17 @@ export const authApi = {
 
   sendVerification: (email: string) => ask('POST', '/send-verification-email', { email }),
 
-  /** `chosen`, in a browser that has not signed up: without it that is refused with `PASSWORD_REQUIRED`. */
-  verify: (token: string, chosen?: { password: string; firstName: string; lastName?: string }) =>
-    ask('POST', '/verify-email', { token, ...chosen }),
+  /**
+   * Confirms an address, and returns it. `chosen`, in a browser that has not signed up: without it that is refused with
+   * `PASSWORD_REQUIRED`. The browser that has signed up is signed in.
+   */
+  async verify(
+    token: string,
+    chosen?: { password: string; firstName: string; lastName?: string },
+  ): Promise<string | undefined> {
+    const { email } = await ask('POST', '/verify-email', { token, ...chosen });
+    return typeof email === 'string' ? email : undefined;
+  },
 
   requestReset: (email: string) => ask('POST', '/request-password-reset', { email }),
 

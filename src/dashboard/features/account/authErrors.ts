@@ -15,7 +15,8 @@ const SENTENCES: Record<string, string> = {
   INVALID_PASSWORD: 'This is not your password. Try again, or sign out and choose a new one.',
   PASSWORD_TOO_SHORT: 'This password is too short. Use 10 characters or more.',
   PASSWORD_TOO_LONG: 'This password is too long. Use at most 256 characters.',
-  PASSWORD_TOO_WEAK: 'This password is common, so attackers try it first. Choose another one.',
+  PASSWORD_TOO_WEAK:
+    'This password is easy to guess: attackers try common ones first, with digits and signs added. Choose another one, such as several words.',
   INVALID_TOKEN: 'This link was already used, or has expired.',
   TOKEN_EXPIRED: 'This link has expired. Request a new one.',
   EMAIL_PASSWORD_SIGN_UP_DISABLED: 'Sign-up is closed. Ask the operators of this loopstream for an account.',

@@ -2,10 +2,10 @@
 import { Checkbox, PasswordInput, TextInput } from '@mantine/core';
 import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
-import { findWeakness } from '../../../service/auth/password.ts';
 import { asSentence } from '../../api/problem.ts';
 import forms from '../../ui/form.module.css';
 import { findAuthFieldErrors } from './authErrors.ts';
+import { explainWeakness, loadCommonPasswords } from './weakness.ts';
 
 /** Field → what is wrong with it; a field that is right has none. */
 export type Wrong = Readonly<Record<string, string | undefined>>;
@@ -34,7 +34,7 @@ export const wrongName = (name: string): string | undefined =>
 
 /** A missing password is reported before a weak one. */
 export const wrongNewPassword = (password: string, email = ''): string | undefined =>
-  password === '' ? 'Choose a password.' : findWeakness(password, email);
+  password === '' ? 'Choose a password.' : explainWeakness(password, email);
 
 interface FieldProps {
   wrong?: string | undefined;
@@ -76,17 +76,20 @@ export const PasswordField = (props: FieldProps & { name?: string }) => (
   />
 );
 
-export const NewPasswordField = (props: FieldProps) => (
-  <PasswordInput
-    name="newPassword"
-    label={props.label ?? 'New password'}
-    description="At least 10 characters. Several words are easier to remember, and harder to guess."
-    size="md"
-    autoComplete="new-password"
-    visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
-    {...inputProps(props)}
-  />
-);
+export function NewPasswordField(props: FieldProps) {
+  useEffect(() => void loadCommonPasswords(), []);
+  return (
+    <PasswordInput
+      name="newPassword"
+      label={props.label ?? 'New password'}
+      description="At least 10 characters. Several words are easier to remember, and harder to guess."
+      size="md"
+      autoComplete="new-password"
+      visibilityToggleButtonProps={{ 'aria-label': 'Show or hide the password' }}
+      {...inputProps(props)}
+    />
+  );
+}
 
 export const NameField = ({ which, ...props }: FieldProps & { which: 'given-name' | 'family-name' }) => (
   <TextInput

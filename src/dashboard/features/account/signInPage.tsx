@@ -1,5 +1,5 @@
 import { Button, UnstyledButton } from '@mantine/core';
-import { Navigate, useNavigate } from '@tanstack/react-router';
+import { Navigate, useLocation, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
@@ -36,6 +36,8 @@ function useArrival() {
 
 function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void }) {
   const arrive = useArrival();
+  /** The address that was confirmed a moment ago, in a browser that has not signed up. */
+  const confirmed = useLocation({ select: ({ state }) => state.mail?.email });
   const { run, busy, error } = useAuthAction(async (who: { email: string; password: string }) => {
     try {
       return await authApi.signIn(who, readOAuthQuery(location.search));
@@ -54,8 +56,8 @@ function PasswordForm({ onUnverified }: { onUnverified: (email: string) => void 
   );
   return (
     <form className={classes.form} aria-label="Sign in" {...props}>
-      <AddressField wrong={wrong.email} autoFocus />
-      <PasswordField wrong={wrong.password} />
+      <AddressField wrong={wrong.email} autoFocus={confirmed === undefined} defaultValue={confirmed} />
+      <PasswordField wrong={wrong.password} autoFocus={confirmed !== undefined} />
       <Problem>{problem}</Problem>
       <Button type="submit" size="md" loading={busy} fullWidth>
         Sign in

@@ -35,15 +35,16 @@ function useVerify(token: string) {
   const [asked] = useState(findPendingRequest);
   const once = useAuthAction(
     async (chosen: Chosen | undefined) => {
-      await authApi.verify(token, chosen);
-      return authApi.session();
+      const email = await authApi.verify(token, chosen);
+      return { email, person: await authApi.session() };
     },
-    (person) => {
+    ({ email, person }) => {
       if (person) session.knowPerson(person);
       else session.signOut('Your address is confirmed. Sign in with your password.');
       if (asked !== undefined) return undefined;
       // The address holds the token, and is not to be gone back to.
-      return navigate({ to: person ? '/' : '/sign-in', replace: true });
+      if (person) return navigate({ to: '/', replace: true });
+      return navigate({ to: '/sign-in', replace: true, ...(email && { state: { mail: { email, why: 'verify' } } }) });
     },
   );
   return { ...once, asked };
@@ -91,7 +92,7 @@ function Confirm({ token }: { token: string }) {
   return (
     <Frame
       title="Confirm your address"
-      lead="Confirm in the browser in which you signed up. Then you can sign in."
+      lead="In the browser in which you signed up, this also signs you in."
       below={back}
     >
       <Problem>

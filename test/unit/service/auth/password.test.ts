@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { findWeakness, MAX_PASSWORD } from '../../../../src/service/auth/password.ts';
+import { COMMON_PASSWORDS } from '../../../../src/service/auth/common-passwords.ts';
+import { findCommon, findWeakness, MAX_PASSWORD } from '../../../../src/service/auth/password.ts';
 
 describe('a password', () => {
   test.each([
@@ -18,11 +19,39 @@ describe('a password', () => {
     expect(findWeakness('long words '.repeat(30))).toMatch(/at most 256/);
   });
 
+  test.each(['1234567890', '0987654321', 'abcdefghij', 'aaaaaaaaaa', 'abcabcabcabc'])(
+    '%s is a run or a repetition, and refused',
+    (password) => expect(findWeakness(password)).toMatch(/easy to guess.*several words/),
+  );
+
   test.each([
-    ...['password123', 'Password-123', 'qwertyuiop', '1234567890', '0987654321', 'abcdefghij', 'aaaaaaaaaa'],
-    ...['abcabcabcabc', 'Q1W2E3R4T5', 'loopstream!'],
-  ])('%s is tried first, and refused', (password) => {
-    expect(findWeakness(password)).toMatch(/easy to guess/);
+    ...['password12345', 'Qwerty2024!', 'password123', 'Password-123', 'qwertyuiop', 'Q1W2E3R4T5', 'loopstream!'],
+    ...[
+      '!!IloveYou!!',
+      '2024Sunshine#',
+      'P@ssw0rd2024',
+      'passwordpassword',
+      'adminadmin1',
+      '1029384756',
+      'ｐａｓｓｗｏｒｄ１２',
+    ],
+  ])('%s is a common one with digits and signs, and refused', (password) => {
+    expect(findCommon(password, COMMON_PASSWORDS)).toMatch(/easy to guess.*several words/);
+  });
+
+  test.each([
+    ...['correct horse battery', 'sunshine over the lake', 'my-password-is-a-cat', 'dragon83619402751'],
+    ...['пароль для всех', '🎬🎬🎞️🎥📺🎬🎬🎞️', '73190264518', 'x7x7x7x7q9!kLp'],
+  ])('%s is not common', (password) => {
+    expect(findCommon(password, COMMON_PASSWORDS)).toBeUndefined();
+  });
+
+  test('is compared with a list in the form that it is reduced to', () => {
+    expect(COMMON_PASSWORDS.size).toBeGreaterThan(7000);
+    const words = [...COMMON_PASSWORDS].filter((one) => /^\p{L}.*\p{L}$/u.test(one));
+    expect(words.length).toBeGreaterThan(COMMON_PASSWORDS.size - 40);
+    const added = words.map((one) => `${one}1!`);
+    expect(added.filter((one) => findCommon(one, COMMON_PASSWORDS) === undefined)).toEqual([]);
   });
 
   test('one’s own address is none', () => {
