@@ -89,7 +89,7 @@ test('the person signs in, sees the program and its scopes, and declines: the pr
   expect(await page.getByText('Use an API key instead').count()).toBe(0);
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password', { exact: true }).fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).dblclick();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).dblclick();
   await consentAsked();
   await page.getByText('<img src=x onerror=alert(1)> Scheduler 🎬').waitFor();
   for (const told of ['Unverified', 'never a stream key', 'permanently', 'a program on this device', email])

@@ -22,7 +22,7 @@ const button = (name: string | RegExp) => page.getByRole('button', { name });
 async function signIn(): Promise<void> {
   await page.getByLabel('E-mail address').fill(system.facts.email ?? '');
   await page.getByLabel('Password', { exact: true }).fill(system.facts.password ?? '');
-  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('button', { name: 'Sign in', exact: true }).click();
 }
 
 /** Opens a browser in which the person is signed in. */
@@ -128,7 +128,7 @@ test('a key is revoked in the middle: a new key continues with the input; a sign
   await page.getByText('Your API key is no longer accepted').waitFor();
   await button('Use an API key instead').click();
   await page.getByRole('textbox', { name: 'API key' }).fill(system.facts.apiKey);
-  await button('Sign in').click();
+  await button(/^Sign in$/).click();
   await dialog().waitFor();
   expect(await dialog().getByLabel('Name').inputValue()).toBe('Night and day');
   await page.keyboard.press('Escape');

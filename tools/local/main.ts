@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** Runs the whole product on this machine: up, stop, reset, pay, and the receiver that `up` starts as a child. */
+/** Runs the whole product on this machine: up, stop, reset, grant, pay, and the receiver that `up` starts as a child. */
 import { spawn } from 'node:child_process';
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -37,6 +37,8 @@ async function main(args: string[]): Promise<number | undefined> {
       await runReceiver(localEnvironment().receiver() as ReceiverOptions);
       return undefined;
     }
+    case 'grant':
+      return (await import('./grant.ts')).grant(state(), localEnvironment(), options.grant ?? { account: '' });
     case 'pay': {
       const { pay } = await import('./pay.ts');
       const { to, wei } = options.payment ?? { to: '', wei: 0n };

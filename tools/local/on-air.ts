@@ -6,6 +6,7 @@ import type { LocalEnvironment } from '../process/environment.ts';
 import { PROJECT_ROOT } from '../process/root.ts';
 import { type Context, mediaDir } from './context.ts';
 import { type KnownStream, putOnAir } from './demo.ts';
+import { findLocalUrl } from './facts.ts';
 import { type LocalOptions, splitTarget } from './options.ts';
 import type { LocalFacts, LocalMemory } from './state.ts';
 
@@ -46,7 +47,8 @@ export async function goOnAir(context: Context, facts: LocalFacts, wish: Wish): 
   const rtmpKey = wish.own ? `own-${Date.now().toString(36)}` : 'demo';
   const target = wish.target ?? { rtmpUrl: facts.rtmpUrl, rtmpKey };
   const request = {
-    apiUrl: facts.apiUrl,
+    // The public address may be one that this machine does not reach.
+    apiUrl: `${findLocalUrl(context)}/v1`,
     apiKey: facts.apiKey,
     // Pods reach the media server where they reach the receiver.
     mediaUrl: `http://${new URL(facts.rtmpUrl).hostname}:${ports.media}/media/${encodeURIComponent(served)}`,

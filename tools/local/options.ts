@@ -2,11 +2,13 @@
 import { parseArgs } from 'node:util';
 import { ConfigError } from '../../src/core/settings/settings.ts';
 import { isBadPort, suggestPort } from '../process/bad-ports.ts';
+import type { Grant } from './grant.ts';
 import { type Payment, readPayment } from './payment.ts';
 
 export const LOCAL_HELP = `loopstream on this machine: starts the whole product and puts a demo stream on air
 
 Usage: make run ARGS="[options]"
+       make run ARGS="grant you@example.com"   grants credit to an account of the running system (an amount may follow: 25.00)
        make run ARGS="pay 0x… 0.01"      pays a deposit (with --crypto)
        make stop                          stops it
        make reset                         stops it and deletes its state
@@ -40,7 +42,7 @@ Environment variables:
   LOOPSTREAM_*          settings of the API server, the operator and billing (docs/settings.md)
 `;
 
-export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'pay' | 'help';
+export type LocalCommand = 'up' | 'stop' | 'reset' | 'receiver' | 'grant' | 'pay' | 'help';
 
 export interface LocalOptions {
   command: LocalCommand;
@@ -68,6 +70,8 @@ export interface LocalOptions {
   stateDir: string | undefined;
   /** With `pay`: what is to be paid. */
   payment: Payment | undefined;
+  /** With `grant`: who gets how much. */
+  grant: Grant | undefined;
 }
 
 function port(name: string, text: string): number {
@@ -114,12 +118,17 @@ function parse(args: string[]) {
   }
 }
 
+function readGrant(account: string | undefined, amount: string | undefined): Grant {
+  if (account !== undefined) return { account, amount };
+  throw new ConfigError('grant needs the e-mail address of an account, such as: grant you@example.com.');
+}
+
 /** Reads the arguments; ConfigError says in one sentence what is wrong with them. */
 export function parseLocalOptions(args: string[]): LocalOptions {
   const { values, positionals } = parse(args);
   const [command = 'up', ...more] = positionals;
-  const extra = more[command === 'pay' ? 2 : 0];
-  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver', 'pay'].includes(command)) {
+  const extra = more[command === 'pay' || command === 'grant' ? 2 : 0];
+  if (extra !== undefined || !['up', 'stop', 'reset', 'receiver', 'grant', 'pay'].includes(command)) {
     throw new ConfigError(`"${extra ?? command}" is not a command. See make run ARGS="--help".`);
   }
   if (values.crypto && values['operator-only'])
@@ -151,6 +160,7 @@ export function parseLocalOptions(args: string[]): LocalOptions {
     chainPort: port('chain-port', values['chain-port']),
     host: values.host,
     stateDir: values['state-dir'],
+    grant: command === 'grant' && !values.help ? readGrant(more[0], more[1]) : undefined,
     payment: command === 'pay' && !values.help ? readPayment(more[0], more[1]) : undefined,
   };
 }

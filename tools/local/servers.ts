@@ -9,13 +9,15 @@ import type { Part } from '../process/supervise.ts';
 import { ensureAccount } from './account.ts';
 import { chainSettings } from './chain.ts';
 import { type Context, MAIN } from './context.ts';
-import { describeSystem } from './facts.ts';
+import { describeSystem, findPublicUrl } from './facts.ts';
 import type { Database, Infrastructure } from './infrastructure.ts';
 import { startNode } from './node-agent.ts';
 import { NAMESPACE, serviceAccountUser } from './rights.ts';
 import type { LocalFacts } from './state.ts';
 
 const IMAGE = 'loopstream:local';
+/** The first credit of an account that signs up here: five dollars, a week on air. */
+export const WELCOME_GRANT_MINOR = 500;
 /** The sender of this machine's invoices. */
 export const SELLER = { name: 'loopstream on this machine', address: ['localhost'], country: 'ZZ' };
 
@@ -29,7 +31,13 @@ export async function startServers(context: Context, infrastructure: Infrastruct
   ]);
   if (database)
     await Promise.all([startApi(context, controlPlane, database), startBilling(context, controlPlane, database)]);
-  return describeSystem(context, { account, kubeconfig: controlPlane.kubeconfig, receiverHost: '127.0.0.1' });
+  const { kubeconfig } = controlPlane;
+  return describeSystem(context, {
+    account,
+    databaseUrl: database?.url ?? null,
+    kubeconfig,
+    receiverHost: '127.0.0.1',
+  });
 }
 
 /**
@@ -120,11 +128,12 @@ function startApi(context: Context, controlPlane: ControlPlane, database: Databa
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
           LOOPSTREAM_BILLING: 'true',
+          LOOPSTREAM_WELCOME_GRANT_MINOR: String(WELCOME_GRANT_MINOR),
         },
         wiring: {
           LOOPSTREAM_HOST: options.host,
           LOOPSTREAM_PORT: String(ports.api),
-          LOOPSTREAM_PUBLIC_URL: `http://127.0.0.1:${ports.api}`,
+          LOOPSTREAM_PUBLIC_URL: findPublicUrl(context),
           LOOPSTREAM_DATABASE_URL: database.url,
           LOOPSTREAM_AUTH_SECRET: state.readMemory().authSecret,
           LOOPSTREAM_SMTP_URL: `smtp://127.0.0.1:${ports.smtp}`,

@@ -14,6 +14,8 @@ export interface LocalFacts {
   /** For signing in to the page; the password is null when its owner has chosen another one. */
   email: string | null;
   password: string | null;
+  /** The database of accounts and money, for `loopstream admin`; null with --operator-only. */
+  databaseUrl: string | null;
   kubeconfig: string;
   /** The address where the local receiver takes streams. */
   rtmpUrl: string;

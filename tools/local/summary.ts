@@ -12,6 +12,10 @@ export function summary(facts: LocalFacts, onAir: { watch: string | undefined; s
     ['Agents', facts.mcpUrl && `${facts.mcpUrl}  (as a command: npx -y mcp-remote ${facts.mcpUrl})`],
     ['Sign in', facts.email && `${facts.email}  with the password ${facts.password ?? 'that you chose'}`],
     ['API key', facts.apiKey],
+    [
+      'Credit',
+      facts.databaseUrl && 'make run ARGS="grant you@example.com"  (new accounts get some when they are confirmed)',
+    ],
     ['Mailbox', facts.mailUrl],
     ['RTMP receiver', facts.rtmpUrl],
     ['Local chain', facts.chainUrl && `${facts.chainUrl}  (pay a deposit: make run ARGS="pay 0x… 0.01")`],

@@ -92,7 +92,7 @@ async function startSystem(context: Context): Promise<LocalFacts> {
 
 async function claimPorts(options: LocalOptions): Promise<Ports> {
   return {
-    api: await claimPort('port', options.port, options.host),
+    api: await claimPort('port', options.port, options.host, { isNamed: true }),
     rtmp: await claimPort('rtmp-port', options.rtmpPort),
     media: await claimPort('media-port', options.mediaPort),
     // kind chooses its own.

@@ -52,11 +52,26 @@ export async function reserveFreePort(host = '127.0.0.1'): Promise<number> {
   );
 }
 
-/** `port` if it is free at `host`, any free one when it is 0; otherwise one sentence that names the option. */
-export async function claimPort(option: string, port: number, host = '127.0.0.1'): Promise<number> {
+/** Checks that a browser finds nobody else at `localhost`, for which it tries `::1` first. Machines without IPv6 have no such address. */
+const tryListenOnIPv6 = (port: number): Promise<void> =>
+  tryListen({ host: '::1', port }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EADDRINUSE') throw error;
+  });
+
+/**
+ * `port` if it is free at `host`, any free one when it is 0; otherwise one sentence that names the option. `isNamed`: browsers find the
+ * port by the name `localhost`.
+ */
+export async function claimPort(
+  option: string,
+  port: number,
+  host = '127.0.0.1',
+  { isNamed = false } = {},
+): Promise<number> {
   try {
     if (port === 0) return await reserveFreePort(host);
     await tryListen({ host, port });
+    if (isNamed && host === '127.0.0.1') await tryListenOnIPv6(port);
     return port;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

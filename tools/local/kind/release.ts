@@ -3,7 +3,7 @@ import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts
 import type { LocalEnvironment } from '../../process/environment.ts';
 import { PROJECT_ROOT } from '../../process/root.ts';
 import { NAMESPACE } from '../rights.ts';
-import { SELLER } from '../servers.ts';
+import { SELLER, WELCOME_GRANT_MINOR } from '../servers.ts';
 import { type KindCluster, makeNodeDirectory } from './cluster.ts';
 import type { Commands } from './commands.ts';
 import { type ImageTags, REPOSITORIES } from './image.ts';
@@ -54,7 +54,12 @@ const buildValues = (options: ReleaseOptions) => ({
     auth: { secret: options.authSecret },
     service: { type: 'NodePort' },
   },
-  billing: { enabled: true, replicas: 1, invoices: { seller: SELLER } },
+  billing: {
+    enabled: true,
+    replicas: 1,
+    invoices: { seller: SELLER },
+    welcomeGrant: { minor: WELCOME_GRANT_MINOR },
+  },
   database: { url: options.databaseUrl },
   mail: { url: options.smtpUrl, from: 'loopstream <loopstream@localhost>' },
   networkPolicy: {

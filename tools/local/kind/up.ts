@@ -7,7 +7,7 @@ import { untilOk } from '../../process/ready.ts';
 import { PROJECT_ROOT } from '../../process/root.ts';
 import { ensureAccount } from '../account.ts';
 import type { Context } from '../context.ts';
-import { describeSystem } from '../facts.ts';
+import { describeSystem, findPublicUrl } from '../facts.ts';
 import { startServices } from '../infrastructure.ts';
 import type { LocalFacts } from '../state.ts';
 import { loadImages, openCluster } from './cluster.ts';
@@ -17,6 +17,8 @@ import { ensureImages, type ImageTags, REPOSITORIES } from './image.ts';
 import { installRelease } from './release.ts';
 
 const HERE = '127.0.0.1';
+/** Settings of our own environment that the release gets; the chart's values have the others. */
+const HEEDED = ['LOOPSTREAM_LOG_LEVEL', 'LOOPSTREAM_PUBLIC_URL'];
 
 const nameImages = ({ image, prepareImage }: ImageTags): string[] => [
   `${REPOSITORIES.image}:${image}`,
@@ -29,7 +31,7 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
   const { signal } = lifecycle;
   const engine = await requireKind(env);
   const commands = createCommands(env);
-  const ignored = Object.keys(env.settings).filter((name) => name !== 'LOOPSTREAM_LOG_LEVEL');
+  const ignored = Object.keys(env.settings).filter((name) => !HEEDED.includes(name));
   if (ignored.length > 0) progress.say(`  With --kind, these have no effect: ${ignored.join(', ')}.`);
 
   const [cluster, tags, { database, account }] = await Promise.all([
@@ -65,7 +67,7 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
       smtpUrl: `smtp://${gateway}:${ports.smtp}`,
       gateway,
       mediaPorts: [ports.rtmp, ports.media],
-      publicUrl: `http://${HERE}:${ports.api}`,
+      publicUrl: findPublicUrl(context),
       logLevel: env.logLevel,
       signal,
     });
@@ -73,5 +75,6 @@ export async function startOnKind(context: Context): Promise<LocalFacts> {
     await expose('API', { host: options.host, port: ports.api }, { host: cluster.node, port });
   });
   cluster.markReady();
-  return describeSystem(context, { account, kubeconfig: cluster.kubeconfig, receiverHost: gateway });
+  const { kubeconfig } = cluster;
+  return describeSystem(context, { account, databaseUrl: database.url, kubeconfig, receiverHost: gateway });
 }

@@ -84,3 +84,17 @@ export const describingHost = (clientId: string): string | undefined =>
 
 /** Whether devices keep passkeys for a page at this host: they do for names, and for no bare address (WebAuthn, section 5.1.2). */
 export const hasPasskeys = (hostname: string): boolean => !/^[\d.]+$|^\[/.test(hostname);
+
+/**
+ * Where the passkeys of this service work: `here`, or at the address of the same page at the service's own URL. Undefined where they
+ * work nowhere, and until `publicUrl` is known: the server accepts them from pages of that address alone.
+ */
+export function findPasskeySite(
+  page: Pick<Location, 'origin' | 'pathname' | 'search'>,
+  publicUrl: string | undefined,
+): 'here' | URL | undefined {
+  if (publicUrl === undefined || !URL.canParse(publicUrl)) return undefined;
+  const { origin, hostname } = new URL(publicUrl);
+  if (!hasPasskeys(hostname)) return undefined;
+  return page.origin === origin ? 'here' : new URL(`${page.pathname}${page.search}`, origin);
+}

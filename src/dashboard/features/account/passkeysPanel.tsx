@@ -10,12 +10,12 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
-import { hasPasskeys } from './addresses.ts';
+import { findPasskeySite } from './addresses.ts';
 import { authApi, type Passkey } from './authApi.ts';
 import { explainAuthError } from './authErrors.ts';
 import { nameBrowser } from './browsers.ts';
 import { Problem, useFields, wrongText } from './fields.tsx';
-import { keys, usePasskeys } from './queries.ts';
+import { keys, useOptions, usePasskeys } from './queries.ts';
 import { useAuthAction } from './useAuthAction.ts';
 
 const MAX_NAME = 64;
@@ -114,10 +114,24 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
   );
 }
 
+function NoPasskeys({ site }: { site: ReturnType<typeof findPasskeySite> }) {
+  if (site instanceof URL)
+    return (
+      <p className={classes.dim}>
+        Passkeys work at <a href={site.href}>{site.host}</a>. This page is at {location.host}.
+      </p>
+    );
+  return (
+    <p className={classes.dim}>
+      Passkeys need a host name and a browser that supports them. This page is at {location.hostname}.
+    </p>
+  );
+}
+
 export function PasskeysPanel() {
   const { data, error } = usePasskeys();
   const [adding, setAdding] = useState(false);
-  const canAdd = hasPasskeys(location.hostname) && 'PublicKeyCredential' in window;
+  const site = findPasskeySite(location, useOptions()?.publicUrl);
   return (
     <AccountPanel
       title="Passkeys"
@@ -129,16 +143,14 @@ export function PasskeysPanel() {
           <PasskeyLine key={passkey.id} passkey={passkey} />
         ))}
       </ul>
-      {canAdd ? (
+      {site === 'here' && 'PublicKeyCredential' in window ? (
         <div>
           <Button variant="default" onClick={() => setAdding(true)}>
             Add a passkey…
           </Button>
         </div>
       ) : (
-        <p className={classes.dim}>
-          Passkeys need a host name and a browser that supports them. This page is at {location.hostname}.
-        </p>
+        <NoPasskeys site={site} />
       )}
       {adding && (
         <NameDialog

@@ -1,7 +1,7 @@
 /** Signing in without the password: by a passkey, or with an account that somebody has elsewhere. */
 import { Button } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
-import { hasPasskeys, mayFollow, parseNext, readOAuthQuery, signInAgain } from './addresses.ts';
+import { findPasskeySite, mayFollow, parseNext, readOAuthQuery, signInAgain } from './addresses.ts';
 import { authApi, type SignInResult } from './authApi.ts';
 import { Problem } from './fields.tsx';
 import classes from './frame.module.css';
@@ -59,13 +59,18 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
 
 /** `arrive` takes a passkey's answer; its rejection is shown. */
 export function PasswordlessSignIn({ arrive }: { arrive: Arrive }) {
-  const providers = useOptions()?.providers ?? [];
-  const withPasskey = hasPasskeys(location.hostname);
-  if (!withPasskey && providers.length === 0) return null;
+  const { providers = [], publicUrl } = useOptions() ?? {};
+  const site = findPasskeySite(location, publicUrl);
+  if (site === undefined && providers.length === 0) return null;
   return (
     <>
       <p className={classes.or}>or</p>
-      {withPasskey && <PasskeyButton arrive={arrive} />}
+      {site === 'here' && <PasskeyButton arrive={arrive} />}
+      {site instanceof URL && (
+        <p className={classes.elsewhere}>
+          Passkeys work at <a href={site.href}>{site.host}</a>.
+        </p>
+      )}
       <Providers providers={providers} />
     </>
   );

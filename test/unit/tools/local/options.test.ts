@@ -1,6 +1,8 @@
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ConfigError } from '../../../../src/core/settings/settings.ts';
+import type { Context } from '../../../../tools/local/context.ts';
+import { findPublicUrl } from '../../../../tools/local/facts.ts';
 import { parseLocalOptions, splitTarget } from '../../../../tools/local/options.ts';
 import { summary } from '../../../../tools/local/summary.ts';
 import { claimPort } from '../../../../tools/process/ports.ts';
@@ -27,6 +29,8 @@ describe('the command line of the local system', () => {
     [['--kind', '--crypto'], 'Leave out --kind, or --crypto'],
     [['--keep'], 'Add --kind, or leave it out'],
     [['--image', 'loopstream:1'], 'Add --kind, or leave it out'],
+    [['grant'], 'grant you@example.com'],
+    [['grant', 'you@example.com', '5', 'now'], '"now" is not a command'],
     [['pay', '0x12', '1'], 'pay 0x… 0.01'],
     [['pay', `0x${'a'.repeat(40)}`, '1,5'], 'pay 0x… 0.01'],
     [['pay', `0x${'a'.repeat(40)}`], 'pay 0x… 0.01'],
@@ -87,6 +91,18 @@ describe('ports', () => {
     );
   });
 
+  test('a port at which a browser would find another program by the name localhost is refused', async () => {
+    const server = createServer();
+    open.push(server);
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen({ port: 0, host: '::1', ipv6Only: true }, resolve);
+    });
+    const { port } = server.address() as AddressInfo;
+    await expect(claimPort('port', port, '127.0.0.1', { isNamed: true })).rejects.toThrow(`Port ${port} is in use.`);
+    expect(await claimPort('rtmp-port', port)).toBe(port);
+  });
+
   test('0 takes a free one', async () => {
     expect(await claimPort('port', 0)).toBeGreaterThan(0);
   });
@@ -104,6 +120,7 @@ test('the closing lines leave out missing parts of an operator-only system, and 
     apiKey: null,
     email: null,
     password: null,
+    databaseUrl: null,
     kubeconfig: '/k',
     rtmpUrl: 'rtmp://h/live',
     pageUrl: null,
@@ -115,10 +132,32 @@ test('the closing lines leave out missing parts of an operator-only system, and 
   };
   const text = summary(facts, { watch: undefined, stateDir: '/s' });
   expect(text).toContain('export KUBECONFIG=/k');
-  expect(text).not.toMatch(/API key|Dashboard|Agents|null/);
+  expect(text).not.toMatch(/API key|Dashboard|Agents|Credit|null/);
   const mcpUrl = 'http://127.0.0.1:8080/mcp';
-  const whole = summary({ ...facts, mcpUrl }, { watch: undefined, stateDir: '/s' });
+  const whole = summary(
+    { ...facts, mcpUrl, databaseUrl: 'postgres://u:secret@h/d' },
+    { watch: undefined, stateDir: '/s' },
+  );
+  expect(whole).toMatch(/^ {2}Credit +make run ARGS="grant you@example.com"/m);
+  expect(whole).not.toContain('secret');
   expect(whole).toMatch(
     /^ {2}Agents +http:\/\/127\.0\.0\.1:8080\/mcp .*npx -y mcp-remote http:\/\/127\.0\.0\.1:8080\/mcp\)$/m,
   );
+});
+
+describe('the public address of the local system', () => {
+  const find = (host: string, settings: Record<string, string> = {}) =>
+    findPublicUrl({ env: { settings }, options: { host }, ports: { api: 8080 } } as unknown as Context);
+
+  test('has a name wherever this machine has one, since browsers keep passkeys for names only', () => {
+    for (const host of ['127.0.0.1', '0.0.0.0', '::1', '::']) expect(find(host)).toBe('http://localhost:8080');
+    expect(find('192.0.2.7')).toBe('http://192.0.2.7:8080');
+    expect(find('2001:db8::7')).toBe('http://[2001:db8::7]:8080');
+  });
+
+  test('is the one that the owner has set, if any', () => {
+    expect(find('127.0.0.1', { LOOPSTREAM_PUBLIC_URL: 'https://loops.example.com/' })).toBe(
+      'https://loops.example.com',
+    );
+  });
 });

@@ -3,6 +3,7 @@ import {
   askAgain,
   describeUrl,
   describingHost,
+  findPasskeySite,
   hasPasskeys,
   isOpenPage,
   mayFollow,
@@ -67,6 +68,18 @@ describe('after signing in', () => {
   test('passkeys are for names', () => {
     expect(['loops.example.com', 'localhost'].map(hasPasskeys)).toEqual([true, true]);
     expect(['127.0.0.1', '[::1]'].map(hasPasskeys)).toEqual([false, false]);
+  });
+
+  test('passkeys are offered at the address of the service alone, and other addresses name it', () => {
+    const at = (origin: string) => ({ origin, pathname: '/sign-in', search: '?next=%2Fstreams' });
+    const find = (origin: string, publicUrl?: string) => String(findPasskeySite(at(origin), publicUrl));
+    expect(find('http://localhost:8080', 'http://localhost:8080')).toBe('here');
+    expect(find('https://loops.example.com', 'https://loops.example.com/')).toBe('here');
+    const there = 'http://localhost:8080/sign-in?next=%2Fstreams';
+    expect(find('http://127.0.0.1:8080', 'http://localhost:8080')).toBe(there);
+    expect(find('http://localhost:9090', 'http://localhost:8080')).toBe(there);
+    expect(find('http://127.0.0.1:8080', 'http://127.0.0.1:8080')).toBe('undefined');
+    expect(find('http://localhost:8080')).toBe('undefined');
   });
 
   test('a person whom a provider refused learns what to do, and nothing of the address', () => {
