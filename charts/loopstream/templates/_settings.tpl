@@ -45,6 +45,9 @@ LOOPSTREAM_TRUST_TRACEPARENT: {{ .Values.tracing.trustTraceparent | toString | q
 LOOPSTREAM_CORS_ORIGINS: {{ join "," .Values.api.corsOrigins | quote }}
 {{- end }}
 LOOPSTREAM_SIGN_UP: {{ .Values.api.signUp | toString | quote }}
+{{- if .Values.api.supportUrl }}
+LOOPSTREAM_SUPPORT_URL: {{ .Values.api.supportUrl | toString | quote }}
+{{- end }}
 LOOPSTREAM_SIGN_IN_ATTEMPTS: {{ .Values.api.accessLimits.signInAttempts | int64 | toString | quote }}
 LOOPSTREAM_CLIENT_REGISTRATIONS: {{ .Values.api.accessLimits.clientRegistrations | int64 | toString | quote }}
 LOOPSTREAM_MAILS_PER_HOUR: {{ .Values.api.accessLimits.mailsPerHour | int64 | toString | quote }}
@@ -57,6 +60,8 @@ LOOPSTREAM_UPLOAD_MEMORY_BYTES: {{ .Values.uploads.sending.memoryBytes | int64 |
 LOOPSTREAM_UPLOAD_MIN_BYTES_PER_SECOND: {{ .Values.uploads.sending.minBytesPerSecond | int64 | toString | quote }}
 LOOPSTREAM_PREVIEWS_PER_SERVER: {{ .Values.api.previews.perServer | int64 | toString | quote }}
 LOOPSTREAM_FEEDS_PER_SERVER: {{ .Values.api.feedsPerServer | int64 | toString | quote }}
+LOOPSTREAM_WELCOME_GRANT_MINOR: {{ .Values.billing.welcomeGrant.minor | int64 | toString | quote }}
+LOOPSTREAM_WELCOME_GRANTS_PER_DAY: {{ .Values.billing.welcomeGrant.perDay | int64 | toString | quote }}
 {{- end }}
 
 {{- define "loopstream.settings.billing" -}}

@@ -65,6 +65,8 @@ export interface AuthSite {
   outside?: OidcProvider | undefined;
   /** Told, in words without secrets, why nobody could sign in there. */
   onOutsideFailure?: ((reason: string) => void) | undefined;
+  /** Called when an account was made whose owner has confirmed the address. */
+  onConfirmed?: ((user: { id: string; email: string }) => Promise<void>) | undefined;
   /** Called when API keys, connected apps or sessions were revoked. */
   onRevoked?: (() => void) | undefined;
 }
@@ -210,8 +212,15 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
             context?.path === PASSKEY_SIGN_IN_PATH ? { data: { ...session, begunBy: 'passkey' } } : undefined,
         },
       },
-      // An address that has an account cannot be confirmed for another one.
-      user: { create: { after: async ({ email }) => forgetSignUps(db, email) } },
+      user: {
+        create: {
+          after: async ({ id, email, emailVerified }) => {
+            // An address that has an account cannot be confirmed for another one.
+            await forgetSignUps(db, email);
+            if (emailVerified) await site.onConfirmed?.({ id, email });
+          },
+        },
+      },
       account: {
         create: {
           after: async ({ providerId, userId }) => {

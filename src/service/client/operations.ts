@@ -38,6 +38,7 @@ import type {
   PlaylistUpdate,
   PlaylistVersion,
   PlaylistVersionSummary,
+  Prices,
   Readiness,
   SignInOptions,
   StartOptions,
@@ -126,6 +127,11 @@ export interface Operations {
      * the balance lasts at that rate. It may reject with `problems.BillingDisabled`.
      */
     get: (call?: CallOptions) => Promise<Billing>;
+    /**
+     * Get the prices. Returns what an hour on air costs, by quality and frame rate, and what costs nothing. Starting
+     * and reconnecting cost nothing either. It may reject with `problems.BillingDisabled`.
+     */
+    prices: (call?: CallOptions) => Promise<Prices>;
     /**
      * Get usage by day or by stream. The sums equal the ledger’s charges, to the credit. A charge belongs to the day
      * on which its time on air ended. Returns JSON, or the lines as CSV (RFC 4180). It may reject with
@@ -416,6 +422,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
   },
   billing: {
     get: (call) => get('/billing', call),
+    prices: (call) => get('/billing/prices', call),
     usage: (query, call) => get('/billing/usage', { ...call, query }),
     ledger: (query, call) => list('/billing/ledger', query, call),
   },

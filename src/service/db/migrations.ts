@@ -16,6 +16,7 @@ import { meterMigrations } from './migrations/meter.ts';
 import { notifyMigrations } from './migrations/notify.ts';
 import { signUpMigrations } from './migrations/sign-ups.ts';
 import { topupMigrations } from './migrations/topups.ts';
+import { welcomeMigrations } from './migrations/welcome.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
   '0001-idempotency': {
@@ -83,4 +84,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...cellMigrations,
   ...currencyMigrations,
   ...guessMigrations,
+  ...welcomeMigrations,
 };

@@ -16,8 +16,8 @@ export const BILLING_ERRORS = {
   insufficient_credits: {
     status: 402,
     title: 'Insufficient credits',
-    meaning: 'The credit of the account is used up, so none of its streams goes on air.',
-    fix: 'Top up the balance; streams that should be on air then resume automatically. `GET /v1/billing` shows the balance.',
+    meaning: 'The account has no credit, or it is used up. None of its streams goes on air.',
+    fix: 'Add credit; streams that should be on air then go on air automatically. `GET /v1/billing` shows the balance, the ways to pay, and whom to ask where there is none.',
   },
   topup_not_found: {
     status: 404,

@@ -180,6 +180,14 @@ export const SETTINGS = {
     file: true,
     description: 'The mail server: `smtps://user:password@host`. Without it, the service sends no mail.',
   },
+  SUPPORT_URL: {
+    section: 'people',
+    roles: ['api'],
+    type: 'text',
+    chart: 'api.supportUrl',
+    description:
+      'Where users ask for help, and for credit if they cannot pay: `mailto:help@example.com`, or an address with `https`. The page shows it.',
+  },
   MAIL_FROM: {
     section: 'people',
     roles: ['api'],
@@ -371,6 +379,27 @@ export const SETTINGS = {
     type: 'json',
     description:
       'The prices of an hour on air: a list of `quality`, `framerate`, `creditsPerHour` and, for a future price, `from`.',
+  },
+  WELCOME_GRANT_MINOR: {
+    section: 'money',
+    roles: ['api'],
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 999_999_999,
+    chart: 'billing.welcomeGrant.minor',
+    description:
+      'Credit that a new account gets when its owner has confirmed the address, in minor units of the currency; see [billing](billing.md). 0: none.',
+  },
+  WELCOME_GRANTS_PER_DAY: {
+    section: 'money',
+    roles: ['api'],
+    type: 'integer',
+    default: 100,
+    min: 1,
+    max: 1_000_000,
+    chart: 'billing.welcomeGrant.perDay',
+    description: 'Welcome grants to all accounts together in 24 hours.',
   },
   CREDIT_GRACE_SECONDS: {
     section: 'money',

@@ -2,11 +2,12 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
+import { FRAMERATES, QUALITIES } from '../../../src/core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import { dayAt } from '../../../src/service/billing/ledger/days.ts';
-import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import { parsePrices, priceAt } from '../../../src/service/billing/ledger/prices.ts';
 import type { LedgerEntry } from '../../../src/service/billing/ledger/record.ts';
-import { createBillingService } from '../../../src/service/billing/ledger/service.ts';
+import { type BillingDeps, createBillingService } from '../../../src/service/billing/ledger/service.ts';
 import type { StatementArgs } from '../../../src/service/billing/ledger/statement.ts';
 import { createMeter } from '../../../src/service/billing/metering/meter.ts';
 import type { Connection } from '../../../src/service/lib/list-page.ts';
@@ -25,12 +26,16 @@ const buildPrincipal = (accountId: string): Principal => ({
   scopes: new Set(),
   via: 'key',
 });
-const billing = (rate = { creditsPerHour: 0n, available: 0n }, enabled = true) =>
+const billing = (
+  rate = { creditsPerHour: 0n, available: 0n },
+  options: Partial<Pick<BillingDeps, 'enabled' | 'prices'>> = {},
+) =>
   createBillingService({
     db: it.db,
-    enabled,
+    enabled: true,
     currency: 'USD',
     currentRate: async () => rate,
+    ...options,
     clock: { now: () => new Date('2027-04-10T12:00:00Z'), monotonicMs: () => 0 },
   });
 
@@ -227,6 +232,7 @@ describe('the balance', () => {
   test('says how long it lasts, and when that is not long', async () => {
     expect(await readBalance({ creditsPerHour: 300n, available: 900_000n })).toEqual({
       state: 'active',
+      hadCredit: true,
       balanceCredits: '1000',
       availableCredits: '900000',
       creditsPerHour: '300',
@@ -235,6 +241,7 @@ describe('the balance', () => {
       currencyDigits: 2,
       creditsPerMinorUnit: '100',
       paymentMethods: [],
+      supportUrl: null,
       topUp: null,
     });
     expect(await readBalance({ creditsPerHour: 300n, available: 900n })).toMatchObject({
@@ -249,6 +256,36 @@ describe('the balance', () => {
       state: 'exhausted',
       secondsLeft: 0,
     });
+  });
+});
+
+describe('the prices', () => {
+  test('are those by which usage is charged, with the next one if it is set', async () => {
+    const from = '2999-01-01T00:00:00.000Z';
+    const profiles = QUALITIES.flatMap((quality) => FRAMERATES.map((framerate) => ({ quality, framerate })));
+    const list = profiles.map((profile, n) => ({ ...profile, creditsPerHour: 100 + n }));
+    const prices = parsePrices(
+      JSON.stringify([...list, { quality: '1080p', framerate: 30, creditsPerHour: 999, from }]),
+    );
+    const { onAir, ...rest } = await billing(undefined, { prices }).prices();
+    expect(rest).toEqual({
+      currency: 'USD',
+      currencyDigits: 2,
+      creditsPerMinorUnit: '100',
+      free: ['preparation', 'storage', 'destinations'],
+    });
+    const now = new Date();
+    for (const [n, { quality, framerate }] of profiles.entries())
+      expect(onAir[n]).toEqual({
+        quality: `q_${quality}`,
+        framerate: `f_${framerate}`,
+        creditsPerHour: String(priceAt(prices, { quality, framerate }, now)),
+        next: quality === '1080p' && framerate === 30 ? { creditsPerHour: '999', from } : null,
+      });
+  });
+
+  test('are none where nothing costs anything', async () => {
+    await expect(billing(undefined, { enabled: false }).prices()).rejects.toMatchObject({ code: 'billing_disabled' });
   });
 });
 
@@ -268,7 +305,7 @@ describe('invalid requests are refused', () => {
   });
 
   test('and everything where billing is off', async () => {
-    const off = billing(undefined, false);
+    const off = billing(undefined, { enabled: false });
     const owner = buildPrincipal('other');
     for (const asked of [off.get(owner), off.usage(owner, day), off.ledger(owner, {})])
       await expect(asked).rejects.toMatchObject({ code: 'billing_disabled' });

@@ -282,9 +282,9 @@ it('a schedule whose time comes without credit makes no pod and says why; with c
   const waiting = await waitForPhase('waiting');
   expect(toReadiness(waiting).issues).toEqual([expect.objectContaining({ code: 'insufficient_credits' })]);
   const event = await until('an Event says so', async () =>
-    (await listEvents('NotReady')).find(({ message }) => message?.includes('used up')),
+    (await listEvents('NotReady')).find(({ message }) => message?.includes('no credit yet')),
   );
-  expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Top up the balance') });
+  expect(event).toMatchObject({ type: 'Warning', message: expect.stringContaining('Add credit') });
   expect(findCondition((await waitForPhase('ended')).status?.conditions, 'Live')?.reason).toBe('NotStarted');
 
   // A top-up comes in the middle of a window: the rest of it is on air.

@@ -193,6 +193,7 @@ const api = group('The API server: REST, GraphQL and the dashboard. Disable it t
     uniqueItems: true,
   }),
   publicUrl: { ...valueFor('PUBLIC_URL'), pattern: '^(https?://[^/]+.*)?$' },
+  supportUrl: { ...valueFor('SUPPORT_URL'), pattern: '^((mailto:[^@]+@|https://)[^/]+.*)?$' },
   rateLimit: group('Rate limit of each account, and of each IP address without credentials.', {
     requests: valueFor('RATE_LIMIT_REQUESTS'),
   }),
@@ -268,6 +269,10 @@ const billing = group('Billing: streams cost credits for their time on air, and 
   invoices,
   crypto,
   graceSeconds: valueFor('CREDIT_GRACE_SECONDS'),
+  welcomeGrant: group('The first credit of a new account.', {
+    minor: valueFor('WELCOME_GRANT_MINOR'),
+    perDay: valueFor('WELCOME_GRANTS_PER_DAY'),
+  }),
   ...deployment('role billing', {
     requests: { cpu: '50m', memory: '128Mi', ...DISK.requests },
     limits: { memory: '512Mi', ...DISK.limits },

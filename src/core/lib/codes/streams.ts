@@ -54,7 +54,7 @@ export const READINESS_ISSUES = {
     code: 'media_awaits_credit',
     field: 'videoUploadObjectID',
     meaning: 'The account has no credit, and media is prepared only for streams that may go on air.',
-    fix: 'Top up the balance; the media is then prepared automatically.',
+    fix: 'Add credit; the media is then prepared automatically.',
   },
   MediaAwaitsGate: {
     code: 'media_awaits_gate',
@@ -121,7 +121,7 @@ export const READINESS_ISSUES = {
     code: 'insufficient_credits',
     field: '',
     meaning: 'The account has no credit, so the stream cannot go on air.',
-    fix: 'Top up the balance; the stream then goes on air automatically.',
+    fix: 'Add credit; the stream then goes on air automatically.',
   },
 } as const satisfies Record<string, StreamCode & { field: string }>;
 export type ReadinessReason = keyof typeof READINESS_ISSUES;

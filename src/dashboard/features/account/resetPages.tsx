@@ -20,6 +20,7 @@ import { Frame } from './frame.tsx';
 import { findPendingRequest, keepPendingRequest } from './pendingRequest.ts';
 import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
+import { Support } from './support.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
 const Back = () => <SignInLink to="/sign-in">Back to sign-in</SignInLink>;
@@ -43,7 +44,11 @@ export function ForgotPasswordPage() {
     return (
       <Frame
         title="This loopstream sends no mail"
-        lead="It cannot send you a link. Ask the operators of this loopstream for a new password."
+        lead={
+          <>
+            It cannot send you a link. Ask <Support /> for a new password.
+          </>
+        }
         below={<Back />}
       />
     );

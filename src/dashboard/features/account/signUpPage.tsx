@@ -18,6 +18,7 @@ import { Frame } from './frame.tsx';
 import { keepPendingRequest } from './pendingRequest.ts';
 import { useOptions } from './queries.ts';
 import { SignInLink } from './signInLink.tsx';
+import { Support } from './support.tsx';
 import { useAuthAction } from './useAuthAction.ts';
 
 interface NewPerson {
@@ -73,7 +74,11 @@ export function SignUpPage() {
     return (
       <Frame
         title="Sign-up is closed"
-        lead="New accounts are not open to everyone here. Ask the operators of this loopstream for one."
+        lead={
+          <>
+            New accounts are not open to everyone here. Ask <Support /> for one.
+          </>
+        }
         below={toSignIn}
       />
     );

@@ -12,7 +12,9 @@ import { useOpen } from '../../ui/useOpen.ts';
 import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
 import { AddressForm, Invoices } from './invoices.tsx';
+import { NextStep } from './nextStep.tsx';
 import { Deposits, LedgerEntries, TopUps } from './paymentLists.tsx';
+import { PricePanel } from './prices.tsx';
 import { useBilling, useMoneyChanged } from './queries.ts';
 import { describeOutlook } from './text.ts';
 import { TopUpForm } from './topUpForm.tsx';
@@ -26,13 +28,15 @@ function Balance({ billing }: { billing: Billing }) {
         {formatCredits(availableCredits, billing)}
       </p>
       <p className={classes.outlook} data-state={state}>
-        {describeOutlook(billing)}
+        {describeOutlook(billing)} {state === 'suspended' && <NextStep billing={billing} />}
       </p>
       {creditsPerHour !== '0' && (
         <p className={page.dim}>{formatCredits(creditsPerHour, billing, { exactly: true })} per hour at present.</p>
       )}
-      {paymentMethods.length === 0 && (
-        <p className={page.dim}>No payment method is set up. The operators of this service grant credit.</p>
+      {paymentMethods.length === 0 && state !== 'suspended' && (
+        <p className={page.dim}>
+          Nobody can pay here yet. <NextStep billing={billing} />
+        </p>
       )}
     </Panel>
   );
@@ -54,7 +58,7 @@ function Money({ billing }: { billing: Billing }) {
         )}
         {takesCards && (
           <Button leftSection={<IconCreditCard size={17} aria-hidden />} onClick={() => open('top-up')}>
-            Top up
+            Add credit
           </Button>
         )}
       </PageHead>
@@ -62,6 +66,7 @@ function Money({ billing }: { billing: Billing }) {
         <div className={page.column}>
           <Balance billing={billing} />
           <UsagePanel billing={billing} />
+          <PricePanel />
         </div>
         <div className={page.column}>
           <Panel title="Top-ups">

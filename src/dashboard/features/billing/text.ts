@@ -7,9 +7,14 @@ import type { Tone } from '../../ui/tone.ts';
 const YEAR_SECONDS = 365 * 86_400;
 
 /** Explains what the balance means for the streams on air. */
-export function describeOutlook({ state, secondsLeft }: Pick<Billing, 'state' | 'secondsLeft'>): string {
-  if (state === 'suspended') return 'The account is suspended. Contact the operators of this service.';
-  if (state === 'exhausted') return 'Streams stop, and start again after a top-up.';
+export function describeOutlook({
+  state,
+  secondsLeft,
+  hadCredit,
+}: Pick<Billing, 'state' | 'secondsLeft' | 'hadCredit'>): string {
+  if (state === 'suspended') return 'The account is suspended.';
+  if (state === 'exhausted' && !hadCredit) return 'Add credit to prepare media and go on air.';
+  if (state === 'exhausted') return 'Your credit is used up. Streams stop, and start again when you add credit.';
   if (secondsLeft === null) return 'Nothing is on air, so no credit is used.';
   if (secondsLeft > YEAR_SECONDS) return 'The credit lasts for more than a year at the current rate.';
   return `The credit lasts about ${formatTimeSpan(secondsLeft)} at the current rate.`;

@@ -51,7 +51,7 @@ export function TopUpForm({ billing, onClose }: { billing: Billing; onClose: () 
     { value: OTHER, label: 'Other' },
   ];
   return (
-    <Dialog title="Top up by card" onClose={cancel} busy={busy}>
+    <Dialog title="Add credit by card" onClose={cancel} busy={busy}>
       <form className={forms.form} onSubmit={form.onSubmit(submit)} noValidate>
         <Choices
           legend={`Amount in ${currency}`}

@@ -8,6 +8,7 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
+import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from '../streams/choiceFields.tsx';
 import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
 import { notifyRefused } from '../streams/queries.ts';
@@ -101,6 +102,7 @@ export function StreamStep({ draft, change, suggested, filesProblem, onBack, onD
       <div className={classes.pair}>
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
+      <PriceLine {...form.values} />
       {complaint && (
         <p className={forms.problem} role="alert">
           {complaint}

@@ -7,6 +7,7 @@ import { useNow } from '../../api/context.tsx';
 import { formatIn, formatTime } from '../../lib/format.ts';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
+import { WAITS_FOR_CREDIT, withoutCredit } from '../streams/credit.ts';
 import { IssueLines } from '../streams/issues.tsx';
 import { getPhaseLook, isRunning } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
@@ -19,7 +20,9 @@ const NEXT_SHOWN = 5;
 /** The reason and the remedy: its readiness where something keeps it off air, else the fault on air. */
 function Reason({ stream }: { stream: Stream }) {
   const { data } = useReadiness(stream.id, !stream.ready);
-  if (data && data.issues.length > 0) return <IssueLines issues={data.issues.slice(0, 2)} named />;
+  const others = withoutCredit(data?.issues ?? []);
+  if (others.length > 0) return <IssueLines issues={others.slice(0, 2)} named />;
+  if (data && data.issues.length > 0) return <p className={classes.dim}>{WAITS_FOR_CREDIT}</p>;
   if (!isRunning(stream.status) || !stream.degraded)
     return <p className={classes.dim}>{getPhaseLook(stream.status).meaning}</p>;
   return (

@@ -10,6 +10,7 @@ import cover from '../../ui/cover.module.css';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
+import { WAITS_FOR_CREDIT, withoutCredit } from './credit.ts';
 import { restingLine } from './offAir.ts';
 import { getPhaseLook, isRunning } from './phase.ts';
 import { useReadiness, useShownPhase } from './queries.ts';
@@ -35,10 +36,12 @@ const Ready = () => (
   </p>
 );
 
+const UNPAID = { message: WAITS_FOR_CREDIT, fix: '' };
+
 function Obstacle({ id }: { id: string }) {
   const { data } = useReadiness(id);
   if (data?.ready) return <Ready />;
-  const issue = data?.issues[0];
+  const issue = data && (withoutCredit(data.issues)[0] ?? (data.issues[0] && UNPAID));
   if (!issue) return <p className={classes.readiness}>Checking…</p>;
   return (
     <p className={classes.readiness} data-tone="attention" title={issue.fix}>

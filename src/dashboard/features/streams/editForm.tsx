@@ -12,6 +12,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
+import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
 import { CHOICE_FIELDS } from './choiceValues.ts';
@@ -145,6 +146,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
         <form className={forms.form} onSubmit={form.onSubmit(save)} noValidate>
           <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
           <ChoiceFields fields={PICTURE} getInputProps={form.getInputProps} />
+          <PriceLine {...form.values} />
           {reshaped && (
             <p className={forms.help} role="status">
               The media must be prepared again for this, which takes a while.

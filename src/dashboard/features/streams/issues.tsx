@@ -33,6 +33,8 @@ export function IssueLines({ issues, named = false }: IssueLinesProps) {
 type Mend = NonNullable<ChecklistItem['mend']>;
 const MENDS: Record<Mend, string> = { edit: 'Edit the stream', schedule: 'Change the schedule' };
 
+const describeUnpaid = (label: string): string => (label === 'Credit' ? ' missing' : ' waits for credit');
+
 /** Each requirement, ticked off or with the remedy; `onMend` opens the form for it. */
 export function Checklist({
   readiness,
@@ -46,9 +48,9 @@ export function Checklist({
 }) {
   return (
     <ul className={classes.issues} data-testid="readiness" data-ready={readiness.ready}>
-      {buildChecks(readiness).map(({ label, issues, mend }) => (
-        <li key={label} data-fine={issues.length === 0 || undefined}>
-          {issues.length === 0 ? (
+      {buildChecks(readiness).map(({ label, issues, isUnpaid = false, mend }) => (
+        <li key={label} data-fine={(issues.length === 0 && !isUnpaid) || undefined}>
+          {issues.length === 0 && !isUnpaid ? (
             <IconCircleCheck size={18} stroke={1.8} aria-hidden />
           ) : (
             <IconCircleX size={18} stroke={1.8} aria-hidden />
@@ -56,7 +58,9 @@ export function Checklist({
           <div>
             <p>
               <strong>{label}</strong>
-              {issues.length === 0 && <span className={classes.state}> ready</span>}
+              {issues.length === 0 && (
+                <span className={classes.state}>{isUnpaid ? describeUnpaid(label) : ' ready'}</span>
+              )}
             </p>
             {issues.some(({ code }) => told.includes(code)) && (
               <p className={classes.state}>Not ready: see the top of the page.</p>

@@ -10,6 +10,7 @@ import page from '../../ui/page.module.css';
 import { useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
+import { StreamCost } from '../billing/prices.tsx';
 import { Snippets } from '../commands/snippets.tsx';
 import { Player } from '../player/player.tsx';
 import { MoreActions } from './actions.tsx';
@@ -48,10 +49,12 @@ interface StreamHeadProps {
   stream: Stream;
   phase: string;
   names: ReadonlyMap<string, string>;
+  /** On air in this session; undefined while it is off air. */
+  seconds: number | null | undefined;
   onEdit: () => void;
 }
 
-function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
+function Head({ stream, phase, names, seconds, onEdit }: StreamHeadProps) {
   return (
     <div className={page.head}>
       <div className={page.title}>
@@ -62,6 +65,7 @@ function Head({ stream, phase, names, onEdit }: StreamHeadProps) {
         <p className={page.dim}>
           {formatProfile(stream.quality, stream.framerate)} · to {destinationLine(stream, names)}
         </p>
+        <StreamCost {...stream} seconds={seconds} />
       </div>
       <div className={page.actions}>
         <StartStopButtons stream={stream} phase={phase} />
@@ -141,7 +145,7 @@ function StreamView({ stream }: { stream: Stream }) {
   });
   return (
     <>
-      <Head stream={stream} phase={phase} names={names} onEdit={() => open('edit')} />
+      <Head stream={stream} phase={phase} names={names} seconds={numbers?.uptimeSeconds} onEdit={() => open('edit')} />
       <Findings stream={stream} findings={findings} isOffAir={phase !== 'live' || unseen} onMend={open} />
       <div className={page.columns}>
         <div className={page.column}>

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
-import { Billing, LedgerEntry, Usage, usageFields } from './record.ts';
+import { Billing, LedgerEntry, Prices, Usage, usageFields } from './record.ts';
 import type { BillingService } from './service.ts';
 
 const operation = createOperationBuilder<{ billing: BillingService }>({ tag: 'billing' });
@@ -49,6 +49,7 @@ export const billingOperations = [
     examples: {
       output: {
         state: 'active',
+        hadCredit: true,
         balanceCredits: '250000',
         availableCredits: '249700',
         creditsPerHour: '300',
@@ -57,6 +58,7 @@ export const billingOperations = [
         currencyDigits: 2,
         creditsPerMinorUnit: '100',
         paymentMethods: ['card', 'crypto'],
+        supportUrl: 'mailto:help@example.com',
         topUp: { minMinor: '500', maxMinor: '100000', suggestedMinor: ['1000', '2500', '5000', '10000'] },
       },
     },
@@ -69,6 +71,43 @@ export const billingOperations = [
     graphql: { description: 'Returns the balance and how long it lasts.', isNullable: true },
     client: { noun: 'billing' },
     run: ({ billing }, { principal }) => billing.get(principal),
+  }),
+
+  operation({
+    id: 'getPrices',
+    scope: 'read',
+    http: 'GET /billing/prices',
+    summary: 'Get the prices',
+    description:
+      'Returns what an hour on air costs, by quality and frame rate, and what costs nothing. Starting and reconnecting cost ' +
+      'nothing either.',
+    output: record(Prices),
+    errors: ['billing_disabled'],
+    examples: {
+      output: {
+        currency: 'USD',
+        currencyDigits: 2,
+        creditsPerMinorUnit: '100',
+        onAir: [{ quality: 'q_1080p', framerate: 'f_30', creditsPerHour: '300', next: null }],
+        free: ['preparation', 'storage', 'destinations'],
+      },
+    },
+    mcp: {
+      title: 'Get the prices',
+      description:
+        'Returns the credits that an hour on air costs, by quality and frame rate, with the currency. Tell the user the price before a ' +
+        'stream goes on air.',
+      summarize: ({ onAir, currency, currencyDigits, creditsPerMinorUnit }) => {
+        const unit = Number(creditsPerMinorUnit) * 10 ** currencyDigits;
+        const list = onAir.map(
+          ({ quality, framerate, creditsPerHour }) => `${quality} ${framerate} ${Number(creditsPerHour) / unit}`,
+        );
+        return `An hour on air costs, in ${currency}: ${list.join(', ')}. Preparation, storage and destinations are free.`;
+      },
+    },
+    graphql: { description: 'Returns what an hour on air costs. Null without billing.', isNullable: true },
+    client: { noun: 'billing', method: 'prices' },
+    run: ({ billing }) => billing.prices(),
   }),
 
   operation({

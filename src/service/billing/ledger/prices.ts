@@ -79,6 +79,13 @@ export function parsePrices(text?: string): PriceList {
   return list;
 }
 
+/** Returns the price that follows the one at this time, if it is set already; its time in milliseconds. */
+export const findNextPrice = (
+  list: PriceList,
+  profile: Profile,
+  at: Date,
+): { from: number; creditsPerHour: bigint } | undefined => list.get(profile)?.find(({ from }) => from > at.getTime());
+
 /** Credits for an hour on air at this time. */
 export function priceAt(list: PriceList, profile: { quality: Quality; framerate: Framerate }, at: Date): bigint {
   const held = list

@@ -1,5 +1,6 @@
 /** Builds the records of billing that clients see: the balance, usage and entries. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
+import { FramerateOutput, QualityOutput } from '../../domain/streams/fields.ts';
 
 const credits = (description: string) =>
   Type.String({
@@ -15,7 +16,7 @@ const time = (description: string) => Type.String({ format: 'date-time', descrip
 /**
  * - active     there is credit
  * - low        less than a day of it is left, as things are
- * - exhausted  it is used up: streams stop after the grace that the service gives
+ * - exhausted  there is none: streams stop after the grace that the service gives
  * - suspended  staff have locked the account: nothing runs until they unlock it
  */
 export const STATES = ['active', 'low', 'exhausted', 'suspended'] as const;
@@ -40,6 +41,9 @@ export const Billing = Type.Object(
       description:
         'low: the credit lasts for less than a day. exhausted: no credit is left. suspended: staff have locked the account.',
     }),
+    hadCredit: Type.Boolean({
+      description: 'False if the account never had credit: then there is some to add, and none is used up.',
+    }),
     balanceCredits: credits('Credits paid and not charged yet.'),
     availableCredits: credits('Credits left after charging all time on air so far.'),
     creditsPerHour: credits('Current use of all streams on air, per hour.'),
@@ -56,6 +60,11 @@ export const Billing = Type.Object(
         'Ways to buy credit: card by `POST /v1/billing/top-ups`, crypto by `POST /v1/crypto/deposits`. Empty if only ' +
         'the operators of the service grant credit.',
     }),
+    supportUrl: Type.Union([Type.String({ format: 'uri' }), Type.Null()], {
+      description:
+        'Where to ask for help, and for credit if there is no way to pay: a `mailto:` or `https:` address. Null if the ' +
+        'operators of the service have set none.',
+    }),
     topUp: Type.Union([TopUpRange, Type.Null()], {
       description: 'Amounts of a top-up, by the size of the currency. The bounds hold for cards.',
     }),
@@ -63,6 +72,45 @@ export const Billing = Type.Object(
   { title: 'Billing' },
 );
 export type Billing = Static<typeof Billing>;
+
+/** Parts of the service that cost nothing. */
+export const FREE = ['preparation', 'storage', 'destinations'] as const;
+
+const NextPrice = Type.Object(
+  { creditsPerHour: credits('Price of an hour on air.'), from: time('Time from which the price holds.') },
+  { title: 'NextPrice' },
+);
+
+export const Price = Type.Object(
+  {
+    quality: QualityOutput,
+    framerate: FramerateOutput,
+    creditsPerHour: credits('Price of an hour on air at present.'),
+    next: Type.Union([NextPrice, Type.Null()], { description: 'The next price, if it is set already.' }),
+  },
+  { title: 'Price' },
+);
+export type Price = Static<typeof Price>;
+
+export const Prices = Type.Object(
+  {
+    currency: Type.String({ description: 'Currency of payments (ISO 4217).' }),
+    currencyDigits: Type.Integer({
+      description: 'Digits of the minor unit of the currency: 2 for cents, 0 where there is none.',
+    }),
+    creditsPerMinorUnit: credits('Credits that one minor unit of the currency (a cent) buys.'),
+    onAir: Type.Array(Price, {
+      description:
+        'Prices of the time in which a destination takes media, by quality and frame rate. The number of destinations of ' +
+        'a stream does not matter.',
+    }),
+    free: Type.Array(Type.Enum(FREE), {
+      description: 'What costs nothing: preparing media, storing it, and further destinations of a stream.',
+    }),
+  },
+  { title: 'Prices' },
+);
+export type Prices = Static<typeof Prices>;
 
 export const GROUPS = ['day', 'stream'] as const;
 

@@ -1,12 +1,24 @@
 /** Reads an account's balance, usage and entries for its user. */
 
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
+import { FRAMERATES, formatProfile, QUALITIES } from '../../../core/resources/stream/profile.ts';
 import type { Db } from '../../db/pool.ts';
+import { toPublicFramerate, toPublicQuality } from '../../domain/streams/fields.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { CREDITS_PER_MINOR_UNIT, secondsFor } from './money.ts';
-import type { Billing, LedgerEntry, PaymentMethod, Usage, UsageAsked } from './record.ts';
+import { findNextPrice, type PriceList, parsePrices, priceAt } from './prices.ts';
+import {
+  type Billing,
+  FREE,
+  type LedgerEntry,
+  type PaymentMethod,
+  type Price,
+  type Prices,
+  type Usage,
+  type UsageAsked,
+} from './record.ts';
 import { computeSlice, connectEntries, parseArgs, type StatementArgs, showEntry } from './statement.ts';
 import * as store from './store.ts';
 import { computeUsage, parseRange } from './usage.ts';
@@ -30,10 +42,14 @@ export interface BillingDeps {
   /** False where nothing costs anything. */
   enabled: boolean;
   currency: string;
+  /** Of an hour on air; the default list without them. */
+  prices?: PriceList;
   /** Bounds of a top-up, by the digits of the currency; none by default. */
   topUpBounds?: ((digits: number) => TopUpBounds) | undefined;
   /** The ways to buy credit; none by default. */
   paymentMethods?: readonly PaymentMethod[];
+  /** Where users ask for help, and for credit. */
+  supportUrl?: string | undefined;
   currentRate: CurrentRate;
   clock?: Clock;
 }
@@ -54,14 +70,29 @@ const showBounds = (bounds: TopUpBounds | undefined): Billing['topUp'] =>
       }
     : null;
 
+const showPrices = (prices: PriceList, now: Date): Price[] =>
+  QUALITIES.flatMap((quality) =>
+    FRAMERATES.map((framerate) => {
+      const next = findNextPrice(prices, formatProfile(quality, framerate), now);
+      return {
+        quality: toPublicQuality(quality),
+        framerate: toPublicFramerate(framerate),
+        creditsPerHour: String(priceAt(prices, { quality, framerate }, now)),
+        next: next ? { creditsPerHour: String(next.creditsPerHour), from: new Date(next.from).toISOString() } : null,
+      };
+    }),
+  );
+
 export type BillingService = ReturnType<typeof createBillingService>;
 
 export function createBillingService({
   db,
   enabled,
   currency,
+  prices = parsePrices(),
   paymentMethods = [],
   topUpBounds,
+  supportUrl,
   currentRate,
   clock = systemClock,
 }: BillingDeps) {
@@ -73,7 +104,7 @@ export function createBillingService({
     /** Throws `billing_disabled`, as all of them do. */
     async get({ accountId, isSuspended }: Principal): Promise<Billing> {
       ensure();
-      const [digits, { balance }, { available, creditsPerHour }] = await Promise.all([
+      const [digits, { balance, entries }, { available, creditsPerHour }] = await Promise.all([
         store.readCurrencyDigits(db, currency),
         store.readBalance(db, accountId),
         currentRate(accountId),
@@ -82,6 +113,7 @@ export function createBillingService({
       const isLow = left !== undefined && left < LOW_SECONDS;
       return {
         state: isSuspended ? 'suspended' : available <= 0n ? 'exhausted' : isLow ? 'low' : 'active',
+        hadCredit: entries > 0n,
         balanceCredits: String(balance),
         availableCredits: String(available),
         creditsPerHour: String(creditsPerHour),
@@ -90,7 +122,20 @@ export function createBillingService({
         currencyDigits: digits,
         creditsPerMinorUnit: String(CREDITS_PER_MINOR_UNIT),
         paymentMethods: [...paymentMethods],
+        supportUrl: supportUrl ?? null,
         topUp: showBounds(topUpBounds?.(digits)),
+      };
+    },
+
+    /** Returns what each profile costs, and what costs nothing. */
+    async prices(): Promise<Prices> {
+      ensure();
+      return {
+        currency,
+        currencyDigits: await store.readCurrencyDigits(db, currency),
+        creditsPerMinorUnit: String(CREDITS_PER_MINOR_UNIT),
+        onAir: showPrices(prices, clock.now()),
+        free: [...FREE],
       };
     },
 

@@ -67,18 +67,37 @@ export async function chargeAll(db: Db, charges: readonly ChargeArgs[]): Promise
   return rows;
 }
 
-export async function readBalance(db: Db, accountId: string): Promise<{ balance: bigint; floor: bigint }> {
-  const { rows } = await sql<{ balance: bigint; floor: bigint }>`select balance, floor
+/** `entries`: how many the account has; 0 for one that never had credit. */
+export async function readBalance(
+  db: Db,
+  accountId: string,
+): Promise<{ balance: bigint; floor: bigint; entries: bigint }> {
+  const { rows } = await sql<{ balance: bigint; floor: bigint; entries: bigint }>`select balance, floor, entries
     from loopstream.ledger_balances where account = ${`customer:${accountId}`}`.execute(db);
-  return rows[0] ?? { balance: 0n, floor: 0n };
+  return rows[0] ?? { balance: 0n, floor: 0n, entries: 0n };
 }
 
-/** Whether the account ever had credit of its own: bought (by card or crypto), or given by staff. */
+/** The beginning of the keys of welcome grants (welcome.ts); the index of the migration says the same. */
+export const WELCOME_KEYS = 'welcome:';
+
+/** Whether the account ever had credit of its own: bought (by card or crypto), or given by staff. A welcome grant is none. */
 export async function wasEverCredited(db: Db, accountId: string): Promise<boolean> {
-  // Nothing is charged before that, so it is among the account's first transactions.
+  // Little is charged before that, so it is among the account's first transactions.
   const { rows } = await sql`select 1 from loopstream.ledger_transactions
-    where account_id = ${accountId} and kind in ('topup', 'deposit', 'grant') order by at limit 1`.execute(db);
+    where account_id = ${accountId} and kind in ('topup', 'deposit', 'grant') and key not like ${`${WELCOME_KEYS}%`}
+    order by at limit 1`.execute(db);
   return rows.length > 0;
+}
+
+/** Any number that no other transaction locks: the letters "welc". */
+const WELCOME_LOCK = 0x77656c63;
+
+/** Counts the welcome grants of the last 24 hours. No other transaction counts them until this one ends. */
+export async function countWelcomeGrants(trx: Db): Promise<number> {
+  await sql`select pg_advisory_xact_lock(${WELCOME_LOCK})`.execute(trx);
+  const { rows } = await sql<{ count: bigint }>`select count(*) as count from loopstream.ledger_transactions
+    where key like 'welcome:%' and posted_at > now() - interval '1 day'`.execute(trx);
+  return Number(rows[0]?.count ?? 0n);
 }
 
 export interface StatementRow {

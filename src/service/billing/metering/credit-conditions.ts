@@ -55,7 +55,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
   }
 
   function warn(streams: readonly LoopStream[], hours: number): void {
-    const message = `The credit of the account lasts for less than ${inWords(hours)} at the current rate. Top up the balance.`;
+    const message = `The credit of the account lasts for less than ${inWords(hours)} at the current rate. Add credit.`;
     for (const stream of streams)
       if (stream.status?.phase === 'live') events.event(stream, { type: 'Warning', reason: 'CreditLow', message });
   }

@@ -37,6 +37,8 @@ const isClosing = (stream: LoopStream): boolean =>
 export interface Credit {
   balance: bigint;
   floor: bigint;
+  /** False for an account that never had credit: there is some to add, and none is used up. */
+  hadCredit: boolean;
   exhaustedAt: Date | undefined;
   warnedHours: number | undefined;
 }
@@ -100,8 +102,9 @@ export function estimateCredit(
 }
 
 export interface CreditVerdict {
-  /** Since when the credit is used up; undefined while it is not. */
+  /** Since when there is no credit; undefined while there is. */
   exhaustedAt: Date | undefined;
+  hadCredit: boolean;
   warnedHours: number | undefined;
   /** The warning to send now: less than so many hours are left. */
   warn: number | undefined;
@@ -123,13 +126,13 @@ export function judgeCredit(credit: Credit, estimate: Estimate, graceSeconds: nu
     (secondsLeft !== undefined ? secondsLeft >= credit.warnedHours * 3600 * WARN_AGAIN : false);
   const before = isBack ? undefined : credit.warnedHours;
   const warn = crossed !== undefined && (before === undefined || crossed < before) ? crossed : undefined;
-  return { exhaustedAt, warnedHours: warn ?? before ?? undefined, warn, isOver };
+  return { exhaustedAt, hadCredit: credit.hadCredit, warnedHours: warn ?? before ?? undefined, warn, isOver };
 }
 
 /** Returns the condition of a stream: the same text for the same state, so that a steady stream is not written. */
 export function buildCondition(
   stream: LoopStream,
-  { exhaustedAt, isOver }: Pick<CreditVerdict, 'exhaustedAt' | 'isOver'>,
+  { exhaustedAt, hadCredit, isOver }: Pick<CreditVerdict, 'exhaustedAt' | 'hadCredit' | 'isOver'>,
   graceSeconds: number,
   now: Date,
 ): Condition {
@@ -147,7 +150,8 @@ export function buildCondition(
     const until = kubeTime(new Date(exhaustedAt.getTime() + graceSeconds * 1000));
     return makeCondition('True', 'CreditGrace', `The credit of the account is used up; the stream stops at ${until}.`);
   }
-  return makeCondition('False', 'InsufficientCredits', 'The credit of the account is used up.');
+  const lack = hadCredit ? 'The credit of the account is used up.' : 'The account has no credit yet.';
+  return makeCondition('False', 'InsufficientCredits', lack);
 }
 
 export const isSameCondition = (a: Condition | undefined, b: Condition): boolean =>

@@ -118,13 +118,15 @@ interface CreditRow {
   account_id: string;
   balance: bigint | null;
   floor: bigint | null;
+  entries: bigint | null;
   exhausted_at: Date | null;
   warned_hours: number | null;
 }
 
 /** Reads the credit state of these accounts, by their ids: an account that never had credit has none. */
 export async function readCredit(db: Db, accountIds: readonly string[]): Promise<Map<string, Credit>> {
-  const { rows } = await sql<CreditRow>`select w.account_id, b.balance, b.floor, a.exhausted_at, a.warned_hours
+  const { rows } =
+    await sql<CreditRow>`select w.account_id, b.balance, b.floor, b.entries, a.exhausted_at, a.warned_hours
     from unnest(${accountIds}::text[]) as w (account_id)
     left join loopstream.ledger_balances b on b.account = 'customer:' || w.account_id
     left join loopstream.meter_accounts a on a.account_id = w.account_id`.execute(db);
@@ -134,6 +136,7 @@ export async function readCredit(db: Db, accountIds: readonly string[]): Promise
       {
         balance: row.balance ?? 0n,
         floor: row.floor ?? 0n,
+        hadCredit: (row.entries ?? 0n) > 0n,
         exhaustedAt: row.exhausted_at ?? undefined,
         warnedHours: row.warned_hours ?? undefined,
       },

@@ -152,6 +152,12 @@ export const SignInOptions = Type.Object(
     providers: Type.Array(Type.Object({ id: Type.String(), name: Type.String() }, { title: 'SignInProvider' }), {
       description: 'Other providers to sign in with.',
     }),
+    publicUrl: Type.String({
+      description: 'Address of the page of this service. Passkeys work only there, and only if its host is a name.',
+    }),
+    supportUrl: Type.Union([Type.String({ format: 'uri' }), Type.Null()], {
+      description: 'Where to ask for help: a `mailto:` or `https:` address. Null if the operators have set none.',
+    }),
   },
   { title: 'SignInOptions' },
 );

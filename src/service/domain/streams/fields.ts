@@ -40,8 +40,19 @@ const TIMES = { create: 'optional', schedule: 'optional' } as const;
 
 type PublicQuality = `q_${Quality}`;
 type PublicFramerate = `f_${Framerate}`;
-const PUBLIC_QUALITIES = QUALITIES.map((q): PublicQuality => `q_${q}`);
-const PUBLIC_FRAMERATES = FRAMERATES.map((f): PublicFramerate => `f_${f}`);
+export const toPublicQuality = (quality: Quality): PublicQuality => `q_${quality}`;
+export const toPublicFramerate = (framerate: Framerate): PublicFramerate => `f_${framerate}`;
+const PUBLIC_QUALITIES = QUALITIES.map(toPublicQuality);
+const PUBLIC_FRAMERATES = FRAMERATES.map(toPublicFramerate);
+
+export const QualityOutput = Type.Enum(PUBLIC_QUALITIES, {
+  title: 'StreamQuality',
+  description: 'Height of the picture.',
+});
+export const FramerateOutput = Type.Enum(PUBLIC_FRAMERATES, {
+  title: 'StreamFramerate',
+  description: 'Frame rate in frames per second.',
+});
 
 /** The published API contract uses `q_1080p` in requests and once `1080p` in a response. Requests accept both; responses use the first. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {
@@ -85,8 +96,8 @@ export const STREAM_FIELDS = {
   quality: inSpec('quality', {
     in: REQUIRED,
     input: QualityInput,
-    output: Type.Enum(PUBLIC_QUALITIES, { title: 'StreamQuality', description: 'Height of the picture.' }),
-    read: (quality): PublicQuality => `q_${quality}`,
+    output: QualityOutput,
+    read: toPublicQuality,
     write: toQuality,
     label: 'Quality',
     choices: { q_720p: '720p', q_1080p: '1080p (Full HD)', q_1440p: '1440p', q_2160p: '2160p (4K)' },
@@ -94,8 +105,8 @@ export const STREAM_FIELDS = {
   framerate: inSpec('framerate', {
     in: REQUIRED,
     input: FramerateInput,
-    output: Type.Enum(PUBLIC_FRAMERATES, { title: 'StreamFramerate', description: 'Frame rate in frames per second.' }),
-    read: (framerate): PublicFramerate => `f_${framerate}`,
+    output: FramerateOutput,
+    read: toPublicFramerate,
     write: toFramerate,
     label: 'Frame rate',
     choices: { f_24: '24 fps (film)', f_25: '25 fps', f_30: '30 fps', f_60: '60 fps' },

@@ -1,14 +1,17 @@
 /** Defines the GraphQL fields of balance, usage and ledger entries. */
 
-import { GraphQLFloat, GraphQLString } from 'graphql';
+import { type GraphQLEnumType, GraphQLFloat, GraphQLString } from 'graphql';
 import { billingOperations } from '../../billing/ledger/operations.ts';
 import {
   Billing as BillingSchema,
+  FREE,
   GROUPS,
   KINDS,
   type LedgerEntry as LedgerEntryRecord,
   LedgerEntry as LedgerEntrySchema,
   PAYMENT_METHODS,
+  Price as PriceSchema,
+  Prices as PricesSchema,
   STATES,
   TopUpRange,
   type UsageAsked,
@@ -18,9 +21,10 @@ import {
 import type { StatementOrder } from '../../billing/ledger/statement.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
-import { outputType } from './output.ts';
+import { innerSchema, outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
+import { ENUMS as STREAM_ENUMS } from './streams.ts';
 import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const Kind = enumType('LedgerEntryKind', KINDS);
@@ -34,6 +38,19 @@ const Billing = outputType('Billing', BillingSchema, {
     paymentMethods: enumType('PaymentMethod', PAYMENT_METHODS),
     topUp: outputType('TopUpRange', TopUpRange),
   },
+});
+
+const Price = outputType('Price', PriceSchema, {
+  types: {
+    quality: STREAM_ENUMS.quality as GraphQLEnumType,
+    framerate: STREAM_ENUMS.framerate as GraphQLEnumType,
+    next: outputType('NextPrice', innerSchema(PriceSchema, 'next')),
+  },
+});
+
+const Prices = outputType('Prices', PricesSchema, {
+  description: 'What an hour on air costs, and what costs nothing.',
+  types: { onAir: Price, free: enumType('FreeOfCharge', FREE) },
 });
 
 const UsageLine = outputType('UsageLine', UsageLineSchema, { types: { streamID: GraphQLString } });
@@ -53,7 +70,7 @@ const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
 });
 
 export const billingFields = (services: Pick<Services, 'billing'>): GraphqlFields => ({
-  ...operationFields(billingOperations, services, { outputs: { Billing } }).queries,
+  ...operationFields(billingOperations, services, { outputs: { Billing, Prices } }).queries,
   // Written by hand: its arguments have defaults here, and it lacks REST's `format`.
   usage: {
     type: Usage,

@@ -26,7 +26,7 @@ import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
 import { enumFilter, filtersOf, whereInput } from './where.ts';
 
-const ENUMS = enumTypes('Stream', STREAM_FIELDS);
+export const ENUMS = enumTypes('Stream', STREAM_FIELDS);
 const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
 const Recurrence = outputType('Recurrence', RecurrenceSchema, {

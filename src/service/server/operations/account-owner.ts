@@ -34,7 +34,13 @@ export const accountOwnerOperations = [
     description: 'Returns the ways to sign in that the page offers. Needs no key.',
     output: record(SignInOptions),
     examples: {
-      output: { signUp: true, passwordReset: true, providers: [{ id: 'company', name: 'Example Company' }] },
+      output: {
+        signUp: true,
+        passwordReset: true,
+        providers: [{ id: 'company', name: 'Example Company' }],
+        publicUrl: 'https://loops.example.com',
+        supportUrl: 'mailto:help@example.com',
+      },
     },
     run: ({ signInOptions }) => signInOptions,
   }),

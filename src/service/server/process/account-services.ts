@@ -55,6 +55,8 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
       signUp: mails !== undefined && config.signUp,
       passwordReset: mails !== undefined,
       providers: config.outside ? [{ id: OIDC_PROVIDER_ID, name: config.outside.name }] : [],
+      publicUrl: config.publicUrl,
+      supportUrl: config.supportUrl ?? null,
     },
   };
 }

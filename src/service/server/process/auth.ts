@@ -1,5 +1,7 @@
 /** Opens the database, the auth library and its mails. */
 import { openAuth } from '../../auth/open.ts';
+import { createLedger } from '../../billing/ledger/ledger.ts';
+import { createWelcome } from '../../billing/ledger/welcome.ts';
 import { createAccountMails } from '../../domain/accounts/mails.ts';
 import { createMailer } from '../../lib/mail/mailer.ts';
 import type { ProcessContext } from './context.ts';
@@ -11,6 +13,20 @@ export function openAuthParts({ config, lifecycle, metrics, log }: ProcessContex
   const mailer = config.mail && createMailer(config.mail, log, { onDone: metrics.mail });
   const { service, library, documents, db, pools, mails, close } = openAuth({
     ...config,
+    onConfirmed: async ({ id, email }) => {
+      if (!config.billing) return;
+      const welcome = createWelcome({
+        db,
+        ledger: createLedger(db),
+        secret: config.authSecret,
+        ...config.welcomeGrant,
+      });
+      // An account without the grant is better than none.
+      const result = await welcome(id, email).catch((error: unknown) => {
+        log.error({ err: error, account: id }, 'the welcome grant could not be posted');
+      });
+      if (result === 'spent') log.warn({ account: id }, 'the welcome grants of this day are used up');
+    },
     openMails: mailer && ((db) => createAccountMails({ mailer, db, publicUrl, perHour: authLimits.mails, log })),
     onOutsideFailure: (reason) => log.warn({ reason }, 'a sign-in at the OpenID Connect provider failed'),
   });

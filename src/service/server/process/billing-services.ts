@@ -37,6 +37,8 @@ export async function openBillingServices(
       db,
       enabled: config.billing,
       currency,
+      prices: config.prices,
+      supportUrl: config.supportUrl,
       paymentMethods: [...(payments ? ['card' as const] : []), ...(crypto ? ['crypto' as const] : [])],
       topUpBounds: (digits) => computeBounds({ currency, ...config.cards }, digits),
       currentRate: (accountId) => estimates.get(accountId, streams.list(accountId)),

@@ -105,6 +105,17 @@ const corsOrigins = (env: Env): string[] => {
   throw new ConfigError('LOOPSTREAM_CORS_ORIGINS must be a list of origins such as https://app.example.com, or *.');
 };
 
+/** Where users ask for help: a mailbox or a page, which the dashboard links to. */
+const supportUrl = (env: Env): string | undefined => {
+  const url = reader(env).optional('SUPPORT_URL');
+  if (url === undefined) return undefined;
+  const { protocol, pathname } = URL.canParse(url) ? new URL(url) : { protocol: '', pathname: '' };
+  if (protocol === 'https:' || (protocol === 'mailto:' && /^[^@]+@[^@]+$/.test(pathname))) return url;
+  throw new ConfigError(
+    'LOOPSTREAM_SUPPORT_URL must be an address such as mailto:help@example.com or https://example.com/help.',
+  );
+};
+
 /** Reads the API server's settings. `publicUrl` is its address as clients see it; `dashboardDir` contains the built page. */
 export const apiConfig = (env: Env) => {
   const { text, integer, optional, flag } = reader(env);
@@ -148,12 +159,17 @@ export const apiConfig = (env: Env) => {
     storageCredentials: storageCredentials(env),
     dashboardDir: optional('DASHBOARD_DIR'),
     mail: mail(env),
+    supportUrl: supportUrl(env),
     /** Identity provider besides the built-in sign-in. */
     outside: outsideProvider(env),
     /** Strangers may create accounts; this requires mail. */
     signUp: flag('SIGN_UP'),
     /** Streams cost credits, which the role `billing` counts. */
     billing: flag('BILLING'),
+    welcomeGrant: Object.freeze({
+      amountMinor: BigInt(integer('WELCOME_GRANT_MINOR')),
+      perDay: integer('WELCOME_GRANTS_PER_DAY'),
+    }),
     /** A font file for characters that ours lacks (invoices/font.ts). */
     invoiceFont: optional('INVOICE_FONT'),
     ...money(env),

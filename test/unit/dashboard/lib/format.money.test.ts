@@ -72,10 +72,14 @@ test('how long it lasts', () => {
   expect([30, 3600, 5 * 3600 + 1260, 86_400, 4 * 86_400 + 36_000].map(lengthOf)).toEqual([
     ...['less than a minute', '1 h', '5 h 21 min', '1 day', '4 days 10 h'],
   ]);
-  expect(describeOutlook({ state: 'active', secondsLeft: null })).toContain('Nothing is on air');
-  expect(describeOutlook({ state: 'low', secondsLeft: 7200 })).toContain('about 2 h');
-  expect(describeOutlook({ state: 'active', secondsLeft: 2 * 365 * 86_400 })).toContain('more than a year');
-  expect(describeOutlook({ state: 'exhausted', secondsLeft: 0 })).toContain('after a top-up');
+  const outlook = (state: 'active' | 'low' | 'exhausted', secondsLeft: number | null) =>
+    describeOutlook({ state, secondsLeft, hadCredit: true });
+  expect(outlook('active', null)).toContain('Nothing is on air');
+  expect(outlook('low', 7200)).toContain('about 2 h');
+  expect(outlook('active', 2 * 365 * 86_400)).toContain('more than a year');
+  expect(outlook('exhausted', 0)).toContain('used up');
+  const never = describeOutlook({ state: 'exhausted', secondsLeft: null, hadCredit: false });
+  expect(never).toBe('Add credit to prepare media and go on air.');
 });
 
 test('a state that is newer than the page is called as the server calls it', () => {

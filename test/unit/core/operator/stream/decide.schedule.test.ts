@@ -138,7 +138,7 @@ describe('a window that opens while a gate is closed, as it is without credit', 
     expect(opened.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, requeueAt: at(660) });
     expect(opened.decision.lastScheduleTime).toBeUndefined();
     expect(buildEvents(none, opened.stream.status ?? {})).toEqual([
-      { type: 'Warning', reason: 'NotReady', message: expect.stringMatching(/^It is used up\. Top up/) },
+      { type: 'Warning', reason: 'NotReady', message: expect.stringMatching(/^It is used up\. Add credit/) },
     ]);
     const middle = step(withCredit(opened.stream, 'True'), world({ now: at(400) }));
     expect(middle.decision).toMatchObject({ phase: 'starting', action: { do: 'create' }, requeueAt: at(660) });

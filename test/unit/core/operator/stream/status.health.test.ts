@@ -135,7 +135,7 @@ describe('a stream', () => {
       'ScheduleInvalid',
       'Give an end after the start',
     ],
-    ['no credit', gate('False', 'InsufficientCredits'), {}, 'InsufficientCredits', 'Top up the balance'],
+    ['no credit', gate('False', 'InsufficientCredits'), {}, 'InsufficientCredits', 'Add credit'],
     [
       'a pod of somebody else with the name of its own',
       stream(),

@@ -72,6 +72,19 @@ test('readiness is ticked off by topic; only faults that a person can mend have 
   ).toMatchObject({
     issues: [{}],
   });
+  // The banner says what lacks; here it stands once, and nothing that waits for it is called ready.
+  const unpaid = buildChecks({
+    ready: false,
+    issues: [issue('media_awaits_credit', 'videoUploadObjectID'), issue('insufficient_credits', '')],
+    warnings: [],
+    ...UNPREPARED,
+  });
+  expect(unpaid.map(({ label, issues, isUnpaid }) => [label, issues.length, isUnpaid])).toEqual([
+    ['Media', 0, true],
+    ['Destination', 0, undefined],
+    ['Schedule', 0, undefined],
+    ['Credit', 0, true],
+  ]);
 });
 
 describe('editing', () => {

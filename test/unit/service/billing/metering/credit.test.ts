@@ -17,6 +17,7 @@ const on = (status: LoopStreamStatus = { phase: 'live' }) => stream({ quality: '
 const credit = (more: Partial<Credit> = {}): Credit => ({
   balance: 300n,
   floor: 0n,
+  hadCredit: true,
   exhaustedAt: undefined,
   warnedHours: undefined,
   ...more,
@@ -138,7 +139,7 @@ describe('the condition', () => {
       { type: CREDIT_CONDITION, status: before, reason: 'X', message: '', lastTransitionTime: '2020-01-01T00:00:00Z' },
     ];
     const stream = on({ phase, ...(conditions && { conditions }) });
-    const verdict = { exhaustedAt: over === undefined ? undefined : NOW, isOver: over ?? false };
+    const verdict = { exhaustedAt: over === undefined ? undefined : NOW, hadCredit: true, isOver: over ?? false };
     const { status, reason, lastTransitionTime } = buildCondition(stream, verdict, 60, NOW);
     return [status, reason, lastTransitionTime.slice(0, 4)];
   };
@@ -149,5 +150,15 @@ describe('the condition', () => {
     expect(say('stopped', false)).toEqual(['False', 'InsufficientCredits', '2026']);
     // A stream that was stopped for want of credit gets no second grace.
     expect(say('live', false, 'False')).toEqual(['False', 'InsufficientCredits', '2020']);
+  });
+
+  it('tells an account that never had credit from one that has used it up', () => {
+    const tell = (hadCredit: boolean) =>
+      buildCondition(on({ phase: 'idle' }), { exhaustedAt: NOW, hadCredit, isOver: true }, 0, NOW);
+    expect(tell(true)).toMatchObject({
+      reason: 'InsufficientCredits',
+      message: 'The credit of the account is used up.',
+    });
+    expect(tell(false)).toMatchObject({ reason: 'InsufficientCredits', message: 'The account has no credit yet.' });
   });
 });

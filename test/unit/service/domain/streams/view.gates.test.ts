@@ -48,7 +48,7 @@ describe('a readiness gate', () => {
     const stopping = step(shut, world({ pod: live(gated), now: at(60) }));
     expect(stopping.decision).toMatchObject({ phase: 'stopping', action: { do: 'delete' }, epoch: kubeTime(NOW) });
     const [, told] = events(shut, stopping.stream);
-    const fix = 'Top up the balance; the stream then goes on air automatically.';
+    const fix = 'Add credit; the stream then goes on air automatically.';
     expect(told).toMatchObject({ type: 'Warning', reason: 'NotReady', message: `The balance is used up. ${fix}` });
     const waiting = step(addCondition(stopping.stream, 'False'), world({ now: at(61) }));
     expect(waiting.decision).toMatchObject({ phase: 'waiting', action: { do: 'nothing' }, epoch: kubeTime(NOW) });

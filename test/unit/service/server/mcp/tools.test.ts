@@ -33,8 +33,9 @@ const NOT_FOR_AGENTS: Operation[] = [
 const NAMES_A_TOOL =
   /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff)_[a-z_]+\b/g;
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(id) &&
-  OPERATION_SCOPES[id as Operation] !== null;
+  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(
+    id,
+  ) && OPERATION_SCOPES[id as Operation] !== null;
 
 describe('every operation', () => {
   test('that an agent needs has one tool of its own', () => {

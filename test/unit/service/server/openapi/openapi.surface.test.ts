@@ -146,6 +146,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   deletePlaylist: { rest: 'DELETE /playlists/{id}', scope: 'destructive', graphql: 'deletePlaylist' },
 
   getBilling: { rest: 'GET /billing', scope: 'billing', graphql: 'billing' },
+  getPrices: { rest: 'GET /billing/prices', scope: 'read', graphql: 'prices' },
   getUsage: {
     rest: 'GET /billing/usage',
     scope: 'billing',

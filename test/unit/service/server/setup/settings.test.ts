@@ -28,6 +28,28 @@ describe('the settings of the API server', () => {
       expect(() => api('CORS_ORIGINS', wrong), wrong).toThrow(ConfigError);
   });
 
+  test('users are sent for help to a mailbox or to a page over TLS, and to no script', () => {
+    expect(apiConfig(required).supportUrl).toBeUndefined();
+    for (const right of ['mailto:help@example.com', 'https://example.com/help?from=loops'])
+      expect(api('SUPPORT_URL', right).supportUrl).toBe(right);
+    for (const wrong of [
+      'help@example.com',
+      'http://example.com',
+      'javascript:alert(1)',
+      'mailto:',
+      'mailto:a@b@c',
+      'x',
+    ])
+      expect(() => api('SUPPORT_URL', wrong), wrong).toThrow(/LOOPSTREAM_SUPPORT_URL must be/);
+  });
+
+  test('a new account gets no credit unless the operators say so', () => {
+    expect(apiConfig(required).welcomeGrant).toEqual({ amountMinor: 0n, perDay: 100 });
+    expect(api('WELCOME_GRANT_MINOR', '500').welcomeGrant.amountMinor).toBe(500n);
+    for (const wrong of ['-1', '5.5', 'five'])
+      expect(() => api('WELCOME_GRANT_MINOR', wrong), wrong).toThrow(ConfigError);
+  });
+
   test('the address of Redis is not repeated where it is wrong: it holds a password', () => {
     expect(api('REDIS_URL', 'rediss://:word@cache:6380/1').redisUrl).toBe('rediss://:word@cache:6380/1');
     for (const wrong of ['http://:word@cache', 'cache:word', ':word@'])
