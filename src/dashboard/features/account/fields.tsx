@@ -76,7 +76,7 @@ export const PasswordField = (props: FieldProps & { name?: string }) => (
   />
 );
 
-export function NewPasswordField(props: FieldProps) {
+export const NewPasswordField = (props: FieldProps) => {
   useEffect(() => void loadCommonPasswords(), []);
   return (
     <PasswordInput
@@ -89,7 +89,7 @@ export function NewPasswordField(props: FieldProps) {
       {...inputProps(props)}
     />
   );
-}
+};
 
 export const NameField = ({ which, ...props }: FieldProps & { which: 'given-name' | 'family-name' }) => (
   <TextInput

@@ -2,7 +2,7 @@
 import type { Prices } from '../../../service/client/index.ts';
 import { formatCredits } from '../../lib/format.ts';
 
-export type Price = Prices['onAir'][number];
+type Price = Prices['onAir'][number];
 export type PricedProfile = Pick<Price, 'quality' | 'framerate'>;
 
 const HOURS_PER_MONTH = 720n;
