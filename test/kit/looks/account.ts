@@ -5,13 +5,18 @@
 import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
 import { PHASES } from '../../../src/core/resources/stream/spec.ts';
 import { warn } from '../../../src/core/resources/upload/warnings.ts';
+import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
+import { showPrices } from '../../../src/service/billing/ledger/service.ts';
 import type {
+  Billing,
   Destination,
   LedgerEntry,
   LiveStats,
   Playlist,
   PlaylistSummary,
+  Prices,
   Readiness,
+  SignInOptions,
   Stream,
   StreamEvent,
   Upload,
@@ -19,6 +24,9 @@ import type {
 } from '../../../src/service/client/index.ts';
 import { EXAMPLE } from '../../../src/service/lib/examples.ts';
 import { findOperation, type Operation } from '../../../src/service/server/operations/list.ts';
+
+/** The address of every page, at which passkeys work. */
+export const SITE = 'https://loopstream.example';
 
 /** The time on every page. */
 export const NOW = new Date('2027-01-31T20:00:00Z');
@@ -272,3 +280,15 @@ export const entries: readonly LedgerEntry[] = [
   { ...ENTRY, number: 3, id: 'entry 3', kind: 'topup', credits: '250000', streamID: null, onAirSeconds: null },
   { ...ENTRY, number: 2, id: 'entry 2', kind: 'grant', credits: '50000', reason: 'Welcome', streamID: null },
 ];
+
+export const signInOptions: SignInOptions = { ...example<SignInOptions>('getSignInOptions'), publicUrl: SITE };
+
+/** Of all profiles, as they are by default. */
+export const prices: Prices = { ...example<Prices>('getPrices'), onAir: showPrices(parsePrices(), NOW) };
+
+/** The balance of an account that never had credit, at a service where nobody can pay. */
+export const noCredit: Billing = {
+  ...example<Billing>('getBilling'),
+  ...{ state: 'exhausted', hadCredit: false, balanceCredits: '0', availableCredits: '0' },
+  ...{ creditsPerHour: '0', secondsLeft: null, paymentMethods: [], topUp: null },
+};

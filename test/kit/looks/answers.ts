@@ -14,7 +14,9 @@ import {
   notReady,
   playlist,
   playlists,
+  prices,
   ready,
+  signInOptions,
   streams,
   uploads,
   usageByStream,
@@ -56,6 +58,8 @@ const FULL: Answers = {
   getDestination: ({ id }: Asked) => destinations.find((one) => one.id === id),
   listPlaylists: playlists,
   getPlaylist: ({ id }: Asked) => ({ ...playlist, ...playlists.find((one) => one.id === id) }),
+  getSignInOptions: signInOptions,
+  getPrices: prices,
   getUsage: ({ query }: Asked) => {
     const isByDay = query.get('groupBy') !== 'stream';
     const lines = isByDay ? usageLines : usageByStream;

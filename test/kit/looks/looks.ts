@@ -1,7 +1,7 @@
 /** Lists what pictures are kept of: every page of the dashboard, and its forms, questions and states. */
 import type { Page } from 'playwright-core';
 import type { Stream } from '../../../src/service/client/index.ts';
-import { degraded, live, playlist, streams } from './account.ts';
+import { degraded, live, noCredit, playlist, streams } from './account.ts';
 import { away, EMPTY, later } from './answers.ts';
 import type { Visit } from './open.ts';
 
@@ -134,6 +134,7 @@ const OF_STREAMS: Look[] = [
   { name: 'stream-stop', path: `/streams/${live.id}`, act: press(/^Stop /) },
   { name: 'create', path: '/create' },
   { name: 'create-empty', path: '/create', answers: EMPTY },
+  { name: 'create-no-credit', path: '/create', answers: { ...EMPTY, getBilling: noCredit } },
   { name: 'create-progress', path: `/create?stream=${live.id}` },
 ];
 
@@ -163,6 +164,7 @@ const OF_ACCOUNTS: Look[] = [
   { name: 'billing', path: '/billing' },
   { name: 'billing-loading', path: '/billing', answers: { getBilling: later } },
   { name: 'billing-printed', path: '/billing', isPrinted: true },
+  { name: 'billing-no-credit', path: '/billing', answers: { ...EMPTY, getBilling: noCredit } },
   { name: 'billing-top-up', path: '/billing?form=top-up' },
   { name: 'billing-crypto', path: '/billing?form=deposit' },
   { name: 'deposit', path: '/billing/deposits/dep-01k8zq6x9k4n1z5d7e8p0q2r3t' },

@@ -7,11 +7,10 @@ import { existsSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Browser, Page, Route } from 'playwright-core';
 import { exampleUser } from '../../../src/service/domain/accounts/examples.ts';
-import { NOW } from './account.ts';
+import { NOW, SITE } from './account.ts';
 import { type Answers, answerApi } from './answers.ts';
 import { writePng } from './pictures.ts';
 
-export const SITE = 'https://loopstream.example';
 const DIST = join(import.meta.dirname, '../../../dist/dashboard');
 const TYPES: Record<string, string> = {
   '.html': 'text/html',

@@ -70,7 +70,8 @@ const showBounds = (bounds: TopUpBounds | undefined): Billing['topUp'] =>
       }
     : null;
 
-const showPrices = (prices: PriceList, now: Date): Price[] =>
+/** The prices of all profiles as the API shows them. */
+export const showPrices = (prices: PriceList, now: Date): Price[] =>
   QUALITIES.flatMap((quality) =>
     FRAMERATES.map((framerate) => {
       const next = findNextPrice(prices, formatProfile(quality, framerate), now);
