@@ -136,3 +136,38 @@ test('an account that never had credit is told to add some, once, and whom to as
   await page.getByTestId('needs-you').filter({ hasText: 'Waits for credit.' }).waitFor();
   await close();
 });
+
+test('the link that is printed signs in every tab of the browser; a sign-out ends that for all of them', async () => {
+  const page = await open('/streams');
+  await page.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  const exchanged = page.waitForResponse(
+    (response) => response.url().endsWith('/api/auth/key-session') && response.ok(),
+  );
+  await page.goto(system.facts.pageUrl);
+  await exchanged;
+  await page
+    .getByTestId('user-email')
+    .filter({ hasText: system.facts.email ?? '' })
+    .waitFor();
+  expect(page.url()).not.toContain('key');
+
+  const byHand = await page.context().newPage();
+  await byHand.goto(new URL('/account/keys', system.facts.pageUrl).href);
+  await byHand
+    .getByTestId('user-email')
+    .filter({ hasText: system.facts.email ?? '' })
+    .waitFor();
+  // What is for the owner alone stays closed to a key.
+  await byHand.getByRole('heading', { name: 'Sign in as yourself' }).waitFor();
+  expect(
+    await byHand.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, cookie: document.cookie })),
+  ).not.toMatch(/lsk_/);
+  await byHand.getByRole('button', { name: 'Sign out' }).click();
+  await byHand.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  await expect
+    .poll(async () => (await byHand.context().cookies()).map(({ name }) => name))
+    .not.toContain('loopstream.key');
+  await byHand.reload();
+  await byHand.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  await closeWindow(page.context());
+});

@@ -2,7 +2,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useState, useSyncExternalStore } from 'react';
 import { type Api, createApi } from './api.ts';
-import type { PageSession, Who } from './session.ts';
+import { KEY_REFUSED, type PageSession, type Who } from './session.ts';
 
 /** A value that changes outside React and that parts of the page follow. */
 class Signal<T> {
@@ -77,7 +77,7 @@ export function ApiProvider({ apiKey, children }: { apiKey: string | undefined; 
         refused: () => {
           if (session.key !== apiKey) return;
           if (apiKey === undefined) session.end();
-          else session.signOut('Your API key is no longer accepted. Sign in with another one.');
+          else session.signOut(KEY_REFUSED);
         },
       }),
     [apiKey, session],

@@ -1,8 +1,8 @@
 /**
  * Knows who is at this page: a person who has signed in, or the holder of an API key. The browser keeps the person's cookie,
  * and this program never sees it. The key comes from the address's fragment (`#key=lsk_…`, which browsers never send to a
- * server) or from the sign-in card. It lives in sessionStorage: a new tab or a closed browser asks again. It comes before the
- * person.
+ * server) or from the sign-in card. It lives in sessionStorage, and comes before the person. A key of a link to a page of this machine
+ * is also exchanged for a cookie, so that other tabs are signed in too; in those this program never sees it.
  */
 import { DRAFTS_KEY } from '../lib/drafts/store.ts';
 import type { TabStorage } from '../lib/tabStorage.ts';
@@ -24,6 +24,8 @@ const PERSON_KEY = 'loopstream.person';
 const FOREIGN_KEY =
   'The link has an API key in it. If you go on, this tab works in the account of that key, which may be another one than ' +
   'yours: its owner sees what you upload, enter and pay there. Go on only if the key is your own.';
+
+export const KEY_REFUSED = 'Your API key is no longer accepted. Sign in with another one.';
 
 /** A person who has signed in. */
 export interface Person {
@@ -47,6 +49,9 @@ export interface SessionHost {
   isLocal: boolean;
   /** Asks the user a question, and returns whether they agree. */
   confirm: (question: string) => boolean;
+  /** Has the browser keep the key for other tabs. */
+  keepKey: (key: string) => void;
+  forgetKey: () => void;
 }
 
 /** One value, so that all parts of the page see the same. */
@@ -54,6 +59,8 @@ export interface Who {
   readonly key: string | undefined;
   /** Undefined until the server has been asked; null when nobody has signed in. */
   readonly person: Person | null | undefined;
+  /** The browser keeps a key in a cookie, and nobody has signed in. */
+  readonly hasKeptKey: boolean;
   /** The session ended while the person used the page. The page stays as it is until they are back. */
   readonly isOver: boolean;
   /** Why the last session ended, for the sign-in card. */
@@ -65,17 +72,24 @@ export class PageSession {
   readonly #storage: SessionHost['storage'];
   readonly #listeners = new Set<SessionListener>();
   #who: Who;
+  /** The user has signed out here, so a key that the browser is about to forget counts for nothing. */
+  #hasLeft = false;
 
   constructor(host: SessionHost) {
     this.#host = host;
     this.#storage = host.storage;
     const key = host.storage.getItem(STORAGE_KEY) ?? undefined;
-    this.#who = { key, person: undefined, isOver: false, notice: undefined };
+    this.#who = { key, person: undefined, hasKeptKey: false, isOver: false, notice: undefined };
     this.adopt(host);
   }
 
   get who(): Who {
     return this.#who;
+  }
+
+  /** Whether the browser may keep a key for this page: on this machine alone. */
+  get keepsKeys(): boolean {
+    return this.#host.isLocal;
   }
 
   get key(): string | undefined {
@@ -99,23 +113,27 @@ export class PageSession {
     const { isLocal, shared, confirm } = this.#host;
     const isHarmless = key === this.key || (isLocal && shared.getItem(PERSON_KEY) === null);
     if (!isHarmless && !confirm(FOREIGN_KEY)) return false;
+    if (isHarmless && isLocal) this.#host.keepKey(key);
     this.signIn(key);
     return true;
   }
 
   signIn(key: string): void {
+    this.#hasLeft = false;
     this.#storage.setItem(STORAGE_KEY, key);
     this.#set({ key, notice: undefined });
   }
 
-  /** Takes the server's answer to who has signed in. */
-  knowPerson(person: Person | null): void {
-    this.#set({ person, isOver: false, ...(person && { notice: undefined }) });
+  /** Takes the server's answer to who has signed in, and where nobody has, whether the browser keeps a key. */
+  knowPerson(person: Person | null, hasKeptKey = false): void {
+    const isIn = person !== null || (hasKeptKey && !this.#hasLeft);
+    this.#set({ person, hasKeptKey: isIn && person === null, isOver: false, ...(isIn && { notice: undefined }) });
   }
 
-  /** The server no longer knows the person's session. */
+  /** The server no longer knows the person's session, or the key that the browser keeps. */
   end(): void {
-    if (this.#who.person && !this.#who.key) this.#set({ isOver: true });
+    if (this.#who.hasKeptKey) this.signOut(KEY_REFUSED);
+    else if (this.#who.person && !this.#who.key) this.#set({ isOver: true });
   }
 
   /**
@@ -124,9 +142,11 @@ export class PageSession {
    */
   signOut(notice?: string): void {
     this.#storage.removeItem(STORAGE_KEY);
+    this.#hasLeft = true;
+    if (this.keepsKeys) this.#host.forgetKey();
     if (notice === undefined) this.#storage.removeItem(DRAFTS_KEY);
     const person = this.#who.key === undefined ? null : undefined;
-    this.#set({ key: undefined, person, isOver: false, notice });
+    this.#set({ key: undefined, person, hasKeptKey: false, isOver: false, notice });
   }
 
   subscribe = (listener: SessionListener): (() => void) => {

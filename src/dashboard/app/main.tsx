@@ -8,6 +8,7 @@ import { createRoot } from 'react-dom/client';
 import { LoopstreamError } from '../../service/client/index.ts';
 import { SessionProvider } from '../api/context.tsx';
 import { PageSession } from '../api/session.ts';
+import { authApi } from '../features/account/authApi.ts';
 import { guardDom } from '../lib/foreignDom.ts';
 import { sharedStorage, tabStorage } from '../lib/tabStorage.ts';
 import { createAppRouter } from './router.tsx';
@@ -24,6 +25,9 @@ const session = new PageSession({
   shared: sharedStorage,
   isLocal: /^(localhost|127\.0\.0\.1|\[::1\])$/.test(location.hostname),
   confirm: (question) => window.confirm(question),
+  // Without it, a new tab asks for a sign-in.
+  keepKey: (key) => void authApi.keepKey(key).catch(() => undefined),
+  forgetKey: () => void authApi.forgetKey().catch(() => undefined),
 });
 window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
 

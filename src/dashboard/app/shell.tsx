@@ -28,7 +28,7 @@ function Account() {
   const { data: me } = useMe();
   /** A session that cannot be ended is still there: then the person stays, and can try again. */
   const signOut = async () => {
-    if (session.key === undefined) await authApi.signOut();
+    if (session.key === undefined && !session.who.hasKeptKey) await authApi.signOut();
     session.signOut();
   };
   return (
@@ -109,8 +109,9 @@ function useAsking(): { failed: unknown; again: () => void } {
     queryKey: ['session'],
     queryFn: async () => {
       const found = (await authApi.session()) ?? null;
+      const keepsKey = found === null && session.keepsKeys && !session.who.isOver && (await authApi.keepsKey());
       // While the page waits for its person, nobody is no news, and somebody else is another page.
-      if (!session.who.isOver || found?.id === session.who.person?.id) session.knowPerson(found);
+      if (!session.who.isOver || found?.id === session.who.person?.id) session.knowPerson(found, keepsKey);
       return found;
     },
     enabled: isOpen,
@@ -121,11 +122,11 @@ function useAsking(): { failed: unknown; again: () => void } {
 }
 
 export function Shell() {
-  const { key, person, isOver } = useWho();
+  const { key, person, hasKeptKey, isOver } = useWho();
   const { failed, again } = useAsking();
   const standsAlone = useLocation({ select: ({ pathname }) => isOpenPage(pathname) });
   if (standsAlone) return <Outlet />;
-  if (key === undefined && !person) {
+  if (key === undefined && !person && !hasKeptKey) {
     if (person === null) return <SignInPage />;
     if (!failed) return null;
     return (
@@ -135,7 +136,7 @@ export function Shell() {
     );
   }
   return (
-    <ApiProvider key={key ?? person?.id} apiKey={key}>
+    <ApiProvider key={key ?? person?.id ?? 'kept key'} apiKey={key}>
       <SignedIn />
       {isOver && person && <SignInAgain person={person} />}
     </ApiProvider>

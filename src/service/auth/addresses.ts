@@ -28,6 +28,9 @@ export const cookieName = (publicUrl: string, name: string): string =>
 
 export const sessionCookieName = (publicUrl: string): string => cookieName(publicUrl, 'session');
 
+/** The cookie in which a browser keeps an API key (server/auth/key-session.ts). */
+export const keyCookieName = (publicUrl: string): string => cookieName(publicUrl, 'key');
+
 /** The value of a cookie, as it was sent (RFC 6265, section 4.2). */
 export function readCookie(header: string, name: string): string | undefined {
   for (const part of header.split(';')) {

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../core/lib/clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../lib/errors.ts';
 import { type Principal, SCOPES } from '../lib/scopes.ts';
-import { listResources, sessionCookieName } from './addresses.ts';
+import { keyCookieName, listResources, readCookie, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
 import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createPrograms } from './client-requests.ts';
@@ -137,6 +137,11 @@ export function createAuthService(deps: AuthServiceDeps) {
   const isFor = ({ audience }: KnownToken, resource: keyof NonNullable<typeof site>['accepted']): boolean =>
     site?.accepted[resource].some((accepted) => audience.includes(accepted)) ?? false;
 
+  /** The API key that the browser keeps, which counts only where nobody has signed in. */
+  const findKeptKey = (cookie: string): string | undefined =>
+    deps.site && readCookie(cookie, keyCookieName(deps.site.publicUrl));
+  const byCookie = (principal: Principal): Principal => ({ ...principal, isKeyCookie: true });
+
   /** The principal of a checked token; the token must be made for the requested resource (RFC 8707, section 2). */
   function allow(token: KnownToken, resource: 'api' | 'agents'): Principal {
     if (!isFor(token, resource)) throw refused('The access token was issued for another resource.');
@@ -182,6 +187,8 @@ export function createAuthService(deps: AuthServiceDeps) {
       const person =
         cookie === undefined ? undefined : (site?.sessions.known(cookie) ?? (await site?.sessions.check(cookie)));
       if (person) return person;
+      const kept = cookie === undefined ? undefined : findKeptKey(cookie);
+      if (kept) return byCookie(await keys.check(kept));
       throw refused(
         'The request has no credentials. Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
       );

@@ -13,6 +13,8 @@ export interface Principal {
   scopes: ReadonlySet<Scope>;
   /** The kind of credential: an API key, a program's access token, or the session of a signed-in user. */
   via: 'key' | 'token' | 'session';
+  /** A browser sent the key by itself, in a cookie: the request must come from our page. */
+  isKeyCookie?: true;
   /** Set for a signed-in user. */
   sessionId?: string;
   /** Staff have locked the account. */

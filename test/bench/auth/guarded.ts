@@ -26,7 +26,9 @@ async function start(environment: Record<string, string>, answer: unknown): Prom
     api.get('/v1/answer', { schema: { operationId: 'listStreams' } }, async () => answer);
   });
   const server = { library: opened.library, documents: opened.documents, ...opened.service };
-  await app.register(async (auth) => serveAuth(auth, server, { config, methods: createMethods() }));
+  await app.register(async (auth) =>
+    serveAuth(auth, server, { config, auth: opened.service, methods: createMethods() }),
+  );
   url = await app.listen({ host: '127.0.0.1', port: config.port });
   return url;
 }

@@ -45,14 +45,22 @@ type AuthAnswer = Record<string, unknown>;
 
 const TIMEOUT_MS = 15_000;
 
-async function ask(method: 'GET' | 'POST', path: string, body?: object): Promise<AuthAnswer> {
+async function ask(
+  method: 'GET' | 'POST',
+  path: string,
+  body?: object,
+  headers: Record<string, string> = {},
+): Promise<AuthAnswer> {
   let response: Response;
   try {
     response = await fetch(`/api/auth${path}`, {
       method,
       cache: 'no-store',
       signal: AbortSignal.timeout(TIMEOUT_MS),
-      ...(method === 'POST' && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body ?? {}) }),
+      ...(method === 'POST' && {
+        headers: { 'content-type': 'application/json', ...headers },
+        body: JSON.stringify(body ?? {}),
+      }),
     });
   } catch (cause) {
     throw new ConnectionError('The loopstream server did not respond.', { cause });
@@ -92,6 +100,14 @@ export const authApi = {
     ask('POST', '/sign-up/email', { ...who, name: [who.firstName, who.lastName].filter(Boolean).join(' ') }),
 
   signOut: () => ask('POST', '/sign-out'),
+
+  /** Whether the browser keeps an API key that is good, for all tabs. */
+  keepsKey: async (): Promise<boolean> => (await ask('GET', '/key-session')).kept === true,
+
+  /** Has the browser keep an API key, in a cookie that no page can read. */
+  keepKey: (key: string) => ask('POST', '/key-session', undefined, { 'x-api-key': key }),
+
+  forgetKey: () => ask('POST', '/key-session/end'),
 
   sendVerification: (email: string) => ask('POST', '/send-verification-email', { email }),
 

@@ -74,12 +74,12 @@ export function SignInPage() {
   const arrive = useArrival();
   const [asked] = useState(() => (isByMail(location) ? findPendingRequest() : undefined));
   const [withKey, setWithKey] = useState(false);
-  const { key, person } = useWho();
+  const { key, person, hasKeptKey } = useWho();
   const error = location.pathname === '/sign-in' ? errorHere() : null;
   const forProgram = readOAuthQuery(location.search) !== undefined;
   if (asked !== undefined) return <ContinueToApp title="You already have an account" asked={asked} />;
   // A person who has signed in already, in another tab perhaps, need not do it again.
-  if (location.pathname === '/sign-in' && !forProgram && (person || key !== undefined))
+  if (location.pathname === '/sign-in' && !forProgram && (person || hasKeptKey || key !== undefined))
     return <Navigate to={parseNext(location.search, location.origin)} replace />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
   const askToConfirm = (email: string) => {

@@ -7,10 +7,10 @@ import { Empty, PageHead, useTitle } from '../../ui/page.tsx';
 
 /** `title`: of the page, whose own head comes with its children. */
 export function UserOnly({ title, children }: { title: string; children: ReactNode }) {
-  const { key } = useWho();
+  const { key, hasKeptKey } = useWho();
   const session = useSession();
   useTitle(title);
-  if (key === undefined) return children;
+  if (key === undefined && !hasKeptKey) return children;
   return (
     <>
       <PageHead title={title} />

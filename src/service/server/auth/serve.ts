@@ -13,10 +13,12 @@ import type { Programs } from '../../auth/client-requests.ts';
 import { createConcurrencyLimit } from '../../auth/concurrency.ts';
 import { resourceMetadata, serverMetadata } from '../../auth/documents.ts';
 import type { AuthMetrics } from '../../auth/metrics.ts';
+import type { AuthService } from '../../auth/service.ts';
 import { openToPages } from '../http/cors.ts';
 import type { Methods } from '../http/methods.ts';
 import { type Counter, limitRate } from '../http/ratelimit.ts';
 import type { ApiConfig } from '../setup/settings.ts';
+import { serveKeySession } from './key-session.ts';
 import { authRoutes } from './mount.ts';
 
 /**
@@ -52,6 +54,7 @@ export interface AuthServer {
 
 export interface ServeDeps {
   config: Pick<ApiConfig, 'publicUrl' | 'scopePrefix' | 'rateLimit' | 'authLimits' | 'timeouts'>;
+  auth: Pick<AuthService, 'authenticate'>;
   counter?: Counter | undefined;
   methods: Methods;
   metrics?: { auth: AuthMetrics } | undefined;
@@ -74,6 +77,10 @@ export async function serveAuth(app: FastifyInstance, server: AuthServer, deps: 
       bodyTimeoutMs: config.timeouts.bodyMs,
       counter,
     });
+  });
+  await app.register(async (keys) => {
+    await limitRate(keys, config.rateLimit, counter);
+    serveKeySession(keys, { auth: deps.auth, publicUrl: config.publicUrl });
   });
   await app.register(async (documents) => {
     openToPages(documents);

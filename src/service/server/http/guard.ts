@@ -82,7 +82,8 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
   app.addHook('onRequest', (request, _reply, done) => {
     const credentials = readCredentials(request);
     const accept = (principal: Principal) => {
-      if (principal.via === 'session' && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
+      const isByCookie = principal.via === 'session' || principal.isKeyCookie === true;
+      if (isByCookie && !isSafe(request.method) && !isOwnPage(request.headers, publicUrl))
         request.refusal = crossSite();
       else request.principal = marked(principal);
     };

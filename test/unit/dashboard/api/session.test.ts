@@ -11,8 +11,13 @@ function host(hash: string, stored?: string, more: { isLocal?: boolean; answer?:
   const kept = new Map<string, string>(stored ? [['loopstream.key', stored]] : []);
   const seen: string[] = [];
   const asked: string[] = [];
+  const cookies: string[] = [];
   return {
     asked,
+    /** What the browser was told about the key of its cookie. */
+    cookies,
+    keepKey: (key: string) => void cookies.push(`keep ${key}`),
+    forgetKey: () => void cookies.push('forget'),
     shared: storage(new Map()),
     isLocal: more.isLocal ?? true,
     confirm: (question: string) => {
@@ -52,6 +57,36 @@ describe('the API key of a tab', () => {
       expect(new Session(remote).key).toBe(answer ? 'lsk_foreign' : 'lsk_own');
       expect([remote.asked.length, remote.seen]).toEqual([1, ['']]);
     }
+  });
+
+  test('of a link is kept by the browser for other tabs on this machine alone, and forgotten with the sign-out', () => {
+    const local = host('#key=lsk_new');
+    const session = new Session(local);
+    expect(local.cookies).toEqual(['keep lsk_new']);
+    session.signOut();
+    expect(local.cookies).toEqual(['keep lsk_new', 'forget']);
+    const remote = host('#key=lsk_foreign', undefined, { isLocal: false, answer: true });
+    new Session(remote).signOut();
+    expect(remote.cookies).toEqual([]);
+    // A key that is typed stays in its tab.
+    const typed = host('');
+    new Session(typed).signIn('lsk_typed');
+    expect(typed.cookies).toEqual([]);
+  });
+
+  test('that the browser keeps signs a tab in where nobody has, until the user leaves or it is revoked', () => {
+    const session = new Session(host(''));
+    session.knowPerson(null, true);
+    expect(session.who).toMatchObject({ key: undefined, person: null, hasKeptKey: true });
+    session.knowPerson({ id: 'p', email: 'ada@example.com', firstName: 'Ada', lastName: null }, true);
+    expect(session.who.hasKeptKey).toBe(false);
+    const other = new Session(host(''));
+    other.knowPerson(null, true);
+    other.end();
+    expect(other.who).toMatchObject({ person: null, hasKeptKey: false, notice: expect.stringContaining('no longer') });
+    // The browser may not have forgotten it yet.
+    other.knowPerson(null, true);
+    expect(other.who.hasKeptKey).toBe(false);
   });
 
   test('of a link does not replace a person who has signed in, in any tab, without a question', () => {
