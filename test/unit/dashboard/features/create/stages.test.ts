@@ -161,7 +161,7 @@ test.each<[string, Partial<StageSources>, string[]]>([
     {
       stream: stream({
         status: 'starting',
-        degraded: { code: 'destination_reconnecting', message: 'It refuses.', since: '2027-01-01T00:00:00Z' },
+        degraded: { code: 'destination_reconnecting', message: 'It refuses.', fix: '', since: '2027-01-01T00:00:00Z' },
       }),
     },
     ['Connect to the destination', 'editDestination'],
