@@ -37,10 +37,12 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   status: command({
     summary: 'show which streams are on air, and why the others are not',
     usage: '[NAME...]',
-    details: 'SINCE counts from the begin of the state, or of the problem that WHY names.',
+    details:
+      'SINCE counts from the begin of the state, or of the problem that WHY names. Streams that are\nidle, stopped or ended are counted in one line.',
     examples: ['kubectl loop status', 'kubectl loop status -A -w', 'kubectl loop status -l team=news -o json'],
     arguments: { min: 0, max: Number.POSITIVE_INFINITY, names: 'streams' },
     flags: {
+      all: { type: 'boolean', description: 'also a row for each stream that is idle, stopped or ended' },
       'all-namespaces': { type: 'boolean', short: 'A', description: 'streams of all namespaces' },
       selector: { type: 'string', short: 'l', value: 'SELECTOR', description: 'streams with these labels' },
       output: {
@@ -55,9 +57,9 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     load: async () => (await import('./streams/status.ts')).showStatus,
   }),
   diagnose: command({
-    summary: 'explain what is wrong with a stream, an upload or a destination, and how to fix it',
-    usage: 'NAME | upload/NAME | destination/NAME',
-    details: 'The exit status is 1 where something is wrong.',
+    summary: 'explain what is wrong with a stream or what it is made of, and how to fix it',
+    usage: 'NAME | upload/NAME | playlist/NAME | destination/NAME',
+    details: 'NAME is a stream, or begins with upl-, pls- or dst-. The exit status is 1 where something is wrong.',
     examples: ['kubectl loop diagnose evening', 'kubectl loop diagnose upload/film', 'kubectl loop diagnose dest/tv'],
     arguments: { min: 1, max: 1, names: 'objects' },
     flags: {},

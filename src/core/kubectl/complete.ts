@@ -101,6 +101,7 @@ async function readNames(cluster: Cluster, kind: Completed): Promise<string[]> {
       const all = [
         read(getResource('stream')),
         read(getResource('upload'), 'upload/'),
+        read(getResource('playlist'), 'playlist/'),
         read(getResource('destination'), 'destination/'),
       ];
       return (await Promise.all(all)).flat();

@@ -1,5 +1,7 @@
-#!/usr/bin/env node
-/** Starts the plugin: `kubectl loop` under the name kubectl-loop, and its completion under kubectl_complete-loop. */
+/**
+ * Starts the plugin: `kubectl loop` under the name kubectl-loop, and its completion under kubectl_complete-loop. It is bundled as a
+ * plain script, which awaits nothing at its top level.
+ */
 import { basename } from 'node:path';
 import { complete } from './complete.ts';
 import { runPlugin } from './run.ts';
@@ -10,5 +12,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 
 const [, program = '', ...words] = process.argv;
 // The exit status is set, and the process ends by itself: a pipe may still take the last lines.
-if (basename(program).startsWith('kubectl_complete-')) write(await complete(words));
-else process.exitCode = await runPlugin(words);
+async function main(): Promise<void> {
+  if (basename(program).startsWith('kubectl_complete-')) write(await complete(words));
+  else process.exitCode = await runPlugin(words);
+}
+void main();

@@ -6,7 +6,7 @@ export interface Column<Row> {
   read: (row: Row) => string;
   /** Decorates a cell that is padded already, such as with a colour. */
   paint?: (cell: string, row: Row) => string;
-  /** The least width to which the column shrinks. A column without it is never cut. */
+  /** The least width to which the column shrinks, where its text goes on in the next line. Without it, the column keeps its width. */
   least?: number;
 }
 
@@ -19,14 +19,31 @@ export const sanitize = (text: string): string =>
 /** The same in one line. */
 export const toLine = (text: string): string => sanitize(text).replaceAll(/\s+/g, ' ').trim();
 
-const measure = (text: string): number => [...text].length;
+/** Characters that take two places of a terminal: East Asian ones, and pictures. */
+const WIDE =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\u3000-\u303f\uff01-\uff60\p{Emoji_Presentation}]/u;
+/** Characters that take none: marks of the one before. */
+const MARK = /\p{M}/u;
 
-/** Cuts a text at a word, with `…`. */
-export function cut(text: string, width: number): string {
-  if (measure(text) <= width) return text;
-  const kept = [...text].slice(0, Math.max(0, width - 1)).join('');
-  const word = kept.lastIndexOf(' ');
-  return `${word > width / 2 ? kept.slice(0, word) : kept}…`;
+/** The width of a text on a terminal. */
+const measure = (text: string): number =>
+  [...text].reduce((sum, one) => sum + (MARK.test(one) ? 0 : WIDE.test(one) ? 2 : 1), 0);
+
+/** The parts of a text that stay whole: words, and names of a list. */
+const splitWords = (text: string): string[] => text.match(/[^\s,]*,(?=\S)|\S+\s*/g) ?? [];
+
+/** Breaks a text into lines of this width at most. A word that is longer stays whole. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of splitWords(text)) {
+    if (line !== '' && measure(line + word.trimEnd()) > width) {
+      lines.push(line.trimEnd());
+      line = '';
+    }
+    line += word;
+  }
+  return [...lines, line.trimEnd()];
 }
 
 /** A layout keeps its widths, so that rows that come later stand in the same columns. */
@@ -35,41 +52,54 @@ export interface Layout<Row> {
   line(row: Row): string;
 }
 
-/** `width` in characters; without it no cell is cut. */
+/** `width` in characters; without it each row is one line. No text is cut. */
 export function layOut<Row>(columns: readonly Column<Row>[], rows: readonly Row[], width?: number): Layout<Row> {
   const widths = columns.map(({ name, read }) =>
     Math.max(measure(name), ...rows.map((row) => measure(toLine(read(row))))),
   );
-  if (width !== undefined) shrink(columns, widths, width);
-  const last = columns.length - 1;
-  const pad = (text: string, index: number) =>
-    index === last ? text : text + ' '.repeat(Math.max(0, (widths[index] ?? 0) - measure(text)));
-  const cell = (column: Column<Row>, row: Row, index: number) => {
-    const text = toLine(column.read(row)) || '-';
-    const fitting = column.least === undefined || width === undefined ? text : cut(text, widths[index] ?? 0);
-    return column.paint ? column.paint(pad(fitting, index), row) : pad(fitting, index);
+  if (width !== undefined) shrink(columns, rows, widths, width);
+  const pad = (text: string, index: number) => text + ' '.repeat(Math.max(0, (widths[index] ?? 0) - measure(text)));
+  const split = ({ read, least }: Column<Row>, row: Row, index: number) => {
+    const text = toLine(read(row)) || '-';
+    return least === undefined || width === undefined ? [text] : wrap(text, widths[index] ?? 0);
+  };
+  const line = (row: Row) => {
+    const cells = columns.map((column, index) => split(column, row, index));
+    const height = Math.max(...cells.map(({ length }) => length));
+    const lines = Array.from({ length: height }, (_, at) =>
+      columns
+        .map(({ paint }, index) => {
+          const text = cells[index]?.[at] ?? '';
+          const cell = index === columns.length - 1 ? text : pad(text, index);
+          return paint && text !== '' ? paint(cell, row) : cell;
+        })
+        .join(GAP)
+        .trimEnd(),
+    );
+    return lines.join('\n');
   };
   return {
     header: columns
       .map(({ name }, index) => pad(name, index))
       .join(GAP)
       .trimEnd(),
-    line: (row) =>
-      columns
-        .map((column, index) => cell(column, row, index))
-        .join(GAP)
-        .trimEnd(),
+    line,
   };
 }
 
-/** Takes what is too much from the columns that may shrink, the last one first. */
-function shrink<Row>(columns: readonly Column<Row>[], widths: number[], width: number): void {
+/** The width of the longest part of a column that is not broken. */
+const measureWords = <Row>({ read }: Column<Row>, rows: readonly Row[]): number =>
+  Math.max(0, ...rows.flatMap((row) => splitWords(toLine(read(row))).map((word) => measure(word.trimEnd()))));
+
+/** Takes what is too much from the columns that may shrink, the last one first. Each keeps the width of its longest word. */
+function shrink<Row>(columns: readonly Column<Row>[], rows: readonly Row[], widths: number[], width: number): void {
   let surplus = widths.reduce((sum, one) => sum + one + GAP.length, -GAP.length) - width;
   for (let index = columns.length - 1; index >= 0 && surplus > 0; index--) {
-    const { least, name } = columns[index] ?? {};
-    if (least === undefined || name === undefined) continue;
+    const column = columns[index];
+    if (column?.least === undefined) continue;
     const current = widths[index] ?? 0;
-    const next = Math.max(Math.min(current, least), measure(name), current - surplus);
+    const least = Math.max(Math.min(current, column.least), measure(column.name), measureWords(column, rows));
+    const next = Math.max(least, current - surplus);
     widths[index] = next;
     surplus -= current - next;
   }

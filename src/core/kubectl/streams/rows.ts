@@ -20,6 +20,8 @@ export interface StreamState {
   why: string;
   problems: StreamProblem[];
   destinations: string[];
+  /** The destinations as people name them. */
+  destinationNames: string;
   restarts: number;
   quality: string;
   framerate: number;
@@ -40,6 +42,7 @@ export function describeState(stream: LoopStream): StreamState {
     why,
     problems: listProblems(stream),
     destinations: listReceivers(spec),
+    destinationNames: status?.destinationSummary ?? listReceivers(spec).join(','),
     restarts: status?.restarts ?? 0,
     quality: spec.quality,
     framerate: spec.framerate,
@@ -58,22 +61,24 @@ const STYLES: Partial<Record<Phase, Style>> = {
 
 interface TableOptions {
   allNamespaces: boolean;
+  titled: boolean;
   wide: boolean;
   now: () => Date;
   paint: (style: Style, text: string) => string;
 }
 
-export function buildColumns({ allNamespaces, wide, now, paint }: TableOptions): Column<StreamState>[] {
+export function buildColumns({ allNamespaces, titled, wide, now, paint }: TableOptions): Column<StreamState>[] {
   const namespace: Column<StreamState> = { name: 'NAMESPACE', read: (row) => row.namespace };
+  const title: Column<StreamState> = { name: 'TITLE', read: ({ displayName }) => displayName ?? '', least: 20 };
   const more: Column<StreamState>[] = [
     { name: 'PROFILE', read: ({ quality, framerate }) => `${quality}${framerate}` },
     { name: 'PLAYS', read: ({ plays }) => plays.join(',') },
     { name: 'POD', read: ({ pod }) => pod ?? '' },
-    { name: 'NAME SHOWN', read: ({ displayName }) => displayName ?? '' },
   ];
   return [
     ...(allNamespaces ? [namespace] : []),
     { name: 'NAME', read: ({ name }) => name },
+    ...(titled ? [title] : []),
     {
       name: 'STATE',
       read: ({ phase }) => phase ?? 'unknown',
@@ -83,9 +88,23 @@ export function buildColumns({ allNamespaces, wide, now, paint }: TableOptions):
       },
     },
     { name: 'SINCE', read: ({ since }) => formatAge(since ?? undefined, now()) },
-    { name: 'DESTINATION', read: ({ destinations }) => destinations.join(','), least: 12 },
+    { name: 'DESTINATION', read: ({ destinationNames }) => destinationNames, least: 12 },
     { name: 'RESTARTS', read: ({ restarts }) => String(restarts) },
     ...(wide ? more : []),
-    { name: 'WHY', read: ({ why }) => why, least: 16 },
+    { name: 'WHY', read: ({ why }) => why, least: 24 },
   ];
+}
+
+/** States of streams that nobody wants on air now. */
+const RESTING: readonly Phase[] = ['idle', 'stopped', 'ended'];
+
+export const isResting = ({ phase }: Pick<StreamState, 'phase'>): boolean => phase !== null && RESTING.includes(phase);
+
+/** `298 idle, 2 stopped; --all lists them`, of streams that rest; undefined for none. */
+export function countResting(rows: readonly Pick<StreamState, 'phase'>[]): string | undefined {
+  const counts = RESTING.flatMap((phase) => {
+    const count = rows.filter((row) => row.phase === phase).length;
+    return count > 0 ? [`${count} ${phase}`] : [];
+  });
+  return counts.length > 0 ? `${counts.join(', ')}; --all lists them` : undefined;
 }

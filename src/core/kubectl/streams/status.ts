@@ -8,9 +8,10 @@ import type { Cluster } from '../shell/cluster.ts';
 import { parseReference } from '../shell/objects.ts';
 import { paint, readWidth, warn, write } from '../shell/output.ts';
 import { layOut } from '../shell/table.ts';
-import { buildColumns, describeState, type StreamState } from './rows.ts';
+import { buildColumns, countResting, describeState, isResting, type StreamState } from './rows.ts';
 
 export type StatusFlags = {
+  all?: boolean;
   'all-namespaces'?: boolean;
   selector?: string;
   output?: string;
@@ -27,7 +28,7 @@ interface Wanted {
 }
 
 export async function showStatus({ args, flags, cluster }: Invocation<StatusFlags>): Promise<number> {
-  const { 'all-namespaces': allNamespaces = false, selector, output = 'table', watch = false } = flags;
+  const { all = false, 'all-namespaces': allNamespaces = false, selector, output = 'table', watch = false } = flags;
   if (watch && !['table', 'wide'].includes(output)) throw new UsageError('-w works with -o table and -o wide.');
   if (allNamespaces && args.length > 0) throw new UsageError('Give either names or --all-namespaces, not both.');
   const opened = cluster();
@@ -49,6 +50,7 @@ export async function showStatus({ args, flags, cluster }: Invocation<StatusFlag
     await showTable(opened, rows, {
       allNamespaces,
       wide: output === 'wide',
+      all: all || names.size > 0,
       ...(watch && { watch: { options, names, version } }),
     });
   return 0;
@@ -72,13 +74,15 @@ async function list(
 interface TableOptions {
   allNamespaces: boolean;
   wide: boolean;
+  /** Streams that rest have rows, too. */
+  all: boolean;
   watch?: Wanted & { version: string };
 }
 
 async function showTable(
   cluster: Cluster,
   rows: StreamState[],
-  { allNamespaces, wide, watch }: TableOptions,
+  { allNamespaces, wide, all, watch }: TableOptions,
 ): Promise<void> {
   if (rows.length === 0 && !watch) {
     warn(
@@ -88,9 +92,13 @@ async function showTable(
     );
     return;
   }
-  const columns = buildColumns({ allNamespaces, wide, now: () => new Date(), paint });
-  const { header, line } = layOut(columns, rows, wide ? undefined : readWidth());
-  write(`${[header, ...rows.map(line)].join('\n')}\n`);
+  const shown = all ? rows : rows.filter((row) => !isResting(row));
+  const titled = rows.some(({ displayName }) => displayName !== null);
+  const columns = buildColumns({ allNamespaces, titled, wide, now: () => new Date(), paint });
+  const { header, line } = layOut(columns, watch ? rows : shown, wide ? undefined : readWidth());
+  const table = shown.length > 0 || watch ? [header, ...shown.map(line)] : [];
+  const rest = all ? undefined : countResting(rows);
+  write([...table, ...(rest ? [rest] : [])].map((text) => `${text}\n`).join(''));
   if (watch) await follow(cluster, rows, watch, (row) => write(`${line(row)}\n`));
 }
 

@@ -48,12 +48,11 @@ const AGE: Column = {
   jsonPath: '.metadata.creationTimestamp',
   description: 'Time since the object was created.',
 };
-const NAME: Column = {
-  name: 'Name shown',
+const TITLE: Column = {
+  name: 'Title',
   type: 'string',
   jsonPath: '.spec.displayName',
   description: 'Name shown to people.',
-  wide: true,
 };
 
 const condition = (type: string, field: 'status' | 'reason' | 'message' = 'status'): string =>
@@ -97,6 +96,7 @@ const loopStream: KindDefinition = {
       description: 'Restarts of the streamer container.',
     },
     AGE,
+    TITLE,
     { name: 'Quality', type: 'string', jsonPath: '.spec.quality', description: 'Height of the picture.', wide: true },
     {
       name: 'Framerate',
@@ -120,7 +120,6 @@ const loopStream: KindDefinition = {
       wide: true,
     },
     { name: 'Pod', type: 'string', jsonPath: '.status.podName', description: 'Pod that sends the stream.', wide: true },
-    NAME,
     {
       name: 'Health',
       type: 'string',
@@ -164,7 +163,7 @@ const playlist: KindDefinition = {
       description: 'True if every item can be played.',
     },
     AGE,
-    NAME,
+    TITLE,
   ],
   additions: PLAYLIST_RULES,
 };
@@ -219,6 +218,7 @@ const upload: KindDefinition = {
       description: 'Code of the first change made to the file so that it plays.',
     },
     AGE,
+    TITLE,
     {
       name: 'Bytes',
       type: 'integer',
@@ -226,7 +226,6 @@ const upload: KindDefinition = {
       description: 'Size of the source, in bytes.',
       wide: true,
     },
-    NAME,
     {
       name: 'Import',
       type: 'string',
@@ -250,6 +249,7 @@ const destination: KindDefinition = {
     showReady('True if the Secret exists and can be used.'),
     { name: 'URL', type: 'string', jsonPath: '.status.rtmpUrl', description: 'Ingest URL, without the stream key.' },
     AGE,
+    TITLE,
     {
       name: 'Tested',
       type: 'boolean',
@@ -264,7 +264,6 @@ const destination: KindDefinition = {
       description: 'Secret that holds the URL and stream key.',
       wide: true,
     },
-    NAME,
   ],
   additions: DESTINATION_RULES,
 };

@@ -4,7 +4,7 @@ import { COMMANDS } from '../../../../src/core/kubectl/commands.ts';
 import { describeCommand, describePlugin } from '../../../../src/core/kubectl/help.ts';
 import { parseCommandLine } from '../../../../src/core/kubectl/parse.ts';
 import { type Command, UsageError } from '../../../../src/core/kubectl/shell/call.ts';
-import { parseReference } from '../../../../src/core/kubectl/shell/objects.ts';
+import { findKindByPrefix, parseReference } from '../../../../src/core/kubectl/shell/objects.ts';
 
 const parse = (name: string, ...words: string[]) => parseCommandLine(COMMANDS[name] as Command, words);
 
@@ -41,6 +41,14 @@ test('names may carry their kind, as kubectl writes them', () => {
   expect(parseReference('bunny', 'stream')).toEqual({ kind: 'stream', name: 'bunny' });
   expect(parseReference('loopstream.loopstream.dev/bunny', 'stream')).toEqual({ kind: 'stream', name: 'bunny' });
   expect(parseReference('upl/film', 'stream', ['stream', 'upload'])).toEqual({ kind: 'upload', name: 'film' });
+  expect(parseReference('playlist/evening', 'stream', ['stream', 'playlist'])).toEqual({
+    kind: 'playlist',
+    name: 'evening',
+  });
+  expect(['str-1', 'upl-1', 'pls-1', 'dst-1', 'upload', 'tv-upl-1'].map(findKindByPrefix)).toEqual([
+    ...['stream', 'upload', 'playlist', 'destination'],
+    ...[undefined, undefined],
+  ]);
   for (const wrong of ['pod/x', 'upl/film', 'loop/', 'loop/a/b'])
     expect(() => parseReference(wrong, 'stream')).toThrow(UsageError);
 });
