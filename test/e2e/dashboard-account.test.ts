@@ -180,7 +180,11 @@ test('a session that ends in the middle resumes on the same page, with its input
   await form.getByRole('button', { name: 'Add destination' }).click();
   const again = page.getByRole('dialog', { name: 'Sign in again' });
   await again.waitFor();
+  const refused: string[] = [];
+  page.on('response', (answer) => answer.status() === 401 && refused.push(answer.url()));
   await expectForEverybody(page);
+  // The page behind asks for nothing meanwhile.
+  expect(refused).toEqual([]);
   await again.getByLabel('Password', { exact: true }).fill(PASSWORD);
   await again.getByRole('button', { name: 'Sign in', exact: true }).click();
   await again.waitFor({ state: 'detached' });
@@ -198,7 +202,12 @@ test('two tabs: signing out in one reaches the other; the back button shows noth
   await other.getByText('No app is connected').waitFor();
   await button('Sign out').click();
   await heading('Sign in to loopstream').waitFor();
-  await other.reload();
+  await other.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
+  await other.getByText('You signed out in another tab.').waitFor();
+  // A sign-in reaches it, too.
+  await signIn(email);
+  await other.getByText('No app is connected').waitFor();
+  await button('Sign out').click();
   await other.getByRole('heading', { name: 'Sign in to loopstream' }).waitFor();
   await page.goBack().catch(() => undefined);
   await page.goForward().catch(() => undefined);

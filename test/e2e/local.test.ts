@@ -126,6 +126,28 @@ describe('make run', () => {
     await close();
   });
 
+  test('a page says that a server hangs, that its numbers are old and its picture waits, and recovers by itself', async () => {
+    const { page, complaints, close } = await visit(browser, system, `/streams/${system.facts.demoStreamId}`);
+    await page.locator('video[data-state="playing"]').waitFor();
+    expect(await page.getByTestId('outdated').count()).toBe(0);
+    const [api = ''] = listProcesses(system.stateDir).filter((line) => line.includes('main.js api '));
+    const pid = Number.parseInt(api, 10);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await page.getByText('Waiting for the picture…').waitFor();
+      await page.getByText('Not up to date.').waitFor();
+      await page.getByText('Connection lost').waitFor();
+      await expectForEverybody(page);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await page.getByText('Connection lost').waitFor({ state: 'detached' });
+    await page.getByText('Not up to date.').waitFor({ state: 'detached' });
+    await page.locator('video[data-state="playing"]').waitFor();
+    expect(complaints).toEqual([]);
+    await close();
+  });
+
   /** Pays to a new deposit's address, and waits for the credit. */
   async function payDeposit(ether: string, credits: string): Promise<string> {
     const { client, stateDir } = system;

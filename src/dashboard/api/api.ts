@@ -28,6 +28,8 @@ export interface ApiObserver {
   clockOffset: (ms: number) => void;
   /** The key is no longer accepted, or the session is over. */
   refused: () => void;
+  /** Whether the session is known to be over: then the server is not asked, and each call fails as it would there. */
+  isOver: () => boolean;
 }
 
 /** Where media is, and the headers to ask for it with. */
@@ -71,8 +73,13 @@ export interface Api {
 
 /** A request is given up after this time, so that a server that accepts and never answers is noticed. */
 const TIMEOUT_MS = 15_000;
+/** Nothing has answered for this time: the server hangs. Requests go on waiting until TIMEOUT_MS. */
+const HUNG_MS = 5_000;
 /** A proxy that answers for a server that is gone; for a person that is a lost connection too. */
 const GATEWAY_STATUSES = [502, 503, 504];
+
+const PROBLEM = { 'content-type': 'application/problem+json' };
+const SESSION_OVER = { status: 401, code: 'unauthenticated', title: 'Unauthenticated', detail: 'The session is over.' };
 
 type Watch = <T>(answer: Promise<T>) => Promise<T>;
 
@@ -99,8 +106,15 @@ const CARDS_AT_ONCE = 3;
  */
 export function createApi(base: string, key: string | undefined, observer: Partial<ApiObserver> = {}): Api {
   const headers = key === undefined ? {} : { 'X-API-Key': key };
+  let answeredAt = 0;
   const watched: typeof fetch = async (input, init) => {
-    const response = await fetch(input, { ...init, cache: 'no-store' });
+    if (observer.isOver?.()) return Response.json(SESSION_OVER, { status: 401, headers: PROBLEM });
+    const askedAt = Date.now();
+    // Only reads are answered soon: a start or a test of a destination takes its time.
+    const isRead = (init?.method ?? 'GET') === 'GET';
+    const hung = setTimeout(() => isRead && answeredAt < askedAt && observer.reached?.(false), HUNG_MS);
+    const response = await fetch(input, { ...init, cache: 'no-store' }).finally(() => clearTimeout(hung));
+    answeredAt = Date.now();
     observer.reached?.(!GATEWAY_STATUSES.includes(response.status));
     const date = Date.parse(response.headers.get('date') ?? '');
     if (!Number.isNaN(date)) observer.clockOffset?.(date - Date.now());

@@ -74,6 +74,7 @@ export function ApiProvider({ apiKey, children }: { apiKey: string | undefined; 
           if (Math.abs(ms - clockOffset.get()) > CLOCK_TOLERANCE_MS)
             clockOffset.set(Math.abs(ms) > CLOCK_TOLERANCE_MS ? ms : 0);
         },
+        isOver: () => apiKey === undefined && session.who.isOver,
         refused: () => {
           if (session.key !== apiKey) return;
           if (apiKey === undefined) session.end();

@@ -52,6 +52,8 @@ export interface SessionHost {
   /** Has the browser keep the key for other tabs. */
   keepKey: (key: string) => void;
   forgetKey: () => void;
+  /** Tells the other tabs of the browser who has signed in; null for nobody. */
+  tellOthers: (personId: string | null) => void;
 }
 
 /** One value, so that all parts of the page see the same. */
@@ -126,6 +128,7 @@ export class PageSession {
 
   /** Takes the server's answer to who has signed in, and where nobody has, whether the browser keeps a key. */
   knowPerson(person: Person | null, hasKeptKey = false): void {
+    if (person && (person.id !== this.#who.person?.id || this.#who.isOver)) this.#host.tellOthers(person.id);
     const isIn = person !== null || (hasKeptKey && !this.#hasLeft);
     this.#set({ person, hasKeptKey: isIn && person === null, isOver: false, ...(isIn && { notice: undefined }) });
   }
@@ -141,12 +144,30 @@ export class PageSession {
    * sign-in again where a key is gone.
    */
   signOut(notice?: string): void {
+    if (this.#who.key === undefined && (this.#who.person || this.#who.hasKeptKey)) this.#host.tellOthers(null);
     this.#storage.removeItem(STORAGE_KEY);
     this.#hasLeft = true;
     if (this.keepsKeys) this.#host.forgetKey();
     if (notice === undefined) this.#storage.removeItem(DRAFTS_KEY);
     const person = this.#who.key === undefined ? null : undefined;
     this.#set({ key: undefined, person, hasKeptKey: false, isOver: false, notice });
+  }
+
+  /** Takes the news of another tab, whose person shares the cookie. The key of a tab is its own. */
+  hearOthers(personId: string | null): void {
+    const { key, person, hasKeptKey, isOver } = this.#who;
+    if (key !== undefined) return;
+    if (personId === null) {
+      if (!person && !hasKeptKey) return;
+      this.#storage.removeItem(DRAFTS_KEY);
+      this.#set({ person: null, hasKeptKey: false, isOver: false, notice: 'You signed out in another tab.' });
+    } else if (person?.id === personId) {
+      if (isOver) this.#set({ isOver: false });
+    } else {
+      // Drafts are those of the one who leaves. The server says who has come.
+      if (person) this.#storage.removeItem(DRAFTS_KEY);
+      this.#set({ person: undefined, isOver: false, notice: undefined });
+    }
   }
 
   subscribe = (listener: SessionListener): (() => void) => {

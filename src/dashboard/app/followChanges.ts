@@ -9,7 +9,7 @@ import { type Backoff, backoffMs } from '../../core/lib/backoff.ts';
 import { sleep } from '../../core/lib/clock.ts';
 import { type FeedNews, problems } from '../../service/client/index.ts';
 import type { Api } from '../api/api.ts';
-import { useApi } from '../api/context.tsx';
+import { useApi, useWho } from '../api/context.tsx';
 import { setFollows } from '../api/feed.ts';
 import { createStreamFollower } from './followStreams.ts';
 import { createSpacer, findSpacing } from './spacer.ts';
@@ -102,9 +102,11 @@ async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal
 export function useChanges(): void {
   const api = useApi();
   const queries = useQueryClient();
+  const { isOver } = useWho();
   useEffect(() => {
+    if (isOver) return;
     const stop = new AbortController();
     followForEver(api, queries, stop.signal).catch(() => undefined);
     return () => stop.abort();
-  }, [api, queries]);
+  }, [api, queries, isOver]);
 }

@@ -17,6 +17,8 @@ import { theme } from './theme.ts';
 const replaceHash = (hash: string): void =>
   history.replaceState(history.state, '', `${location.pathname}${location.search}${hash}`);
 
+/** Between the tabs of a browser: who has signed in. */
+const tabs = new BroadcastChannel('loopstream.person');
 // The key leaves the address bar before anything else runs, the router included.
 const session = new PageSession({
   hash: location.hash,
@@ -28,7 +30,9 @@ const session = new PageSession({
   // Without it, a new tab asks for a sign-in.
   keepKey: (key) => void authApi.keepKey(key).catch(() => undefined),
   forgetKey: () => void authApi.forgetKey().catch(() => undefined),
+  tellOthers: (personId) => tabs.postMessage(personId),
 });
+tabs.onmessage = ({ data }: MessageEvent<string | null>) => session.hearOthers(data);
 window.addEventListener('hashchange', () => session.adopt({ hash: location.hash, replaceHash }));
 
 const queryClient = new QueryClient({

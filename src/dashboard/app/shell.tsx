@@ -1,7 +1,7 @@
 /** The frame around every page, and the sign-in card when nobody has signed in. */
 import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconLogout, IconUser } from '@tabler/icons-react';
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { ApiProvider, useSession, useWho } from '../api/context.tsx';
@@ -67,8 +67,20 @@ function Content() {
   );
 }
 
+/** Reads all anew once the person is back, in this tab or in another. */
+function useReturned(): void {
+  const { isOver } = useWho();
+  const queries = useQueryClient();
+  const wasOver = useRef(false);
+  useEffect(() => {
+    if (wasOver.current && !isOver) void queries.invalidateQueries();
+    wasOver.current = isOver;
+  }, [isOver, queries]);
+}
+
 function SignedIn() {
   useChanges();
+  useReturned();
   const { data: me, isPending } = useMe();
   return (
     <Announcer>

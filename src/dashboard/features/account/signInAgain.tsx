@@ -1,6 +1,5 @@
 /** Signs a person in again whose session ended in use, over the page, which keeps all that was typed. */
 import { Button } from '@mantine/core';
-import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef } from 'react';
 import { useSession } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
@@ -14,7 +13,6 @@ import { useAuthAction } from './useAuthAction.ts';
 /** Gives the page back to its person. A sign-in to another account is refused: the page is not theirs. */
 function useReturn({ id }: Pick<Person, 'id'>) {
   const session = useSession();
-  const queries = useQueryClient();
   return async ({ person }: SignInResult) => {
     const found = person ?? (await authApi.session());
     if (found && found.id !== id) {
@@ -22,7 +20,6 @@ function useReturn({ id }: Pick<Person, 'id'>) {
       throw new AuthApiError(403, 'OTHER_PERSON', '');
     }
     session.knowPerson(found ?? null);
-    await queries.invalidateQueries();
   };
 }
 

@@ -4,6 +4,8 @@ import type { Api } from '../../api/api.ts';
 export interface FeedEvents {
   /** Pictures move. */
   playing: () => void;
+  /** Pictures stand still: the feed may still go on. */
+  waiting: () => void;
   /** It broke off, ended or froze; the feed is closed by then. */
   ended: () => void;
   /** This browser cannot play it at all. */
@@ -12,7 +14,9 @@ export interface FeedEvents {
 
 /** Pictures that stand still for this long, while the feed is open, are a broken feed. */
 const FROZEN_MS = 10_000;
-const WATCH_MS = 2500;
+/** For this long a person takes it for a pause of the picture. */
+const STILL_MS = 3_000;
+const WATCH_MS = 1_000;
 
 const CONFIG = {
   isLive: true,
@@ -70,7 +74,7 @@ export async function playFeed(
   signal.addEventListener('abort', close, { signal: closing.signal });
   player.on(mpegts.Events.ERROR, end);
   player.on(mpegts.Events.LOADING_COMPLETE, end);
-  watch(video, { playing: events.playing, frozen: end }, closing.signal);
+  watch(video, { playing: events.playing, waiting: events.waiting, frozen: end }, closing.signal);
   player.attachMediaElement(video);
   player.load();
   // Muted playback may start by itself; where a browser refuses even that, the play button is there.
@@ -78,7 +82,11 @@ export async function playFeed(
 }
 
 /** Follows whether the pictures move. */
-function watch(video: HTMLVideoElement, on: { playing: () => void; frozen: () => void }, signal: AbortSignal): void {
+function watch(
+  video: HTMLVideoElement,
+  on: { playing: () => void; waiting: () => void; frozen: () => void },
+  signal: AbortSignal,
+): void {
   let seen = video.currentTime;
   let movedAt = Date.now();
   video.addEventListener(
@@ -95,6 +103,7 @@ function watch(video: HTMLVideoElement, on: { playing: () => void; frozen: () =>
     // Browsers stop pictures nobody sees; that is no fault of the feed.
     if (document.hidden || video.paused) movedAt = Date.now();
     else if (Date.now() - movedAt > FROZEN_MS) on.frozen();
+    else if (Date.now() - movedAt > STILL_MS) on.waiting();
   }, WATCH_MS);
   signal.addEventListener('abort', () => clearInterval(timer));
 }

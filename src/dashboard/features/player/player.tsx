@@ -67,6 +67,12 @@ function Cover({ state, phase, paused, meaning, resting }: CoverProps) {
         This browser cannot play live H.264. The stream itself is not affected.
       </Poster>
     );
+  if (state === 'waiting')
+    return (
+      <Poster icon={busy} title="Waiting for the picture…">
+        The stream itself is not affected.
+      </Poster>
+    );
   if (state === 'interrupted')
     return (
       <Poster icon={busy} title="Preview interrupted, reconnecting…">

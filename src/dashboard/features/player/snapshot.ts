@@ -30,7 +30,12 @@ async function take(canvas: HTMLCanvasElement, source: ReturnType<Api['preview']
       canvas.getContext('2d')?.drawImage(video, 0, 0, canvas.width, canvas.height);
       resolve(true);
     };
-    const events = { playing: draw, ended: () => resolve(false), unsupported: () => resolve(false) };
+    const events = {
+      playing: draw,
+      waiting: () => undefined,
+      ended: () => resolve(false),
+      unsupported: () => resolve(false),
+    };
     await playFeed(video, source, events, over.signal);
     return await promise;
   } finally {

@@ -2,7 +2,7 @@
 import { IconBroadcast } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import { sleep } from '../../../core/lib/clock.ts';
-import { useApi } from '../../api/context.tsx';
+import { useApi, useWho } from '../../api/context.tsx';
 import { drawSnapshot } from './snapshot.ts';
 import classes from './thumbnail.module.css';
 
@@ -11,11 +11,12 @@ const AGAIN_MS = 5_000;
 
 export function Thumbnail({ streamId, live }: { streamId: string; live: boolean }) {
   const api = useApi();
+  const { isOver } = useWho();
   const canvas = useRef<HTMLCanvasElement>(null);
   const [drawn, setDrawn] = useState(false);
   useEffect(() => {
     const element = canvas.current;
-    if (!live || !element) return;
+    if (!live || isOver || !element) return;
     const stop = new AbortController();
     const renew = async () => {
       for (;;) {
@@ -27,7 +28,7 @@ export function Thumbnail({ streamId, live }: { streamId: string; live: boolean 
     };
     renew().catch(() => undefined);
     return () => stop.abort();
-  }, [api, streamId, live]);
+  }, [api, streamId, live, isOver]);
   return (
     <div className={classes.frame} data-drawn={drawn || undefined}>
       <IconBroadcast size={30} stroke={1.4} aria-hidden />

@@ -1,10 +1,11 @@
 /** Keeps a preview playing for as long as it is wanted: opens it, and opens it again when it breaks off. */
 import { type RefObject, useEffect, useState } from 'react';
 import type { Api } from '../../api/api.ts';
+import { useWho } from '../../api/context.tsx';
 import { playFeed } from './feed.ts';
 import { failuresAfter, retryDelay } from './retry.ts';
 
-export type LivePreviewState = 'off' | 'connecting' | 'playing' | 'interrupted' | 'unsupported';
+export type LivePreviewState = 'off' | 'connecting' | 'playing' | 'waiting' | 'interrupted' | 'unsupported';
 
 /** A tab that nobody looks at for this long gives its preview back to the server. */
 const HIDDEN_MS = 60_000;
@@ -36,7 +37,8 @@ export function usePreview(
   wanted: boolean,
 ): LivePreviewState {
   const [state, setState] = useState<LivePreviewState>('off');
-  const run = usePageSeen() && wanted;
+  const { isOver } = useWho();
+  const run = usePageSeen() && wanted && !isOver;
 
   useEffect(() => {
     const element = video.current;
@@ -52,6 +54,8 @@ export function usePreview(
           playingSince ??= Date.now();
           setState('playing');
         },
+        // Before the first picture it is being loaded.
+        waiting: () => playingSince !== undefined && setState('waiting'),
         ended: () => {
           failures = failuresAfter(failures, playingSince === undefined ? 0 : Date.now() - playingSince);
           // A good one ends after some minutes, as every preview does: the next one follows.

@@ -25,6 +25,7 @@ import { Checklist } from './issues.tsx';
 import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
+import { Outdated } from './outdated.tsx';
 import { getPhaseLook, isRunning } from './phase.ts';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
@@ -78,6 +79,7 @@ function Head({ stream, phase, names, seconds, onEdit }: StreamHeadProps) {
 function Live({ stats, error, readAt }: { stats: LiveStats | undefined; error: unknown; readAt: number }) {
   return (
     <Panel title="Live statistics">
+      <Outdated readAt={readAt} />
       {error && !stats ? <Pending error={error} /> : <Numbers stats={stats} readAt={readAt} />}
     </Panel>
   );

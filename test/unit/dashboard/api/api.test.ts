@@ -57,6 +57,35 @@ describe('the API client of the page', () => {
     });
   });
 
+  test('a session that is over asks the server nothing, and fails as it would there', async () => {
+    let asked = 0;
+    let isOver = false;
+    const base = await serve((request, response) => {
+      asked += 1;
+      json(200, { id: 'x', data: [] })(request, response);
+    });
+    const api = createApi(base, undefined, { isOver: () => isOver });
+    await api.stream('x');
+    isOver = true;
+    expect(await readProblem(api.stream('x'))).toMatchObject({ status: 401, code: 'unauthenticated' });
+    expect(asked).toBe(1);
+    isOver = false;
+    await api.stream('x');
+    expect(asked).toBe(2);
+  });
+
+  test('a server that takes requests and answers none is noticed before they are given up, and again when it answers', async () => {
+    const held: (() => void)[] = [];
+    const base = await serve((request, response) => void held.push(() => json(200, { id: 'x' })(request, response)));
+    const reached: boolean[] = [];
+    const api = createApi(base, 'k', { reached: (yes) => reached.push(yes) });
+    const asking = api.stream('x');
+    await until('it is noticed', () => reached.includes(false), 12_000);
+    for (const answer of held) answer();
+    await asking;
+    expect(reached).toEqual([false, true]);
+  });
+
   test('a list is answered while the readiness of many streams is not', async () => {
     const late: (() => void)[] = [];
     const asked: string[] = [];

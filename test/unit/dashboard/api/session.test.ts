@@ -12,6 +12,7 @@ function host(hash: string, stored?: string, more: { isLocal?: boolean; answer?:
   const seen: string[] = [];
   const asked: string[] = [];
   const cookies: string[] = [];
+  const told: (string | null)[] = [];
   return {
     asked,
     /** What the browser was told about the key of its cookie. */
@@ -29,6 +30,8 @@ function host(hash: string, stored?: string, more: { isLocal?: boolean; answer?:
     hash,
     replaceHash: (rest: string) => void seen.push(rest),
     storage: storage(kept),
+    told,
+    tellOthers: (personId: string | null) => void told.push(personId),
   };
 }
 
@@ -164,5 +167,66 @@ describe('a person at the page', () => {
     expect(session.who.isOver).toBe(false);
     session.signOut();
     expect(session.who.person).toBeUndefined();
+  });
+});
+
+describe('the tabs of a browser', () => {
+  const ada = { id: 'u1', email: 'ada@example.com', firstName: 'Ada', lastName: null };
+  const bo = { ...ada, id: 'u2', email: 'bo@example.com' };
+  /** Tabs that hear each other, as by a BroadcastChannel. */
+  function openTabs(...hosts: ReturnType<typeof host>[]): Session[] {
+    const tabs: Session[] = hosts.map(
+      (one, at) =>
+        new Session({
+          ...one,
+          tellOthers: (id) => {
+            one.told.push(id);
+            for (const [other, tab] of tabs.entries()) if (other !== at) tab.hearOthers(id);
+          },
+        }),
+    );
+    return tabs;
+  }
+
+  test('are signed out together, and the drafts of the one who left are gone', () => {
+    const [first, second] = [host(''), host('')];
+    const [one, two] = openTabs(first, second) as [Session, Session];
+    one.knowPerson(ada);
+    two.knowPerson(ada);
+    second.kept.set('loopstream.drafts', '{}');
+    one.signOut();
+    expect(two.who).toMatchObject({ person: null, isOver: false, notice: 'You signed out in another tab.' });
+    expect(second.kept.size).toBe(0);
+    // It tells nothing back.
+    expect(second.told).toEqual(['u1']);
+  });
+
+  test('ask who it is when another person has signed in, and go on when the same one is back', () => {
+    const [one, two] = openTabs(host(''), host('')) as [Session, Session];
+    one.knowPerson(ada);
+    two.knowPerson(ada);
+    one.end();
+    two.end();
+    one.knowPerson(ada);
+    expect(two.who).toMatchObject({ person: ada, isOver: false });
+    one.knowPerson(bo);
+    expect(two.who).toMatchObject({ person: undefined, isOver: false });
+  });
+
+  test('that wait for a sign-in look again when somebody has signed in', () => {
+    const [one, two] = openTabs(host(''), host('')) as [Session, Session];
+    two.knowPerson(null);
+    one.knowPerson(ada);
+    expect(two.who.person).toBeUndefined();
+  });
+
+  test('with an API key stay as they are, and tell nobody of it', () => {
+    const keyed = host('', 'lsk_own');
+    const [one, two] = openTabs(host(''), keyed) as [Session, Session];
+    one.knowPerson(ada);
+    one.signOut();
+    expect(two.who).toMatchObject({ key: 'lsk_own', person: undefined });
+    two.signOut();
+    expect(keyed.told).toEqual([]);
   });
 });
