@@ -162,8 +162,7 @@ function computeConnection({ stream, hasStarted, obstacles }: Facts): Stage {
   const own = obstacles.find(({ field }) => isDestinationField(field));
   if (own) return fail(label, own, ['editDestination']);
   const { degraded } = stream;
-  if (hasStarted && degraded?.code === 'destination_reconnecting')
-    return { label, state: 'failed', detail: degraded.message, acts: ['editDestination'] };
+  if (hasStarted && degraded?.code === 'destination_reconnecting') return fail(label, degraded, ['editDestination']);
   return { label, state: hasStarted ? 'now' : 'later' };
 }
 

@@ -161,7 +161,12 @@ test.each<[string, Partial<StageSources>, string[]]>([
     {
       stream: stream({
         status: 'starting',
-        degraded: { code: 'destination_reconnecting', message: 'It refuses.', fix: '', since: '2027-01-01T00:00:00Z' },
+        degraded: {
+          code: 'destination_reconnecting',
+          message: 'It refuses.',
+          fix: 'Compare the key.',
+          since: '2027-01-01T00:00:00Z',
+        },
       }),
     },
     ['Connect to the destination', 'editDestination'],
