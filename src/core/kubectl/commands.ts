@@ -93,9 +93,20 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
   stop: command({
     summary: 'take streams off air',
     usage: 'NAME...',
-    examples: ['kubectl loop stop evening --wait'],
+    details: 'On a terminal it asks before it ends what viewers see. A script is not asked.',
+    examples: ['kubectl loop stop evening --wait', 'kubectl loop stop evening --dry-run'],
     arguments: { min: 1, max: Number.POSITIVE_INFINITY, names: 'streams' },
-    flags: WAIT_FLAGS,
+    flags: {
+      ...WAIT_FLAGS,
+      yes: { type: 'boolean', short: 'y', description: 'do not ask' },
+      'dry-run': {
+        type: 'string',
+        value: 'HOW',
+        bare: 'server',
+        values: ['server', 'client', 'none'],
+        description: 'say what would be taken off air, and change nothing',
+      },
+    },
     load: async () => (await import('./streams/power.ts')).stopStreams,
   }),
   skip: command({

@@ -40,7 +40,11 @@ export function parseCommandLine(command: Command, words: readonly string[]): Pa
 
 function parse(known: Flags, words: readonly string[]): { values: FlagValues; positionals: string[] } {
   try {
-    const { values, positionals } = parseArgs({ args: [...words], options: toOptions(known), allowPositionals: true });
+    const args = words.map((word) => {
+      const bare = word.startsWith('--') ? known[word.slice(2)]?.bare : undefined;
+      return bare === undefined ? word : `${word}=${bare}`;
+    });
+    const { values, positionals } = parseArgs({ args, options: toOptions(known), allowPositionals: true });
     return { values: values as FlagValues, positionals };
   } catch (error) {
     throw new UsageError((error as Error).message.split('. ', 1)[0]?.replace(/\.?$/, '.') ?? '');

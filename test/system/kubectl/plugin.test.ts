@@ -148,6 +148,9 @@ test('status says why a stream is off air, start and stop wait, and diagnose has
   expect(story.stdout).toContain(`1. Destination "tv" does not exist.\n   ${DestinationNotFound.fix}\n`);
   expect(story.stdout).toContain(`   ${UploadNotFound.fix}\n`);
 
+  const tried = await loop('stop', 'bunny', '--dry-run');
+  expect(tried).toMatchObject({ status: 0 });
+  expect(tried.stdout).toContain('Nothing was changed (dry run).');
   expect(await loop('stop', 'bunny', '--wait')).toMatchObject({ status: 0, stdout: 'Stream "bunny" is idle.\n' });
   expect((await getStream()).spec.replicas).toBe(0);
 });

@@ -17,6 +17,8 @@ export interface CommandFlag {
   description: string;
   /** How help names the value. */
   value?: string;
+  /** Value of the flag where it stands alone: `--dry-run` is `--dry-run=server`. */
+  bare?: string;
   /** Allowed values. */
   values?: readonly string[];
   /** The objects whose names are values. */

@@ -1,5 +1,6 @@
 /** Puts streams on air and takes them off, as `kubectl scale` does. */
 import { RETRY_ANNOTATION } from '../../resources/common/names.ts';
+import { listReceivers } from '../../resources/stream/destinations.ts';
 import { findRefused } from '../../resources/stream/health.ts';
 import { getConditionFix } from '../../resources/stream/readiness.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
@@ -10,7 +11,7 @@ import { explain } from './problems.ts';
 import { annotate, makeRequest } from './requests.ts';
 import { waitFor } from './wait.ts';
 
-export type PowerFlags = { wait?: boolean; timeout?: string };
+export type PowerFlags = { wait?: boolean; timeout?: string; yes?: boolean; 'dry-run'?: string };
 
 const DEFAULT_SECONDS = 300;
 
@@ -22,12 +23,43 @@ function parseTimeout(text: string | undefined): number {
   return Number(found[1]) * { s: 1_000, m: 60_000, h: 3_600_000 }[(found[2] ?? 's') as 's' | 'm' | 'h'];
 }
 
+const isTerminal = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
+
+async function ask(question: string): Promise<boolean> {
+  const { createInterface } = await import('node:readline/promises');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  try {
+    return /^y(es)?$/i.test((await terminal.question(`${question} Continue? [y/N] `)).trim());
+  } finally {
+    terminal.close();
+  }
+}
+
+/** Whether the stream is to be stopped: a dry run only tells what a stop would end, and a person may refuse. */
+async function mayStop({ metadata: { name }, spec, status }: LoopStream, isDryRun: boolean): Promise<boolean> {
+  const isRunning = ['starting', 'live', 'reconnecting'].includes(status?.phase ?? '');
+  const effect = isRunning
+    ? `This takes stream "${name}" off air now, at ${listReceivers(spec).join(', ')}.`
+    : `Stream "${name}" is not on air.`;
+  if (isDryRun) {
+    write(`${effect} Nothing was changed (dry run).\n`);
+    return false;
+  }
+  if (!isRunning || (await ask(effect))) return true;
+  write(`Stream "${name}" stays on air.\n`);
+  return false;
+}
+
 const setReplicas = (replicas: 0 | 1, hasArrived: (stream: LoopStream) => boolean, verb: string) =>
   async function run({ args, flags, cluster }: Invocation<PowerFlags>): Promise<number> {
     const { kube, namespace } = cluster();
     const timeoutMs = parseTimeout(flags.timeout);
+    const isDryRun = (flags['dry-run'] ?? 'none') !== 'none';
     for (const text of args) {
       const { name } = parseReference(text, 'stream');
+      // A script has said what it wants, and may lack the right to read.
+      const looks = isDryRun || (replicas === 0 && !flags.yes && isTerminal());
+      if (looks && !(await mayStop(await kube.get(LOOPSTREAMS, namespace, name), isDryRun))) continue;
       // The operator tries at once whatever Kubernetes has refused.
       const asked = annotate(RETRY_ANNOTATION, makeRequest());
       const stream = await kube.mergePatch(LOOPSTREAMS, namespace, name, { ...asked, spec: { replicas } });

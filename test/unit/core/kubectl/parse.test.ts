@@ -15,6 +15,13 @@ test('flags may stand anywhere, short or long', () => {
   });
 });
 
+test('a dry run needs no value, and takes those of kubectl', () => {
+  expect(parse('stop', 'a', '--dry-run').flags).toEqual({ 'dry-run': 'server' });
+  expect(parse('stop', '--dry-run', 'a')).toEqual({ args: ['a'], flags: { 'dry-run': 'server' } });
+  expect(parse('stop', 'a', '--dry-run=client').flags).toEqual({ 'dry-run': 'client' });
+  expect(() => parse('stop', 'a', '--dry-run=maybe')).toThrow(UsageError);
+});
+
 test.each([
   [['status', '--colour'], /Unknown option '--colour'\./],
   [['status', '-o', 'xml'], /--output is one of table, wide, json, yaml, not "xml"\./],
