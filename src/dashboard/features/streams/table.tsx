@@ -36,6 +36,9 @@ interface RowProps {
   acts: TableActs;
 }
 
+/** On air, or soon, with no time on air yet. */
+const SOON: Readonly<Record<string, string>> = { starting: 'Going on air…', reconnecting: 'Reconnecting…' };
+
 /** Says how long it has been on air, or why it is not. */
 function OnAirCell({ stream, phase }: { stream: Stream; phase: string }) {
   if (isRunning(phase) && stream.liveSince)
@@ -47,7 +50,7 @@ function OnAirCell({ stream, phase }: { stream: Stream; phase: string }) {
   const isBlocked = !stream.ready && ['idle', 'stopped', 'ended', 'scheduled'].includes(phase);
   return (
     <>
-      {phase === 'starting' ? 'Going on air…' : restingLine(stream, phase)}
+      {SOON[phase] ?? restingLine(stream, phase)}
       {isBlocked && <span className={classes.blocked}> · not ready</span>}
     </>
   );
