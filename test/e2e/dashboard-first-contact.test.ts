@@ -158,7 +158,7 @@ test('the link that is printed signs in every tab of the browser; a sign-out end
     .getByTestId('user-email')
     .filter({ hasText: system.facts.email ?? '' })
     .waitFor();
-  // What is for the owner alone stays closed to a key.
+  // A key opens nothing that is for the owner alone.
   await byHand.getByRole('heading', { name: 'Sign in as yourself' }).waitFor();
   expect(
     await byHand.evaluate(() => JSON.stringify({ ...localStorage, ...sessionStorage, cookie: document.cookie })),

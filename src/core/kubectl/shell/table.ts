@@ -30,7 +30,7 @@ const measure = (text: string): number =>
   [...text].reduce((sum, one) => sum + (MARK.test(one) ? 0 : WIDE.test(one) ? 2 : 1), 0);
 
 /** The parts of a text that stay whole: words, and names of a list. */
-const splitWords = (text: string): string[] => text.match(/[^\s,]*,(?=\S)|\S+\s*/g) ?? [];
+const splitWords = (text: string): string[] => text.split(/(?<=[\s,])(?=\S)/);
 
 /** Breaks a text into lines of this width at most. A word that is longer stays whole. */
 export function wrap(text: string, width: number): string[] {

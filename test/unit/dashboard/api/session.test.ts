@@ -15,7 +15,7 @@ function host(hash: string, stored?: string, more: { isLocal?: boolean; answer?:
   const told: (string | null)[] = [];
   return {
     asked,
-    /** What the browser was told about the key of its cookie. */
+    /** Orders to the browser about the key of its cookie. */
     cookies,
     keepKey: (key: string) => void cookies.push(`keep ${key}`),
     forgetKey: () => void cookies.push('forget'),
