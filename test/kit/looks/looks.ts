@@ -97,6 +97,8 @@ const idle = findStream(({ status }) => status === 'idle');
 
 const OF_STREAMS: Look[] = [
   { name: 'overview', path: '/' },
+  { name: 'palette', path: '/', act: (page) => page.keyboard.press('Control+k') },
+  { name: 'shortcuts', path: '/streams', act: (page) => page.keyboard.press('?') },
   { name: 'overview-empty', path: '/', answers: EMPTY },
   { name: 'streams', path: '/streams' },
   { name: 'streams-table', path: '/streams', act: tickInTable },
@@ -104,6 +106,7 @@ const OF_STREAMS: Look[] = [
   { name: 'stream-duplicate', path: '/streams', act: chooseInMenu('Duplicate…') },
   { name: 'find', path: '/streams', act: press('Find') },
   { name: 'shortcuts', path: '/streams', act: (page) => page.keyboard.press('?') },
+  { name: 'streams-chosen', path: '/streams', act: (page) => page.getByRole('checkbox').nth(3).check() },
   { name: 'streams-empty', path: '/streams', answers: EMPTY },
   { name: 'streams-loading', path: '/streams', answers: { listStreams: later } },
   { name: 'streams-away', path: '/streams', answers: { listStreams: away }, act: failed },

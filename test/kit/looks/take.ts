@@ -49,6 +49,8 @@ async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
   try {
     opened = await openLook(page, look);
     await look.act?.(page);
+    // What lies under the mouse looks another way.
+    await page.mouse.move(0, 0);
     await opened.settle();
     await page.emulateMedia({ media: look.isPrinted ? 'print' : 'screen' });
     for (const size of look.isPrinted ? [PAPER] : [DESK, PHONE]) {
