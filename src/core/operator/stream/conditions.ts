@@ -28,7 +28,7 @@ import { type Entry, findProfile } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
-import { type BrokenItem, listTitledProblems, type PodReport } from './pod-report.ts';
+import { type BrokenItem, callFailing, type PodProblem, type PodReport } from './pod-report.ts';
 import type { Situation } from './situation.ts';
 
 const LEFT_OUT = 'ItemsLeftOut';
@@ -262,6 +262,18 @@ function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
   const titled = report && { ...report, problems: listTitledProblems(report, destinations) };
   return judgeDegraded(titled, before && withoutTimes(before), found);
 }
+
+/** A pod knows its destinations by the names of their resources. People know them by the titles that they gave. */
+export const listTitledProblems = (
+  report: PodReport | undefined,
+  destinations: ReadonlyMap<string, Destination>,
+): PodProblem[] =>
+  (report?.problems ?? []).map((problem) => {
+    const { destination: name, message } = problem;
+    if (name === undefined) return problem;
+    const called = callFailing(name, destinations.get(name)?.spec.displayName);
+    return { ...problem, message: message.replace(callFailing(name), () => called) };
+  });
 
 const describeWithout = (items: readonly Found[], total: number): Finding[] => {
   const messages = items.map(({ message }) => message);

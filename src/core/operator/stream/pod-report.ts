@@ -7,7 +7,6 @@ import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
-import type { Destination } from '../../resources/destination/resource.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
 export interface TrackClock {
@@ -74,20 +73,8 @@ function describeBehind({ item }: StreamerReport['preparationBehind']): PodProbl
   return [{ reason: 'PreparationBehind', message }];
 }
 
-const callFailing = (name: string, title?: string): string =>
+export const callFailing = (name: string, title?: string): string =>
   beginWith(callObject('destination', shorten(name), title));
-
-/** A pod knows its destinations by the names of their resources. People know them by the titles that they gave. */
-export const listTitledProblems = (
-  report: PodReport | undefined,
-  destinations: ReadonlyMap<string, Destination>,
-): PodProblem[] =>
-  (report?.problems ?? []).map((problem) => {
-    const { destination: name, message } = problem;
-    if (name === undefined) return problem;
-    const called = callFailing(name, destinations.get(name)?.spec.displayName);
-    return { ...problem, message: message.replace(callFailing(name), () => called) };
-  });
 
 function listProblems({ playable, preparationBehind, destinations }: StreamerReport): PodProblem[] {
   const nothing: PodProblem[] = playable

@@ -16,10 +16,10 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
+import { listTitledProblems } from './conditions.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
-import { listTitledProblems } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 

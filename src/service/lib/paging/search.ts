@@ -13,6 +13,7 @@ export const namedQuery = <const Own extends string = never>(
   q: Type.Optional(Type.String({ maxLength: 200, description: `Only ${nouns} whose name contains this text.` })),
   orderBy: Type.Optional(
     Type.Enum([...ORDERS, ...(Object.keys(own) as Own[])], {
+      ...(Object.keys(own).length === 0 && { title: 'ListOrder' }),
       description: [
         'Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first.',
         ...Object.entries(own).map(([name, meaning]) => `\`${name}\`: ${meaning}.`),

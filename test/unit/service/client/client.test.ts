@@ -217,9 +217,9 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
   expect(pauseMs(new LoopstreamError('x'), 0, 0)).toBeUndefined();
 });
 
-/** Operations without JSON: on-air video and changes have no end, and resumable uploads (tus) and webhooks have clients of their own. */
+/** Operations without JSON: on-air video and changes have no end, a poster is a picture, and resumable uploads (tus) and webhooks have clients of their own. */
 const isJson = (path: string): boolean =>
-  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|webhooks\/.*|invoices\/.*\.pdf)$/.test(path);
+  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|uploads\/\{id\}\/poster|webhooks\/.*|invoices\/.*\.pdf)$/.test(path);
 
 test('every operation of the description has its function', async () => {
   const { client, seen } = await startClient([json(200, { data: [], page: { hasMore: false, nextCursor: null } })]);
@@ -264,5 +264,5 @@ test('a browser can load it: nothing of Node, and of the server no more than the
     'src/service/lib/billing-errors.ts',
     'src/service/lib/errors.ts',
   ]);
-  expect(outputFiles[0]?.contents.length).toBeLessThan(25_000);
+  expect(outputFiles[0]?.contents.length).toBeLessThan(26_000);
 });
