@@ -63,6 +63,7 @@ const CARD = { amountMinor: '2500', currency: 'USD' };
 /** The arguments of each tool, from earlier results, and its refusals with their codes. */
 const CALLS: Record<string, { good: (ids: Record<string, string>) => Args; bad: [Args, string] }> = {
   get_billing: { good: () => ({}), bad: [{ id: 'x' }, 'validation_failed'] },
+  get_prices: { good: () => ({}), bad: [{ currency: 'EUR' }, 'validation_failed'] },
   get_usage: { good: () => ({}), bad: [{ from: 'yesterday' }, 'validation_failed'] },
   list_ledger_entries: { good: () => ({ limit: 1 }), bad: [{ limit: 0 }, 'validation_failed'] },
   get_billing_address: { good: () => ({}), bad: [{ id: 'x' }, 'validation_failed'] },
@@ -102,7 +103,7 @@ test('each tool runs its operation, and has a next step for each refusal', async
 
 test('all tools of money are among them', () => {
   const ofMoney = [...describedTools()].filter(([, { operations }]) =>
-    operations.some((id) => OPERATION_SCOPES[id] === 'billing'),
+    operations.some((id) => OPERATION_SCOPES[id] === 'billing' || id === 'getPrices'),
   );
   expect(Object.keys(CALLS).sort()).toEqual(ofMoney.map(([name]) => name).sort());
 });

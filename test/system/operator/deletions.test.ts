@@ -88,4 +88,6 @@ test('sources that a sweep keeps without an upload are reported by an event and 
   expect(event).toMatchObject({ type: 'Warning', message: expect.stringMatching(/^2 sources .*forget-sources/) });
   await kube.delete(JOBS, NS, SWEEP_JOB, { propagationPolicy: 'Background' });
   await runSweep(0);
+  // An operator that sweeps all the time makes a Job again as soon as the test's own end has deleted it.
+  await withoutOperator(async () => undefined);
 });

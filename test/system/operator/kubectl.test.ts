@@ -74,7 +74,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
     return /Normal +Stopped /.test(text) && text;
   });
   for (const said of [
-    /Message: +Destination "tv" is ready\.\n +Observed Generation: +2\n +Reason: +DestinationReady\n/,
+    /Message: +Destination "My channel" \(tv\) is ready\.\n +Observed Generation: +2\n +Reason: +DestinationReady\n/,
     /Message: +The stream is not on air\.\n +Observed Generation: +2\n +Reason: +Stopped\n +Status: +False\n +Type: +Live/,
     /Normal +NotReady .* Upload "film" is being prepared for 720p30\./,
     /Normal +Live .* A destination is accepting media\./,

@@ -218,7 +218,7 @@ it('a steady stream writes nothing; an unplayable item is reported once, and the
     return found?.status === 'True' && found;
   });
   expect(wrong).toMatchObject({ reason: 'ItemsLeftOut' });
-  expect(wrong.message).toContain(`is left out. Item "${away}" (${away}) could not be played: `);
+  expect(wrong.message).toContain(`is left out. Upload "${away}" could not be played: `);
   await until('the event', async () => (await listEvents('ItemsLeftOut')) === toldBefore + 1);
   expect((await streamer.stats()).live).toBe(true);
 

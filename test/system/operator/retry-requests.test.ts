@@ -20,7 +20,7 @@ import { until } from '../../kit/wait.ts';
 
 interface Shown {
   status: string;
-  degraded: { code: string; message: string; since: string } | null;
+  degraded: { code: string; message: string; fix: string; since: string } | null;
 }
 
 let api: TestApi;
@@ -82,10 +82,10 @@ test('a start whose pod a policy refuses says so and when it is tried again; the
   expect(refused.body.status).toBe('waiting');
   expect(refused.body.degraded?.code).toBe('pod_refused');
   expect(refused.body.degraded?.message).toContain(NEEDS_TEAM);
-  expect(refused.body.degraded?.message).toContain('The operator tries again within ten minutes');
+  expect(refused.body.degraded?.fix).toContain('The operator tries again within ten minutes');
   const { body: readiness } = await ada.call<{ issues: object[] }>('GET', '/v1/streams/news/readiness');
   expect(readiness.issues).toMatchObject([{ code: 'pod_refused', fix: READINESS_ISSUES.PodRefused.fix }]);
-  const query = '{ stream(id: "news") { degraded { code message since } } }';
+  const query = '{ stream(id: "news") { degraded { code message fix since } } }';
   const graph = await ada.call<{ data: { stream: Shown } }>('POST', '/graphql', { query });
   expect(graph.body.data.stream.degraded).toEqual(refused.body.degraded);
   const { status } = await read('news');
@@ -120,7 +120,7 @@ test('a stop that a policy refuses says so and when it is tried again; the next 
   });
   expect(told.code).toBe('write_refused');
   expect(told.message).toContain(NEEDS_TEAM);
-  expect(told.message).toContain(REFUSED_CHANGES.WriteRefused.fix);
+  expect(told.fix).toBe(REFUSED_CHANGES.WriteRefused.fix);
 
   await refusals.remove();
   await until('deletions are accepted', () =>
