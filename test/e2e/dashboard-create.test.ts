@@ -150,7 +150,7 @@ test('several files become a playlist, with sound over them; whatever is no medi
     { name: 'empty.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(0) },
   ]);
   await page.getByText('“notes.txt”: This is no video, picture or sound. Choose a media file.').waitFor();
-  await page.getByText('“empty.mp4”: The file is empty. Choose another one.').waitFor();
+  await page.getByText('“empty.mp4”: This file is empty. Choose another one.').waitFor();
   await expectForEverybody(page);
   const song = join(dir, 'song.m4a');
   await makeTone(song, { seconds: 2, hertz: 440 });

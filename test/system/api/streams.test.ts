@@ -48,6 +48,7 @@ describe('creating', () => {
       scheduleStartAt: null,
       scheduleEndAt: null,
       liveSince: null,
+      nextEndAt: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     const { metadata, spec } = await resource(id);

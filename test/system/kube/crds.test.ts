@@ -197,6 +197,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
     Uptime: '2m',
     Restarts: 3,
     Age: expect.stringMatching(/^\d+s$/),
+    Title: 'Sample stream',
   });
   expect(row(await table(LOOPSTREAMS, true))).toMatchObject({
     Quality: '720p',
@@ -209,7 +210,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
   expect((await table(UPLOADS))[0]).toMatchObject({ State: null, Ready: 'Unknown' });
   expect((await table(PLAYLISTS))[0]).toMatchObject({ Track: 'video', Version: null, Ready: 'Unknown' });
   expect((await table(DESTINATIONS))[0]).toMatchObject({ Ready: 'Unknown' });
-  expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age']);
+  expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age', 'Title']);
 });
 
 test('streams are found by upload and by state, and scaled to nothing', async () => {

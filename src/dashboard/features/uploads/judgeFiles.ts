@@ -23,7 +23,7 @@ const OTHER_TYPES =
   /^(?:text|font|message)\/|^application\/(?:gzip|json|msword|pdf|rtf|vnd\.(?:ms-|oasis|openxmlformats|rar)|x-(?:7z|bzip|gzip|msdos|msdownload|rar|sh|subrip|tar|zip)|xml|zip)/;
 
 function findProblem({ name, size, type }: FileFacts): string | undefined {
-  if (size === 0) return 'The file is empty. Choose another one.';
+  if (size === 0) return 'This file is empty. Choose another one.';
   const isOther = OTHER_TYPES.test(type) && !MEDIA_ENDINGS.test(name);
   return isOther ? 'This is no video, picture or sound. Choose a media file.' : undefined;
 }

@@ -80,7 +80,7 @@ export interface Bytes {
 }
 
 const refuseEmpty = (): AppError =>
-  new AppError('validation_failed', 'The file is empty. Send one that has content.', {
+  new AppError('validation_failed', 'This file is empty. Send one that has content.', {
     extras: { errors: [{ path: '/Upload-Length', message: 'must be at least 1: the file is empty' }] },
   });
 

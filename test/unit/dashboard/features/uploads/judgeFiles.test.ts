@@ -14,7 +14,7 @@ test('what is empty, a document or an archive is refused with a way on', () => {
   ]);
   expect(accepted).toEqual([]);
   expect(refused.map(({ name }) => name)).toEqual(['a.mp4', 'notes.txt', 'b.pdf', 'c.zip', 'd.docx']);
-  expect(refused[0]?.problem).toBe('The file is empty. Choose another one.');
+  expect(refused[0]?.problem).toBe('This file is empty. Choose another one.');
   for (const { problem } of refused) expect(problem).toMatch(/Choose a(nother one| media file)\.$/);
 });
 
