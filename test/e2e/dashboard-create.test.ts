@@ -179,6 +179,7 @@ test('several files become a playlist, with sound over them; whatever is no medi
 });
 
 test('a file that cannot be played is named where it failed, and replaced there; the stream goes live with the other', async () => {
+  await system.client.destinations.create({ name: 'Elsewhere', rtmpUrl: 'rtmp://example.com/live', rtmpKey: 'key' });
   const page = await open('/create');
   const bad = { name: 'broken.mp4', mimeType: 'video/mp4', buffer: Buffer.alloc(50_000, 'no film') };
   await page.getByTestId('file-input').setInputFiles([bad]);

@@ -7,6 +7,7 @@ import { useDrafts } from '../../lib/drafts/context.tsx';
 import { useDraft } from '../../lib/drafts/useDraft.ts';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { type StreamChoices, useChoices } from '../streams/choices.ts';
+import { useIntents } from '../streams/queries.ts';
 import classes from './create.module.css';
 import { DestinationStep } from './destination.tsx';
 import { draftFrom, type NewStream } from './draft.ts';
@@ -74,6 +75,7 @@ function Way() {
   const { step: asked } = useSearch({ from: '/create' });
   const navigate = useNavigate({ from: '/create' });
   const queries = useQueryClient();
+  const intents = useIntents();
   const { draft, change: changeDraft, forget } = useDraft('new stream', draftFrom);
   const change = useCallback(
     (more: Partial<NewStream>) => changeDraft((before) => ({ ...before, ...more })),
@@ -116,6 +118,7 @@ function Way() {
             onBack={() => go('destination')}
             onDone={async ({ id }, started) => {
               forget();
+              if (started) intents.set(id, 'start');
               // Going back from there does not lead into a form that was sent.
               if (started) await navigate({ search: { stream: id }, replace: true });
               else await navigate({ to: '/streams/$id', params: { id }, replace: true });

@@ -14,7 +14,7 @@ import { Failure } from '../../ui/notices.tsx';
 import { Bar } from '../../ui/page.tsx';
 import { Named } from '../references/named.tsx';
 import { STREAM } from '../streams/kind.tsx';
-import { useReadiness, useStream } from '../streams/queries.ts';
+import { useReadiness, useShownPhase, useStream } from '../streams/queries.ts';
 import { useUploadsById } from '../uploads/queries.ts';
 import { useFiles, useSendings } from '../uploads/sending.tsx';
 import classes from './create.module.css';
@@ -137,6 +137,7 @@ function useJumpWhenLive(id: string, isLive: boolean): void {
 
 export function CreateProgress({ id }: { id: string }) {
   const { data: stream, error, refetch } = useStream(id);
+  const phase = useShownPhase({ id, status: stream?.status ?? 'idle' });
   const readiness = useReadiness(id);
   const mediaIDs = useMediaIDs(stream);
   const uploads = useUploadsById(mediaIDs);
@@ -144,6 +145,7 @@ export function CreateProgress({ id }: { id: string }) {
   const stages = stream
     ? computeStages({
         stream,
+        phase,
         readiness: readiness.data,
         uploads: mediaIDs.flatMap((one) => uploads?.get(one) ?? []),
         files: sent.states,

@@ -30,6 +30,8 @@ export interface Stage {
 /** Everything that is known of the stream's way. */
 export interface StageSources {
   stream: Stream;
+  /** The stream's state as it is shown: a start that the operator has not seen yet counts. */
+  phase: string;
   readiness: Readiness | undefined;
   /** The uploads that the stream plays, as far as they are known. */
   uploads: readonly Upload[];
@@ -137,7 +139,7 @@ function computePreparing(facts: Facts, hasArrivedAll: boolean): Stage {
 }
 
 /** Credit, a schedule and room: whatever is about neither the media nor the destination. */
-function computeStart({ stream, hasStarted, obstacles }: Facts, isPrepared: boolean): Stage {
+function computeStart({ stream, phase, hasStarted, obstacles }: Facts, isPrepared: boolean): Stage {
   const label = 'Start the stream';
   if (hasStarted) return { label, state: 'done' };
   if (stream.status === 'failed') {
@@ -151,8 +153,7 @@ function computeStart({ stream, hasStarted, obstacles }: Facts, isPrepared: bool
     if (CREDIT.has(own.code)) return fail(label, own, ['addCredit']);
     return fail(label, own, isScheduleField(own.field) ? ['editStream'] : []);
   }
-  if (OFF_AIR.has(stream.status))
-    return { label, state: 'failed', detail: 'The stream is not started.', acts: ['start'] };
+  if (OFF_AIR.has(phase)) return { label, state: 'failed', detail: 'The stream is not started.', acts: ['start'] };
   return { label, state: isPrepared ? 'now' : 'later' };
 }
 

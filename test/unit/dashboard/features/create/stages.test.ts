@@ -30,8 +30,10 @@ const upload = (more: Partial<Upload>): Upload =>
   ({ state: 'ready', progress: 0, error: null, waiting: null, durationSeconds: 5, ...more }) as Upload;
 const failure = (code: string) => ({ code, message: `About ${code}.`, fix: 'Mend it.' });
 
-const stagesOf = (more: Partial<StageSources>) =>
-  computeStages({ stream: stream(), readiness: undefined, uploads: [], files: [], ...more });
+const stagesOf = (more: Partial<StageSources>) => {
+  const { status: phase } = more.stream ?? stream();
+  return computeStages({ stream: stream(), phase, readiness: undefined, uploads: [], files: [], ...more });
+};
 const states = (stages: readonly Stage[]) => stages.map(({ state }) => state);
 /** The stage in the way, and its buttons. */
 const findObstacle = (stages: readonly Stage[]) => {
@@ -60,6 +62,12 @@ test('preparation has a percentage, as soon as one is known', () => {
     progress: 0.4,
     detail: expect.stringMatching(/^40 %/),
   });
+});
+
+test('a start that the operator has not seen yet is in nobody’s way', () => {
+  const idle = stream({ status: 'idle' });
+  expect(findObstacle(stagesOf({ stream: idle }))).toEqual([['Start the stream', 'start']]);
+  expect(findObstacle(stagesOf({ stream: idle, phase: 'starting' }))).toEqual([]);
 });
 
 test('a file that is sent from here is a stage of its own, and the window has to stay open', () => {
