@@ -87,7 +87,7 @@ test('kubectl loop skips, tests, reads logs and finds a refused destination on a
     status: 0,
     stdout: 'Stream "sample" is live.\n',
   });
-  expect((await loop('status')).stdout).toMatch(/\nsample +live +\d+m?s +sample +0 +-\n/);
+  expect((await loop('status')).stdout).toMatch(/\nsample +Sample stream +live +\d+m?s +Local receiver +0 +-\n/);
   expect(await loop('skip', 'sample')).toMatchObject({ status: 0 });
   const onAir = await loop('test', 'sample');
   expect(onAir).toMatchObject({ status: 1, stdout: expect.stringContaining('(on_air, ') });
