@@ -223,6 +223,27 @@ test('a destination that cannot be reached needs the person, who edits it there'
   await leave();
 });
 
+test('pressed before the server knows the file, it is made as soon as that is so', async () => {
+  await system.client.destinations.create({ name: 'Early', rtmpUrl: 'rtmp://example.com/live', rtmpKey: 'key' });
+  const page = await open('/create');
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const isCreation = (url: URL) => url.pathname.startsWith('/v1/uploads');
+  await page.route(isCreation, async (route) => {
+    if (route.request().method() === 'POST') await released;
+    await route.continue();
+  });
+  await page.getByTestId('file-input').setInputFiles(FILM);
+  await page.getByRole('radio', { name: /^Early/ }).check();
+  await next(page);
+  await page.getByRole('textbox', { name: 'Name' }).fill('Pressed early');
+  await page.getByRole('button', { name: 'Create only' }).click();
+  await page.getByText('has not begun to be sent yet').waitFor();
+  release();
+  await page.getByRole('heading', { level: 1, name: 'Pressed early' }).waitFor();
+  await page.unrouteAll({ behavior: 'wait' });
+  await leave();
+});
+
 test('the form’s back button, a reload and the browser’s back button lose nothing; existing objects can be chosen', async () => {
   const page = await open('/create');
   await page.getByRole('radio', { name: 'An upload' }).check();

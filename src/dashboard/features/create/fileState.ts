@@ -56,3 +56,10 @@ export function findFilesProblem(states: readonly FileState[], files: readonly D
     ? `${named(early)}: ${CUT.text}`
     : `${named(early)} has not begun to be sent yet. Wait a moment.`;
 }
+
+/** Whether time alone makes all files known to the server. */
+export const areFilesBeginning = (states: readonly FileState[], files: readonly DraftFile[]): boolean =>
+  files.some(({ objectID }) => objectID === '') &&
+  states.every(({ state }, at) =>
+    files[at]?.objectID === '' ? state === 'sending' : state !== 'gone' && state !== 'failed',
+  );

@@ -11,7 +11,7 @@ import { useIntents } from '../streams/queries.ts';
 import classes from './create.module.css';
 import { DestinationStep } from './destination.tsx';
 import { draftFrom, type NewStream } from './draft.ts';
-import { findFilesProblem } from './fileState.ts';
+import { areFilesBeginning, findFilesProblem } from './fileState.ts';
 import fileClasses from './files.module.css';
 import { FileLines, useFileStates } from './files.tsx';
 import { MediaStep } from './media.tsx';
@@ -115,6 +115,7 @@ function Way() {
             change={change}
             suggested={suggestProfile(findPicture(draft, choices))}
             filesProblem={source === 'file' ? findFilesProblem(states, files) : undefined}
+            isBeginning={source === 'file' && areFilesBeginning(states, files)}
             onBack={() => go('destination')}
             onDone={async ({ id }, started) => {
               forget();

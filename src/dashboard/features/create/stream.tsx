@@ -32,6 +32,8 @@ interface StreamStepProps {
   suggested: StreamProfile;
   /** Why the stream cannot be made yet: its files are not known to the server. */
   filesProblem: string | undefined;
+  /** That problem passes by itself. */
+  isBeginning: boolean;
   onBack: () => void;
   onDone: (stream: Stream, started: boolean) => unknown;
 }
@@ -62,9 +64,11 @@ function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draf
   return form;
 }
 
-export function StreamStep({ draft, change, suggested, filesProblem, onBack, onDone }: StreamStepProps) {
+export function StreamStep({ draft, change, suggested, filesProblem, isBeginning, onBack, onDone }: StreamStepProps) {
   const { streams, playlists } = useApi().calls;
   const [isEarly, setEarly] = useState(false);
+  /** What was pressed before the server knew all files: to start, or to make the stream alone. */
+  const [awaited, setAwaited] = useState<boolean>();
   const form = useStreamForm({ draft, change, suggested });
   const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({
     send: async ({ draft: wanted, start }, idempotencyKey) => {
@@ -88,7 +92,15 @@ export function StreamStep({ draft, change, suggested, filesProblem, onBack, onD
   const send = (start: boolean) => (values: StreamStepValues) => {
     setEarly(filesProblem !== undefined);
     if (filesProblem === undefined) submit({ draft: { ...draft, ...values }, start });
+    else if (isBeginning) setAwaited(start);
   };
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it is sent once, when the files are known.
+  useEffect(() => {
+    if (awaited === undefined || isBeginning) return;
+    setAwaited(undefined);
+    form.onSubmit(send(awaited))();
+  }, [awaited, isBeginning]);
+  const isWaiting = busy || awaited !== undefined;
   const elsewhere = form.errors.destinationIDs ?? form.errors.videoUploadObjectID ?? form.errors.playlistIDs;
   const complaint = (isEarly ? filesProblem : undefined) ?? problem ?? elsewhere;
   return (
@@ -112,10 +124,10 @@ export function StreamStep({ draft, change, suggested, filesProblem, onBack, onD
         <Button variant="default" onClick={onBack} disabled={busy}>
           Back
         </Button>
-        <Button variant="default" disabled={busy} onClick={() => form.onSubmit(send(false))()}>
+        <Button variant="default" disabled={isWaiting} onClick={() => form.onSubmit(send(false))()}>
           Create only
         </Button>
-        <Button type="submit" loading={busy} leftSection={<IconPlayerPlayFilled size={15} aria-hidden />}>
+        <Button type="submit" loading={isWaiting} leftSection={<IconPlayerPlayFilled size={15} aria-hidden />}>
           Create and start
         </Button>
       </div>

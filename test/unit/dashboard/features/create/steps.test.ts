@@ -7,6 +7,7 @@ import {
   type NewStream,
 } from '../../../../../src/dashboard/features/create/draft.ts';
 import {
+  areFilesBeginning,
   describeFile,
   type FileSources,
   findFilesProblem,
@@ -167,4 +168,14 @@ test('a stream is not made of files that the server does not know yet, or that f
   expect(findFilesProblem([sent, { state: 'failed', text: 'It is damaged.' }], [file('a.mp4'), file('b.mp4')])).toBe(
     '“b.mp4”: It is damaged.',
   );
+});
+
+test('files that begin to be sent by themselves are told from those that need a person', () => {
+  const sending = { state: 'sending' as const, text: '' };
+  const unknown = file('a.mp4', { objectID: '' });
+  expect(areFilesBeginning([sending], [unknown])).toBe(true);
+  expect(areFilesBeginning([sending], [file('a.mp4')])).toBe(false);
+  for (const state of ['paused', 'cut', 'failed'] as const)
+    expect(areFilesBeginning([{ state, text: '' }], [unknown])).toBe(false);
+  expect(areFilesBeginning([sending, { state: 'gone', text: '' }], [unknown, file('b.mp4')])).toBe(false);
 });
