@@ -49,7 +49,7 @@ async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
   try {
     opened = await openLook(page, look);
     await look.act?.(page);
-    // What lies under the mouse looks another way.
+    // An element under the mouse looks another way.
     await page.mouse.move(0, 0);
     await opened.settle();
     await page.emulateMedia({ media: look.isPrinted ? 'print' : 'screen' });

@@ -67,7 +67,7 @@ function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draf
 export function StreamStep({ draft, change, suggested, filesProblem, isBeginning, onBack, onDone }: StreamStepProps) {
   const { streams, playlists } = useApi().calls;
   const [isEarly, setEarly] = useState(false);
-  /** What was pressed before the server knew all files: to start, or to make the stream alone. */
+  /** Set when a button was pressed before the server knew all files: to start, or to make the stream alone. */
   const [awaited, setAwaited] = useState<boolean>();
   const form = useStreamForm({ draft, change, suggested });
   const { submit, busy, problem } = useSubmit<Order, { stream: Stream; started: boolean }>({

@@ -219,7 +219,9 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
 
 /** Operations without JSON: on-air video and changes have no end, a poster is a picture, and resumable uploads (tus) and webhooks have clients of their own. */
 const isJson = (path: string): boolean =>
-  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|uploads\/\{id\}\/poster|webhooks\/.*|invoices\/.*\.pdf)$/.test(path);
+  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|uploads\/\{id\}\/poster|webhooks\/.*|invoices\/.*\.pdf)$/.test(
+    path,
+  );
 
 test('every operation of the description has its function', async () => {
   const { client, seen } = await startClient([json(200, { data: [], page: { hasMore: false, nextCursor: null } })]);
