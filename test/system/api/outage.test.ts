@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ERRORS, type ErrorCode } from '../../../src/service/lib/errors.ts';
 import type { OpenApi } from '../../../src/service/server/openapi/document.ts';
 import { resolveResponse } from '../../../src/service/server/openapi/openapi.ts';
 import type { Operation } from '../../../src/service/server/operations/list.ts';
@@ -39,8 +40,12 @@ const NOTHING = new Map([
   ['getStreamPreview', 'stream_not_live'],
   ['getUploadPreview', 'upload_not_prepared'],
   ['getUploadPoster', 'upload_has_no_poster'],
-]);
+] satisfies [string, ErrorCode][]);
 const OFF_AIR = [...NOTHING.keys()];
+const nothing = (id: string) => {
+  const code = NOTHING.get(id) as ErrorCode;
+  return { status: ERRORS[code].status, code };
+};
 
 const description = JSON.parse(
   readFileSync(join(import.meta.dirname, '../../../docs/openapi.json'), 'utf8'),
@@ -97,7 +102,7 @@ test('with kube-apiserver killed each read returns its documented answer, status
   const withAge = expect.toSatisfy((age) => typeof age === 'number' && age > 0, 'an age');
   const readStatus = async () => (await ada.call('GET', '/v1/status')).body;
   const well = (one: (typeof reads)[number]) =>
-    OFF_AIR.includes(one.id) ? { status: 409, code: NOTHING.get(one.id), age: null } : { status: 200, age: null };
+    OFF_AIR.includes(one.id) ? { ...nothing(one.id), age: null } : { status: 200, age: null };
 
   await expect.poll(async () => (await ada.call('GET', `/v1/streams/${stream}`)).body.ready).toBe(true);
   for (const one of reads) expect(await read(one), one.id).toMatchObject(well(one));
