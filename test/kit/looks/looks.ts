@@ -15,6 +15,19 @@ export interface Look extends Visit {
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
 
+/** Its code is loaded when it is first asked for. */
+const dialog = (page: Page) => page.getByRole('dialog').waitFor();
+
+async function openFind(page: Page): Promise<void> {
+  await press('Find')(page);
+  await dialog(page);
+}
+
+const openByKey = (key: string) => async (page: Page) => {
+  await page.keyboard.press(key);
+  await dialog(page);
+};
+
 const chooseInMenu = (name: string) => async (page: Page) => {
   await press(/^More actions/)(page);
   await press(name)(page);
@@ -97,15 +110,13 @@ const idle = findStream(({ status }) => status === 'idle');
 
 const OF_STREAMS: Look[] = [
   { name: 'overview', path: '/' },
-  { name: 'palette', path: '/', act: (page) => page.keyboard.press('Control+k') },
-  { name: 'shortcuts', path: '/streams', act: (page) => page.keyboard.press('?') },
   { name: 'overview-empty', path: '/', answers: EMPTY },
   { name: 'streams', path: '/streams' },
   { name: 'streams-table', path: '/streams', act: tickInTable },
   { name: 'streams-delete', path: '/streams', act: deleteTicked },
   { name: 'stream-duplicate', path: '/streams', act: chooseInMenu('Duplicate…') },
-  { name: 'find', path: '/streams', act: press('Find') },
-  { name: 'shortcuts', path: '/streams', act: (page) => page.keyboard.press('?') },
+  { name: 'find', path: '/streams', act: openFind },
+  { name: 'shortcuts', path: '/streams', act: openByKey('?') },
   { name: 'streams-chosen', path: '/streams', act: (page) => page.getByRole('checkbox').nth(3).check() },
   { name: 'streams-empty', path: '/streams', answers: EMPTY },
   { name: 'streams-loading', path: '/streams', answers: { listStreams: later } },
