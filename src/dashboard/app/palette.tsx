@@ -11,7 +11,7 @@ import classes from './palette.module.css';
 import { listPaletteItems, NOTHING, type PaletteItem } from './paletteItems.ts';
 
 const SHOWN_OF_EACH = 5;
-/** Between the last key and the search: four lists are asked for. */
+/** Pause between the last key and the search, which reads four lists. */
 const TYPED_MS = 150;
 
 function useFound(words: string) {

@@ -20,7 +20,7 @@ interface RunOptions<T> {
   signal?: AbortSignal;
 }
 
-/** A server that is asked too often says how long to wait. The things after it wait as well. */
+/** An answer to too many requests names a pause. The things after it wait as well. */
 async function actWithPatience<T>(item: T, { act, signal }: RunOptions<T>): Promise<void> {
   for (let waits = 0; ; waits += 1) {
     try {

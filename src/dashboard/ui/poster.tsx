@@ -48,7 +48,7 @@ const Plain = ({ src, alt, onFail }: ShownProps & { src: string }) => (
   <img src={src} alt={alt} loading="lazy" decoding="async" draggable={false} onError={onFail} />
 );
 
-/** A picture that is asked for with a key in a header, once it is near the part of the page that is seen. */
+/** A picture that is loaded with a key in a header, once it is near the visible part of the page. */
 function Drawn({ picture, alt, onFail }: ShownProps & { picture: Picture }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: the address is the key of the element.

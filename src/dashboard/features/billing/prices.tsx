@@ -8,7 +8,7 @@ import { Panel } from '../../ui/panel.tsx';
 import classes from './billing.module.css';
 import { describePrice, findPrice, formatCost, formatMonthly, groupPrices, type PricedProfile } from './priceText.ts';
 
-/** A price that is set already is told before it holds, so there is no hurry. */
+/** The server announces a new price before it holds, so there is no hurry. */
 const STALE_MS = 600_000;
 
 /** Undefined until they are known, and where billing is off. */

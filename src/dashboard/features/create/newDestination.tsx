@@ -1,4 +1,4 @@
-/** A destination made on the way to a stream: its platform and its key are all that is asked. */
+/** A destination made on the way to a stream needs its platform and its key alone. */
 import { Button, TextInput } from '@mantine/core';
 import { useRef, useState } from 'react';
 import type { Destination } from '../../../service/client/index.ts';

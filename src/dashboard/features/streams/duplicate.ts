@@ -6,7 +6,7 @@ import { pickChoices } from './choiceValues.ts';
 const MOST_LETTERS = 200;
 const COPY_OF = 'Copy of ';
 
-/** The name to propose. A copy of a copy says so once. */
+/** The name to propose. A copy of a copy has one "copy" in its name. */
 export const nameCopy = (name: string): string =>
   name.startsWith(COPY_OF) ? name : `${COPY_OF}${name}`.slice(0, MOST_LETTERS).toWellFormed().trim();
 

@@ -102,7 +102,7 @@ export class Reporter {
     this.#state = afterPush(this.#state, { change, isAccepted }, clock.monotonicMs(), Math.random());
   }
 
-  /** Returns the status of the operator that leads, or of the last one that was asked. */
+  /** Returns the status of the operator that leads, or of the last one that answered. */
   async #send(body: string): Promise<number> {
     const token = await this.#options.token();
     if (token === undefined) throw new Error('This pod has no control token.');
