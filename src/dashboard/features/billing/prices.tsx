@@ -11,15 +11,17 @@ import { describePrice, findPrice, formatCost, formatMonthly, groupPrices, type 
 /** The server announces a new price before it holds, so there is no hurry. */
 const STALE_MS = 600_000;
 
-/** Undefined until they are known, and where billing is off. */
-export function usePrices(): Prices | undefined {
+function usePriceQuery() {
   const { billing } = useApi().calls;
   return useQuery({
     queryKey: ['prices'],
     queryFn: ({ signal }) => billing.prices({ signal }),
     staleTime: STALE_MS,
-  }).data;
+  });
 }
+
+/** Undefined until they are known, and where billing is off. */
+export const usePrices = (): Prices | undefined => usePriceQuery().data;
 
 /** `1080p · 30 fps · $0.03/h, about $21.60 a month`. */
 export function PriceLine({ quality, framerate }: PricedProfile) {
@@ -35,9 +37,10 @@ export function PriceLine({ quality, framerate }: PricedProfile) {
 
 /** The price of a stream, and with `seconds` on air the cost of this session so far. */
 export function StreamCost({ quality, framerate, seconds }: PricedProfile & { seconds: number | null | undefined }) {
-  const prices = usePrices();
+  const { data: prices, isPending } = usePriceQuery();
   const price = prices && findPrice(prices, { quality, framerate });
-  if (!price) return null;
+  // An empty line keeps the place, so that the page stands still.
+  if (!price) return isPending ? <p className={page.dim}>&nbsp;</p> : null;
   return (
     <p className={page.dim} data-testid="price">
       {describePrice(price, prices)}
