@@ -35,7 +35,7 @@ interface Asked {
   id: string;
   query: URLSearchParams;
 }
-/** Of an operation: its result, or the items of a page. A function may read what is asked. */
+/** The result of an operation, or the items of a page. A function reads the request first. */
 export type Answers = Partial<Record<Operation, unknown>>;
 
 export const later = () => 'later' as const;

@@ -1,5 +1,5 @@
 /** A destination made on the way to a stream needs its platform and its key alone. */
-import { Button, TextInput } from '@mantine/core';
+import { Button } from '@mantine/core';
 import { useRef, useState } from 'react';
 import type { Destination } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
@@ -7,6 +7,7 @@ import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { Choices } from '../../ui/choices.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
+import { AddressField } from '../destinations/address.tsx';
 import { isKeyMissed, KeyQuestion, missing, PLATFORM_CHOICES, StreamKey, usePreset } from '../destinations/form.tsx';
 import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from '../destinations/formValues.ts';
 import { LoginFields } from '../destinations/login.tsx';
@@ -64,16 +65,7 @@ export function NewDestination({ taken, onBack, onDone }: NewDestinationProps) {
       <form className={forms.form} onSubmit={form.onSubmit(save)} noValidate>
         <Choices legend="Platform" name="platform" choices={PLATFORM_CHOICES} value={preset.id} onChange={choose} />
         {preset.note && <p className={forms.help}>{preset.note}</p>}
-        {(isCustom || form.errors.rtmpUrl) && (
-          <TextInput
-            label="Address (RTMP, RTMPS or SRT)"
-            placeholder="rtmp://host/app"
-            autoComplete="off"
-            spellCheck={false}
-            inputMode="url"
-            {...form.getInputProps('rtmpUrl')}
-          />
-        )}
+        {(isCustom || form.errors.rtmpUrl) && <AddressField form={form} />}
         <StreamKey form={form} preset={preset} before={undefined} />
         {isCustom && <LoginFields form={form} hasLogin={false} />}
         {problem && (

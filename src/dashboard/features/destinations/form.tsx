@@ -16,6 +16,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { Named } from '../references/named.tsx';
+import { AddressField } from './address.tsx';
 import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
@@ -187,14 +188,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
           <Choices legend="Platform" name="platform" choices={PLATFORM_CHOICES} value={preset.id} onChange={choose} />
           {preset.note && <p className={forms.help}>{preset.note}</p>}
           <TextInput label="Name" autoComplete="off" {...form.getInputProps('name')} />
-          <TextInput
-            label="Address (RTMP, RTMPS or SRT)"
-            placeholder="rtmp://host/app"
-            autoComplete="off"
-            spellCheck={false}
-            inputMode="url"
-            {...form.getInputProps('rtmpUrl')}
-          />
+          <AddressField form={form} />
           <StreamKey form={form} preset={preset} before={before} />
           <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
           {moved && (

@@ -1,4 +1,4 @@
-/** Tests that a dry run tells what the operator does: both are asked about each edit of a stream on air. */
+/** Tests that a dry run and the operator agree about each edit of a stream on air. */
 import { expect, test } from 'vitest';
 import { judgeEdit } from '../../../../../src/core/resources/stream/effect.ts';
 import type { LoopStreamSpec } from '../../../../../src/core/resources/stream/spec.ts';

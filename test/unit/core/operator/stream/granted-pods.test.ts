@@ -55,7 +55,7 @@ test.each([
   expect(universe.publishing).toEqual([GRANTED_UID]);
   universe.crash(GRANTED_UID);
   expect(universe.publishing).toEqual([]);
-  // No operator is at work.
+  // No operator runs.
   runSteps();
   expect(universe.publishing).toEqual([GRANTED_UID]);
   await settle(it);

@@ -60,7 +60,7 @@ describe('the poster that an import has made', () => {
     const known = { ...fresh(), status: first.status };
     expect(see(known, { job: IMPORT, report, now: at(10) }).remove).toEqual([]);
     expect(see(known, { job: IMPORT, own: [endedPod(IMPORTED)], now: at(11) }).status.poster).toBe(KEY);
-    // A pod that says so for ever is no excuse.
+    // A pod that reports this for ever keeps its Job no longer.
     expect(see(known, { job: IMPORT, report, now: at(90) }).remove).toEqual([IMPORT]);
     expect(see(known, { job: IMPORT, report: { ...report, makesPoster: false }, now: at(10) }).remove).toEqual([
       IMPORT,

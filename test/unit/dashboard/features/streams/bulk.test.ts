@@ -1,4 +1,4 @@
-/** Tests what is asked before several streams change, and how failures are told. */
+/** Tests the question before several streams change, and the sentences about failures. */
 import { expect, test } from 'vitest';
 import type { Stream } from '../../../../../src/dashboard/api/api.ts';
 import {
