@@ -22,6 +22,7 @@ import { type Action, STOP_GRACE_SECONDS } from './course.ts';
 import type { Decision } from './decide.ts';
 import { fetchPods } from './fetch-pods.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
+import { decideRemoval } from './handover.ts';
 import type { Observation } from './observation.ts';
 import { buildPod, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
 import { pickPlayhead, withClock } from './program.ts';
@@ -120,15 +121,16 @@ async function giveWay(context: ActionContext, action: Deed, refusal: Refusal): 
     case 'patch':
     case 'skip':
       return done(main, withoutProgram(decision, refusal));
-    case 'publish': {
-      // The status names the pod that has the publisher lock. One that it named without would never get the lock.
-      const isNamed = observed.stream.status?.podUID === main?.metadata.uid;
-      return done(isNamed ? main : undefined, withoutWrite(decision, refusal));
-    }
+    case 'publish':
+      return done(findNamedPod(observed), withoutWrite(decision, refusal));
     default:
       return done(main, withoutWrite(decision, refusal));
   }
 }
+
+/** The status names the pod that has the publisher lock. One that it named without might never get the lock. */
+const findNamedPod = ({ stream, pod }: Observation): Pod | undefined =>
+  stream.status?.podUID === pod?.metadata.uid ? pod : undefined;
 
 async function act(context: ActionContext, action: Deed): Promise<ActionOutcome> {
   const { deps, observed, done } = context;
@@ -218,13 +220,19 @@ async function findTaken(
 /**
  * Acquires the publisher lock for a pod once its predecessor is over, and commands it to publish before its files do.
  */
-async function publish({ deps, observed, decision, done }: ActionContext, pod: Pod): Promise<ActionOutcome> {
+async function publish(context: ActionContext, pod: Pod): Promise<ActionOutcome> {
+  const { deps, observed, decision, done } = context;
   const { stream, report, now } = observed;
   const { name, namespace = '', uid } = pod.metadata;
-  const { publisherUid, isNew } = await acquirePublisher(deps, observed, uid);
+  const { publisherUid, isNew, isGuess } = await acquirePublisher(deps, observed, uid);
   if (publisherUid !== uid) {
     const holder = [observed.pod, observed.other].find((one) => one?.metadata.uid === publisherUid);
-    return holder ? done(holder, { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) }) : STALE;
+    if (!holder) return STALE;
+    const later: Decision = { ...decision, requeueAt: new Date(now.getTime() + RETRY_MS) };
+    if (!isGuess) return done(holder, later);
+    // Neither would ever get the lock while both may be the publisher.
+    if (decideRemoval(holder).do === 'delete') await deletePod(context, holder, false);
+    return done(findNamedPod(observed), later);
   }
   // A pod without a node reads its files later. A pod that already had the lock reports `held` if it did not notice.
   if (pod.spec.nodeName === undefined || !(isNew || report?.held)) return done(pod);

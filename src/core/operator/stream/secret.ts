@@ -133,8 +133,8 @@ async function createSecret(deps: SecretDeps, stream: LoopStream, given: StreamS
 
 /**
  * Acquires the publisher lock for a pod: the Secret names the pod that may publish. Returns the UID of the publisher, which is
- * another pod's while anything of that may still run, and whether the lock has changed hands just now. One publisher for one
- * stream rests on this function alone:
+ * another pod's while anything of that may still run; whether the lock has changed hands just now; and whether the other pod only
+ * may be the publisher, since nothing says which one is. One publisher for one stream rests on this function alone:
  *
  * - A pod publishes only when the Secret names it (pods/streamer/control/publisher-lock.ts).
  * - Another pod is named only when the one before is over (pods/status.ts). A pod that is over never runs again, so it does not
@@ -148,7 +148,7 @@ export async function acquirePublisher(
   deps: SecretDeps,
   sent: Sent,
   podUid: string,
-): Promise<{ publisherUid: string; isNew: boolean }> {
+): Promise<{ publisherUid: string; isNew: boolean; isGuess?: boolean }> {
   const { stream } = sent;
   const secret = await findStreamSecret(deps, stream);
   const publisherUid = secret && decodeSecret(secret)[PUBLISHER_KEY];
@@ -156,9 +156,12 @@ export async function acquirePublisher(
   // A Secret that was made ahead, or anew after somebody deleted it, names no publisher: then every other pod may publish.
   const [pods, destinations] = await Promise.all([fetchPods(deps, stream), readDestinations(deps, sent)]);
   const others = pods.filter((pod) => pod.metadata.uid !== podUid && !isOver(pod));
-  const isHolder = (pod: Pod) => publisherUid === undefined || pod.metadata.uid === publisherUid || isGrantedPod(pod);
-  const holder = others.find(isHolder);
-  if (holder) return { publisherUid: holder.metadata.uid, isNew: false };
+  const isHolder = ({ metadata }: Pod) => publisherUid === undefined || metadata.uid === publisherUid;
+  const holder = others.find(isGrantedPod) ?? others.find(isHolder);
+  if (holder) {
+    const isGuess = publisherUid === undefined && !isGrantedPod(holder);
+    return { publisherUid: holder.metadata.uid, isNew: false, ...(isGuess && { isGuess }) };
+  }
   const content = { [DESTINATIONS_KEY]: destinations, [PUBLISHER_KEY]: podUid };
   // A Secret that was made in the meantime is AlreadyExists, and the stream is reconciled again.
   await (secret ? writeSecret(deps, stream, secret, content) : createSecret(deps, stream, content));

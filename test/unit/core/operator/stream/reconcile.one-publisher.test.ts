@@ -146,12 +146,13 @@ test('never two pods publish, and when it is left alone exactly one does', async
   );
 }, 240_000);
 
-test('never two pods publish, though somebody deletes the Secret of the stream again and again', async () => {
+test('never two pods publish, though somebody deletes the Secret of the stream again and again, and then one does', async () => {
   const moves = fc.array(fc.tuple(fc.nat(99), fc.nat(255)), { minLength: 40, maxLength: 200, size: 'max' });
   await fc.assert(
     fc.asyncProperty(fc.boolean(), fc.boolean(), anyBefore, moves, async (early, isHeld, before, list) => {
       const all = stage({ isHeld, before });
       const { universe } = all;
+      universe.reportsArrive = true;
       if (early) await settle(all);
       const secret = `secrets/${streamSecretName(universe.stream?.metadata.uid ?? '')}`;
       for (const [kind, n] of list) {
@@ -159,6 +160,8 @@ test('never two pods publish, though somebody deletes the Secret of the stream a
         else universe.objects.delete(secret);
         check(universe);
       }
+      expect(await settle(all)).toBeLessThan(60);
+      expect(universe.publishing).toEqual([universe.stream?.status?.podUID]);
     }),
     { numRuns: 150, endOnFailure: true },
   );
@@ -207,6 +210,24 @@ test('never two pods publish, though nodes lose their power, come back and fall 
     { numRuns: 1_500, endOnFailure: true },
   );
 }, 240_000);
+
+test('a pod that waits for its lock gets it, though another one was made meanwhile and nothing says which may publish', async () => {
+  const all = stage({ isHeld: true, before: { isGranted: false, isNamed: true } });
+  const { universe, operators } = all;
+  TROUBLE['the template is edited']?.(universe, 1, undefined);
+  while (universe.pods.length < 2) {
+    operators[0].sync();
+    operators[0].look();
+    await tick();
+    while (all.waiting.length > 0) await all.letOn(0);
+  }
+  universe
+    .steps()
+    .find(({ what }) => what === `push ${GRANTED_UID}`)
+    ?.run();
+  await settle(all);
+  expect(universe.publishing).toEqual([universe.stream?.status?.podUID]);
+});
 
 /** Two pods of the stream, besides a named one in the given state. */
 async function named(before: (pod: Pod) => void) {

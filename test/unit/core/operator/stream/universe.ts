@@ -57,6 +57,8 @@ export class Universe {
   lingers = false;
   /** The namespace is being deleted: nothing is made in it any more. */
   isEnding = false;
+  /** The reports of pods of this release arrive. Nothing but a Secret that somebody deletes needs them. */
+  reportsArrive = false;
   /** The operators may not write the status of pods. */
   lacksPodStatus = false;
   #version = 100;
@@ -342,7 +344,7 @@ export class Universe {
       // It removes the files of one that is gone where the pod needs none.
       if (process && isGrantedPod(pod) && this.#named === undefined && process.file !== undefined)
         step('unmount', () => void Object.assign(process, { file: undefined }));
-      if (process && isGrantedPod(pod) && !process.open && !process.toldHeld)
+      if (process && (this.reportsArrive || isGrantedPod(pod)) && !process.open && !process.toldHeld)
         step('push', () => void Object.assign(process, { toldHeld: true }));
       if (process && !process.open && (process.file === uid || process.granted))
         step('read', () => void Object.assign(process, { open: true }));
