@@ -28,7 +28,7 @@ import { type Entry, findProfile } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
-import { type BrokenItem, callFailing, type PodProblem, type PodReport } from './pod-report.ts';
+import { type BrokenItem, describeProblem, type PodReport } from './pod-report.ts';
 import type { Situation } from './situation.ts';
 
 const LEFT_OUT = 'ItemsLeftOut';
@@ -259,21 +259,8 @@ function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),
   ];
-  const titled = report && { ...report, problems: listTitledProblems(report, destinations) };
-  return judgeDegraded(titled, before && withoutTimes(before), found);
+  return judgeDegraded(report, before && withoutTimes(before), found, destinations);
 }
-
-/** A pod knows its destinations by the names of their resources. People know them by the titles that they gave. */
-export const listTitledProblems = (
-  report: PodReport | undefined,
-  destinations: ReadonlyMap<string, Destination>,
-): PodProblem[] =>
-  (report?.problems ?? []).map((problem) => {
-    const { destination: name, message } = problem;
-    if (name === undefined) return problem;
-    const called = callFailing(name, destinations.get(name)?.spec.displayName);
-    return { ...problem, message: message.replace(callFailing(name), () => called) };
-  });
 
 const describeWithout = (items: readonly Found[], total: number): Finding[] => {
   const messages = items.map(({ message }) => message);
@@ -312,9 +299,14 @@ export function judgeDegraded(
   report: PodReport | undefined,
   before: Verdict | undefined,
   found: readonly Finding[] = [],
+  destinations: ReadonlyMap<string, Destination> = new Map(),
 ): Verdict {
   if (!report && found.length === 0) return before && ![LEFT_OUT, CUT_SHORT].includes(before.reason) ? before : HEALTHY;
-  const all = [...(report?.problems ?? []), ...found];
+  const reported = report?.problems ?? [];
+  const all: Finding[] = [
+    ...reported.map((problem) => ({ ...problem, message: describeProblem(problem, destinations) })),
+    ...found,
+  ];
   all.sort((a, b) => GRAVITY.indexOf(a.reason) - GRAVITY.indexOf(b.reason));
   const [first] = all;
   if (!first) return HEALTHY;

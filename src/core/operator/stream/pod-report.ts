@@ -7,6 +7,7 @@ import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
+import type { Destination } from '../../resources/destination/resource.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
 export interface TrackClock {
@@ -37,6 +38,7 @@ export interface PodReport {
 
 export interface PodProblem {
   reason: keyof typeof DEGRADATIONS;
+  /** Of a destination: why it does not accept the stream, without its name (describeProblem). */
   message: string;
   /** Of a destination: the code of its failure (lib/codes/destinations.ts). */
   code?: string;
@@ -73,20 +75,26 @@ function describeBehind({ item }: StreamerReport['preparationBehind']): PodProbl
   return [{ reason: 'PreparationBehind', message }];
 }
 
-export const callFailing = (name: string, title?: string): string =>
-  beginWith(callObject('destination', shorten(name), title));
-
 function listProblems({ playable, preparationBehind, destinations }: StreamerReport): PodProblem[] {
   const nothing: PodProblem[] = playable
     ? []
     : [{ reason: 'NothingPlayable', message: DEGRADATIONS.NothingPlayable.meaning }];
   const failing = destinations.flatMap(({ name, connected, lastError }): PodProblem[] => {
     if (connected || !lastError) return [];
-    const { code } = lastError;
-    const message = `${callFailing(name)} does not accept the stream. ${shorten(lastError.message)}`;
-    return [{ reason: 'DestinationReconnecting', message, code, destination: name }];
+    const { code, message } = lastError;
+    return [{ reason: 'DestinationReconnecting', message: shorten(message), code, destination: name }];
   });
   return [...nothing, ...describeBehind(preparationBehind), ...failing];
+}
+
+/** A pod knows its destinations by the names of their resources. People know them by the titles that they gave. */
+export function describeProblem(
+  { destination: name, message }: PodProblem,
+  destinations: ReadonlyMap<string, Destination>,
+): string {
+  if (name === undefined) return message;
+  const called = callObject('destination', shorten(name), destinations.get(name)?.spec.displayName);
+  return `${beginWith(called)} does not accept the stream. ${message}`;
 }
 
 const toBroken = ({ playlistID, index, ...item }: StreamerReport['brokenItems'][number]): BrokenItem => ({

@@ -16,10 +16,10 @@ import type { LoopStream } from '../../resources/stream/resource.ts';
 import { type LoopStreamStatus, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
-import { listTitledProblems } from './conditions.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
+import { describeProblem } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -30,7 +30,9 @@ const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observati
     .join(', ');
 
 const findFailures = ({ report, destinations }: Pick<Observation, 'report' | 'destinations'>) =>
-  listTitledProblems(report, destinations).filter(({ reason }) => reason === 'DestinationReconnecting');
+  (report?.problems ?? [])
+    .filter(({ reason }) => reason === 'DestinationReconnecting')
+    .map((problem) => ({ ...problem, message: describeProblem(problem, destinations) }));
 
 /** `pod` is the stream's own pod after the decision was carried out. */
 export function buildStatus(

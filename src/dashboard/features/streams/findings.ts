@@ -110,9 +110,10 @@ export function listFindings(
       ? listHeld(stream, phase, readiness)
       : [];
   const [only, ...others] = stream.destinationIDs;
-  return found
-    .filter(({ code }) => !(phase === 'starting' && code === 'not_configured'))
-    .map((one) => ({ ...one, destinationID: one.destinationID ?? (others.length === 0 ? only : undefined) }));
+  return found.map((one) => ({
+    ...one,
+    destinationID: one.destinationID ?? (others.length === 0 ? only : undefined),
+  }));
 }
 
 /** Whether no destination receives a stream that runs; undefined while nobody can say. */

@@ -8,6 +8,8 @@ import type { Failure } from '../../../protocol/codes.ts';
 
 /** A code that was shown before is shown again once it has been the only one for this long. */
 const ALONE_MS = 60_000;
+/** Kubernetes brings a pod and the settings of its destinations there one after the other: until then, nothing is wrong. */
+const SETTLE_MS = 15_000;
 
 export class LastingFailure {
   #shown: Failure | null = null;
@@ -27,6 +29,7 @@ export class LastingFailure {
   add(failure: Failure, nowMs: number): boolean {
     const { code } = failure;
     if (this.#latest?.code !== code) this.#latest = { code, sinceMs: nowMs };
+    if (code === 'not_configured' && nowMs - this.#latest.sinceMs < SETTLE_MS) return false;
     const isKnown = this.#codes.has(code);
     this.#codes.add(code);
     if (isKnown && (this.#shown?.code === code || nowMs - this.#latest.sinceMs < ALONE_MS)) return false;

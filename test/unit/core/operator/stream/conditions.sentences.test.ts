@@ -81,7 +81,7 @@ const report: PodReport = {
   problems: [
     {
       reason: 'DestinationReconnecting',
-      message: 'The destination does not accept the stream. It hung up.',
+      message: 'It hung up.',
       code: 'reset',
       destination: channel.metadata.name,
     },

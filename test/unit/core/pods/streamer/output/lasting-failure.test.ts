@@ -39,11 +39,24 @@ it('shows a failure again that has been the only one for a minute', () => {
 
 it('shows the next failure after new settings, and none once the destination is healthy', () => {
   const lasting = new LastingFailure();
-  lasting.add(failure('not_configured', 'a'), 0);
+  lasting.add(failure('reset', 'a'), 0);
   lasting.expectNew();
-  expect(lasting.shown).toEqual(failure('not_configured', 'a'));
-  expect(lasting.add(failure('not_configured', 'b'), 1)).toBe(true);
-  expect(lasting.shown).toEqual(failure('not_configured', 'b'));
+  expect(lasting.shown).toEqual(failure('reset', 'a'));
+  expect(lasting.add(failure('reset', 'b'), 1)).toBe(true);
+  expect(lasting.shown).toEqual(failure('reset', 'b'));
   lasting.clear();
   expect(lasting.shown).toBeNull();
+});
+
+it('shows missing settings once they have been missing for 15 s, and counts anew after each change of them', () => {
+  const missing = failure('not_configured');
+  const lasting = new LastingFailure();
+  expect(lasting.add(missing, 0)).toBe(false);
+  expect(lasting.add(missing, 14_999)).toBe(false);
+  expect(lasting.shown).toBeNull();
+  expect(lasting.add(missing, 15_000)).toBe(true);
+  lasting.expectNew();
+  expect(lasting.add(missing, 16_000)).toBe(false);
+  expect(lasting.add(REFUSED, 17_000)).toBe(true);
+  expect(lasting.shown).toEqual(REFUSED);
 });
