@@ -4,6 +4,7 @@ import { notifications } from '@mantine/notifications';
 import { IconCopy, IconDots, type TablerIcon } from '@tabler/icons-react';
 import { type Ref, useEffect, useRef, useState } from 'react';
 import classes from './actMenu.module.css';
+import { RoundButton } from './roundButton.tsx';
 
 export interface Act {
   label: string;
@@ -50,11 +51,7 @@ function MenuButton({ label, isSmall = false, isOpen, className = '', ...button 
         <IconDots size={18} aria-hidden />
       </Button>
     );
-  return (
-    <button type="button" title="More" className={`${classes.small} ${className}`.trim()} {...common}>
-      <IconDots size={18} aria-hidden />
-    </button>
-  );
+  return <RoundButton icon={IconDots} title="More" className={className} {...common} />;
 }
 
 function UsedMenu({ acts, ...look }: ActMenuProps) {

@@ -2,6 +2,7 @@ import { IconCopyPlus, IconPlayerPlayFilled, IconPlayerStopFilled, IconTrash } f
 import { useMemo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { type Act, ActMenu, copyAct } from '../../ui/actMenu.tsx';
+import { RoundButton } from '../../ui/roundButton.tsx';
 import type { BulkKind } from './bulk.ts';
 import { actionsIn, isRunning, type PowerAction } from './phase.ts';
 import classes from './table.module.css';
@@ -36,20 +37,17 @@ export function RowActs({ stream, phase, calls }: { stream: Stream; phase: strin
   return (
     <div className={classes.buttons}>
       {possible.includes('stop') && (
-        <button type="button" aria-label={`Stop ${name}`} title="Stop" onClick={stop}>
-          <IconPlayerStopFilled size={16} aria-hidden />
-        </button>
+        <RoundButton icon={IconPlayerStopFilled} size={16} aria-label={`Stop ${name}`} title="Stop" onClick={stop} />
       )}
       {(possible.includes('start') || possible.length === 0) && (
-        <button
-          type="button"
+        <RoundButton
+          icon={IconPlayerPlayFilled}
+          size={16}
           aria-label={`Start ${name}`}
           title="Start"
           disabled={possible.length === 0}
           onClick={() => calls.power({ stream, want: 'start' })}
-        >
-          <IconPlayerPlayFilled size={16} aria-hidden />
-        </button>
+        />
       )}
       <ActMenu isSmall label={`More actions for ${name}`} acts={acts} />
     </div>
