@@ -167,6 +167,7 @@ describe('uploads', () => {
       objectID: made.objectID,
       type: 'VIDEO',
       name: 'My clip.mp4',
+      fromLink: true,
       state: 'importing',
       progress: 0,
       sizeBytes: null,

@@ -95,7 +95,7 @@ function computeArrival(facts: Facts): Stage {
   const wrong = obstacles.find(({ field, code }) => isMediaField(field) && !CREDIT.has(code));
   const broken = uploads.find((upload) => upload.error !== null && !hasArrived(upload));
   if (!hasStarted && broken?.error && (wrong || uploads.length === 1))
-    return fail(label, broken.error, listMediaActs(facts, canRetry(broken.error.code)));
+    return fail(label, broken.error, listMediaActs(facts, canRetry(broken)));
   if (!hasStarted && wrong && wrong.code !== 'media_failed') return fail(label, wrong, listMediaActs(facts, false));
   const waiting = uploads.find(({ state }) => state === 'importing');
   const isOpen = waiting !== undefined || readiness?.issues.some(({ code }) => code === 'media_importing');

@@ -27,7 +27,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
-import { canRetry, describeWait, getStateLook, listFacts } from './text.ts';
+import { canRetry, describeDoing, describeWait, getStateLook, listFacts } from './text.ts';
 import { Tracks } from './tracks.tsx';
 import classes from './uploads.module.css';
 
@@ -55,14 +55,20 @@ function Waits({ waiting }: { waiting: NonNullable<Upload['waiting']> }) {
   );
 }
 
-function Failed({ error, retry }: { error: NonNullable<Upload['error']>; retry: () => Promise<void> }) {
-  const { code, message, fix } = error;
+interface FailedProps {
+  error: NonNullable<Upload['error']>;
+  /** The same may succeed later. */
+  isWorthRetry: boolean;
+  retry: () => Promise<void>;
+}
+
+function Failed({ error: { message, fix }, isWorthRetry, retry }: FailedProps) {
   const again = useMutation({ mutationFn: retry });
   return (
     <div className={classes.failure}>
       <p>{message}</p>
       <p className={classes.fix}>{fix}</p>
-      {canRetry(code) && (
+      {isWorthRetry && (
         <Button variant="default" size="xs" loading={again.isPending} onClick={() => again.mutate()}>
           Try again
         </Button>
@@ -110,7 +116,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const [playing, setPlaying] = useState(false);
   const { objectID, name, type, posterUrl, state, progress, warnings, waiting, error, createdAt } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
-  const { doing } = getStateLook(state);
+  const doing = describeDoing(upload);
   const facts = listFacts(upload);
   return (
     <Row
@@ -147,7 +153,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       {warnings.length > 0 && <Warnings warnings={warnings} />}
       {waiting && <Waits waiting={waiting} />}
       <Tracks upload={upload} />
-      {error && <Failed error={error} retry={retry} />}
+      {error && <Failed error={error} isWorthRetry={canRetry(upload)} retry={retry} />}
       {playing && <ClipPreview upload={upload} onClose={() => setPlaying(false)} />}
       {asked === 'rename' && (
         <RenameDialog

@@ -7,19 +7,23 @@ import type { Tone } from '../../ui/tone.ts';
 export interface StateLook {
   word: string;
   tone: Tone;
-  /** Says what happens meanwhile, where something does. */
-  doing?: string;
 }
 
 const LOOKS: Record<Upload['state'], StateLook> = {
-  importing: { word: 'Importing', tone: 'busy', doing: 'Being fetched and checked' },
-  preparing: { word: 'Preparing', tone: 'busy', doing: 'Being prepared for the streams that play it' },
+  importing: { word: 'Importing', tone: 'busy' },
+  preparing: { word: 'Preparing', tone: 'busy' },
   ready: { word: 'Ready', tone: 'good' },
   failed: { word: 'Failed', tone: 'danger' },
 };
 
 export const getStateLook = (state: string): StateLook =>
   Object.hasOwn(LOOKS, state) ? LOOKS[state as Upload['state']] : { word: state || 'Unknown', tone: 'quiet' };
+
+/** Says what happens to an upload meanwhile, where something does. */
+export function describeDoing({ state, fromLink }: Pick<Upload, 'state' | 'fromLink'>): string | undefined {
+  if (state === 'importing') return fromLink ? 'Being fetched and checked' : 'Being received and checked';
+  return state === 'preparing' ? 'Being prepared for the streams that play it' : undefined;
+}
 
 const CODECS: Record<string, string> = {
   h264: 'H.264',
@@ -65,8 +69,9 @@ export function guessFileType({ name, type }: Pick<File, 'name' | 'type'>): Uplo
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
 }
 
-/** Failures of links; the page does not know whether the upload has one, so the server decides. */
-export const canRetry = (code: string): boolean => code.startsWith('link_') && code !== 'link_forbidden';
+/** A link that failed by its server may be fetched again; one that is forbidden stays so. */
+export const canRetry = ({ fromLink, error }: Pick<Upload, 'fromLink' | 'error'>): boolean =>
+  fromLink && /^link_(?!forbidden$)/.test(error?.code ?? '');
 
 /** `The server answered 503. Tried again at 12:05, given up at 12:30.` */
 export const describeWait = ({ message, nextTryAt, until }: NonNullable<Upload['waiting']>): string =>

@@ -32,6 +32,7 @@ export const exampleUpload: Upload = {
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
   name: 'fireplace.mp4',
+  fromLink: true,
   state: 'ready',
   progress: 1,
   sizeBytes: 734_003_200,

@@ -27,7 +27,7 @@ const readiness = (issues: ReadinessIssue[], prepared = 0): Readiness => ({
   ...{ ready: issues.length === 0, issues, warnings: [], prepared, estimatedReadyAt: null },
 });
 const upload = (more: Partial<Upload>): Upload =>
-  ({ state: 'ready', progress: 0, error: null, waiting: null, durationSeconds: 5, ...more }) as Upload;
+  ({ state: 'ready', fromLink: true, progress: 0, error: null, waiting: null, durationSeconds: 5, ...more }) as Upload;
 const failure = (code: string) => ({ code, message: `About ${code}.`, fix: 'Mend it.' });
 
 const stagesOf = (more: Partial<StageSources>) => {

@@ -2,7 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { UPLOAD_STATES } from '../../../../../src/core/resources/upload/spec.ts';
 import { computeSpeed, secondsLeft, withSample } from '../../../../../src/dashboard/features/uploads/speed.ts';
 import { splitUploads } from '../../../../../src/dashboard/features/uploads/splitUploads.ts';
-import { getStateLook, guessFileType, listFacts } from '../../../../../src/dashboard/features/uploads/text.ts';
+import {
+  canRetry,
+  describeDoing,
+  getStateLook,
+  guessFileType,
+  listFacts,
+} from '../../../../../src/dashboard/features/uploads/text.ts';
 import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
 import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/dashboard/lib/format.ts';
 import type { Upload } from '../../../../../src/service/client/index.ts';
@@ -11,6 +17,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   objectID: 'up-1',
   type: 'VIDEO',
   name: 'show.mp4',
+  fromLink: false,
   state: 'ready',
   progress: 1,
   createdAt: '',
@@ -48,6 +55,21 @@ describe('the texts of an upload', () => {
   test('every state has a word', () => {
     for (const state of UPLOAD_STATES) expect(getStateLook(state).word).toMatch(/^[A-Z]/);
     expect(getStateLook('constructor').word).toBe('constructor');
+  });
+
+  test('a link is fetched, and a file is received', () => {
+    expect(describeDoing(upload({ state: 'importing', fromLink: true }))).toBe('Being fetched and checked');
+    expect(describeDoing(upload({ state: 'importing' }))).toBe('Being received and checked');
+    expect(describeDoing(upload({ state: 'preparing' }))).toBe('Being prepared for the streams that play it');
+    expect(describeDoing(upload())).toBeUndefined();
+  });
+
+  test('only a link is fetched again', () => {
+    const error = { code: 'link_unavailable', message: '', fix: '' };
+    expect(canRetry(upload({ state: 'failed', fromLink: true, error }))).toBe(true);
+    expect(canRetry(upload({ state: 'failed', error }))).toBe(false);
+    expect(canRetry(upload({ fromLink: true, error: { ...error, code: 'link_forbidden' } }))).toBe(false);
+    expect(canRetry(upload({ fromLink: true, error: { ...error, code: 'media_unreadable' } }))).toBe(false);
   });
 
   test('length, size, picture and sound, as far as they are known', () => {
