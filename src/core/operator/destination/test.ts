@@ -20,7 +20,7 @@ export interface TestObservation {
   secretVersion: string | undefined;
   /** The pod with the name of the destination's test, also where it belongs to somebody else. */
   pod: Pod | undefined;
-  /** Streams that publish there, or try to. */
+  /** Streams that publish there, or try to, as people call them. */
   onAir: readonly string[];
   now: Date;
 }

@@ -44,7 +44,9 @@ export class Tester {
       return {};
     }
     const users = caches.streams.byIndex(BY_DESTINATION, key);
-    const onAir = users.filter(({ status }) => holdsDestination(status?.phase)).map(({ metadata }) => metadata.name);
+    const onAir = users
+      .filter(({ status }) => holdsDestination(status?.phase))
+      .map(({ metadata, spec }) => spec.displayName || metadata.name);
     const now = clock.now();
     const step = decideTest(destination, { ...seen, pod, onAir, now });
     if (id === undefined || step.result) {

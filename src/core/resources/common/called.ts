@@ -18,6 +18,17 @@ export function callObject(noun: CalledNoun, name: string, title?: string): stri
   return own === undefined ? `${noun} "${title}"` : `${noun} "${title}" (${own})`;
 }
 
+/** Names in one sentence; more are counted. */
+const MAX_NAMED = 5;
+const LIST = new Intl.ListFormat('en-GB', { type: 'conjunction' });
+
+/** `"Night fireplace", "Aquarium" and 3 more`, by the titles that people gave. An object without one has its own name. */
+export function callAll(objects: readonly { metadata: { name: string }; spec: { displayName?: string } }[]): string {
+  const names = objects.slice(0, MAX_NAMED).map(({ metadata, spec }) => `"${spec.displayName || metadata.name}"`);
+  const more = objects.length - names.length;
+  return LIST.format(more > 0 ? [...names, `${more} more`] : names);
+}
+
 /** Begins a sentence with it. */
 export const beginWith = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 

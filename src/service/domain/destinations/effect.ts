@@ -1,4 +1,5 @@
 /** Says which streams a change of a destination interrupts, and whether viewers lose the picture. Pure: no I/O, no clock. */
+import { callAll } from '../../../core/resources/common/called.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { DestinationChange } from './record.ts';
@@ -23,10 +24,9 @@ export function judgeDestinationChange(
     return all.length === 1 && all[0] === id;
   });
   const noun = streamIDs.length === 1 ? 'The stream' : 'The streams';
-  const ids = new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(streamIDs.map((name) => `"${name}"`));
   const [leaves, connects] = streamIDs.length === 1 ? ['leaves', 'connects'] : ['leave', 'connect'];
   const effect =
-    `${noun} ${ids} ${leaves} the old address and key, and ${connects} to the new ones. ` +
+    `${noun} ${callAll(interrupted.map(({ stream }) => stream))} ${leaves} the old address and key, and ${connects} to the new ones. ` +
     'If these do not work, viewers see nothing until they do.';
   return { takesOffAir, effect, streamIDs };
 }

@@ -5,6 +5,7 @@
 
 import type { Clock } from '../../../core/lib/clock.ts';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
+import { callAll } from '../../../core/resources/common/called.ts';
 import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { hasHidden } from '../../../core/resources/destination/ingest.ts';
 import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
@@ -157,9 +158,10 @@ export function createDestinationService({
 
     async delete(accountId: string, id: string): Promise<void> {
       const destination = destinations.get(accountId, id);
-      const streamIDs = users(accountId, id).map(({ metadata }) => metadata.name);
-      if (streamIDs.length > 0) {
-        const detail = `Streams send to this destination: ${streamIDs.join(', ')}.`;
+      const holders = users(accountId, id);
+      if (holders.length > 0) {
+        const streamIDs = holders.map(({ metadata }) => metadata.name);
+        const detail = `Streams send to this destination: ${callAll(holders)}.`;
         throw new AppError('destination_in_use', detail, { extras: { streamIDs } });
       }
       await remove(destination);

@@ -6,6 +6,7 @@
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { TEST_REFUSALS } from '../../../core/lib/codes/destinations.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
+import { callAll } from '../../../core/resources/common/called.ts';
 import { TEST_ANNOTATION } from '../../../core/resources/common/names.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
 import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../../core/resources/destination/spec.ts';
@@ -51,12 +52,12 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
   };
 
   const requireOffAir = (accountId: string, id: string): void => {
-    const users = streams.referring(accountId, 'destination', id);
-    const streamIDs = users
-      .filter(({ status }) => holdsDestination(status?.phase))
-      .map(({ metadata }) => metadata.name);
-    if (streamIDs.length === 0) return;
-    const detail = `Streams are on air to this destination: ${streamIDs.join(', ')}.`;
+    const users = streams
+      .referring(accountId, 'destination', id)
+      .filter(({ status }) => holdsDestination(status?.phase));
+    if (users.length === 0) return;
+    const streamIDs = users.map(({ metadata }) => metadata.name);
+    const detail = `Streams are on air to this destination: ${callAll(users)}.`;
     throw new AppError('destination_on_air', detail, { extras: { streamIDs } });
   };
 

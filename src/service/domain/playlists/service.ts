@@ -1,6 +1,7 @@
 /** Creates, edits and publishes playlists: ordered lists of uploads that streams loop, with one published version. */
 
 import { currentIntent } from '../../../core/lib/context.ts';
+import { callAll } from '../../../core/resources/common/called.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
 import type { History, KeptVersion } from '../../../core/resources/playlist/history.ts';
 import type { Playlist as Resource } from '../../../core/resources/playlist/resource.ts';
@@ -291,10 +292,10 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
 
     async delete(accountId: string, id: string): Promise<void> {
       const playlist = playlists.get(accountId, id);
-      const streamIDs = listIds(findStreams(accountId, playlist));
-      if (streamIDs.length > 0) {
-        const detail = `Streams play this playlist: ${streamIDs.join(', ')}.`;
-        throw new AppError('playlist_in_use', detail, { extras: { streamIDs } });
+      const holders = findStreams(accountId, playlist);
+      if (holders.length > 0) {
+        const detail = `Streams play this playlist: ${callAll(holders)}.`;
+        throw new AppError('playlist_in_use', detail, { extras: { streamIDs: listIds(holders) } });
       }
       await remove(playlist);
     },

@@ -2,8 +2,15 @@
 import type { StreamEffect } from '../../../core/resources/stream/effect.ts';
 import type { Stream } from './record.ts';
 
-/** `effect` is undefined where no viewer could see the stream before. `nextStartAt` is that of the stream after the change. */
-export function describeEffect(effect: StreamEffect | undefined, { nextStartAt }: Pick<Stream, 'nextStartAt'>): string {
+/**
+ * `effect` is undefined where no viewer could see the stream before. `nextStartAt` is that of the stream after the change. `lostNames`
+ * lists the destinations that it leaves, as people call them.
+ */
+export function describeEffect(
+  effect: StreamEffect | undefined,
+  { nextStartAt }: Pick<Stream, 'nextStartAt'>,
+  lostNames: string,
+): string {
   if (!effect) return 'Viewers see no change: the stream is not on air.';
   const { takesOffAir, isEnded, lost } = effect;
   if (isEnded) {
@@ -12,7 +19,6 @@ export function describeEffect(effect: StreamEffect | undefined, { nextStartAt }
   }
   if (lost.length === 0) return 'The stream stays on air.';
   const [noun, only] = lost.length === 1 ? ['destination', 'the only one'] : ['destinations', 'the only ones'];
-  const ids = new Intl.ListFormat('en-GB', { type: 'conjunction' }).format(lost.map((id) => `"${id}"`));
   const others = takesOffAir ? `${only} where it is received now` : 'and stays on air at the others';
-  return `The stream ends at the ${noun} ${ids}, ${others}.`;
+  return `The stream ends at the ${noun} ${lostNames}, ${others}.`;
 }

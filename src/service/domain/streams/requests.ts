@@ -10,7 +10,7 @@ import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
 /** Checks which ids an account has. */
 export interface References {
-  destination(accountId: string, id: string): boolean;
+  destination(accountId: string, id: string): { displayName?: string } | undefined;
   upload(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
   playlist(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
 }

@@ -1,8 +1,10 @@
 /** Serves all operations on streams for every transport. It writes the desired state; the operator acts on it. */
+
 import { randomUUID } from 'node:crypto';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { memoize } from '../../../core/lib/memoize.ts';
+import { callAll } from '../../../core/resources/common/called.ts';
 import {
   CREDIT_CONDITION,
   FINALIZER,
@@ -19,6 +21,7 @@ import { createSpec, writeFields } from '../../lib/fields.ts';
 import type { Connection, ListArgs, Order, Searched } from '../../lib/list-page.ts';
 import { connect, inOrder, type ListPlace, nameKey } from '../../lib/paging/connection.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import { nameSupport } from '../../lib/support.ts';
 import type { OwnedResources, PatchOptions } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { describeEffect } from './effect.ts';
@@ -110,11 +113,14 @@ export interface StreamServiceDeps {
   findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
   /** Streams cost credits: a stream is on air only while billing reports a balance. */
   paid?: boolean;
+  /** Where users ask for help, and for credit. */
+  supportUrl?: string | undefined;
   clock?: Clock;
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
   const { streams, references, quotas, findConnected, paid = false, clock = systemClock } = deps;
+  const support = deps.supportUrl ? ` Ask ${nameSupport(deps.supportUrl)} where you cannot add any.` : '';
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const computeReadiness = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
@@ -137,7 +143,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     const detail = issues.map(({ message }) => message).join(' ');
     // A lack of credits comes first, since only the owner can fix it.
     const unpaid = issues.find(({ code }) => code === 'insufficient_credits');
-    if (unpaid) throw new AppError('insufficient_credits', `${unpaid.message} ${unpaid.fix}`);
+    if (unpaid) throw new AppError('insufficient_credits', `${unpaid.message} ${unpaid.fix}${support}`);
     throw new AppError('stream_not_ready', detail, { extras: { issues } });
   };
 
@@ -213,13 +219,22 @@ export function createStreamService(deps: StreamServiceDeps) {
     // After the write its pod may have changed already.
     const receiving = isRunning ? await findReceiving(accountId, stream, spec.destinationNames !== undefined) : [];
     const edited = await streams.patch(stream, { spec }, { ...options, dryRun });
-    return toChange(edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
+    return toChange(accountId, edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
   };
 
-  const toChange = (edited: LoopStream, effect: StreamEffect | undefined, dryRun = false): StreamChange => {
+  const toChange = (
+    accountId: string,
+    edited: LoopStream,
+    effect: StreamEffect | undefined,
+    dryRun = false,
+  ): StreamChange => {
     const shown = show(edited);
     const { takesOffAir = false, lost: lostDestinationIDs = [] } = effect ?? {};
-    return { ...shown, takesOffAir, lostDestinationIDs, effect: describeEffect(effect, shown), dryRun };
+    const lost = lostDestinationIDs.map((id) => ({
+      metadata: { name: id },
+      spec: references.destination(accountId, id) ?? {},
+    }));
+    return { ...shown, takesOffAir, lostDestinationIDs, effect: describeEffect(effect, shown, callAll(lost)), dryRun };
   };
 
   return {
@@ -346,7 +361,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const phase = computePhase(stream, now);
       if (!stream.spec.schedule) {
         const effect = SENDING.includes(phase) ? judgeEdit(stream, { receiving: [], now }) : undefined;
-        return toChange(stream, effect, trial.dryRun);
+        return toChange(accountId, stream, effect, trial.dryRun);
       }
       const spec = { schedule: null, ...(phase === 'scheduled' ? { replicas: 0 } : {}) };
       return edit(accountId, stream, spec, { ...trial, takesAway: true });

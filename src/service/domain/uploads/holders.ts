@@ -36,13 +36,11 @@ export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'
 ];
 
 export interface Holders {
-  streamIDs: string[];
-  playlistIDs: string[];
+  streams: LoopStream[];
+  playlists: Playlist[];
 }
 
 export function createHolders({ streams, playlists, pods }: HoldersDeps) {
-  const listIds = (objects: LoopStream[] | Playlist[]) => objects.map(({ metadata }) => metadata.name).sort();
-
   /** Searches the text first, since a program may have hundreds of items. */
   const plays = (pod: KubeObject, id: string): boolean => {
     if (!pod.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes(JSON.stringify(id))) return false;
@@ -64,6 +62,6 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
   /** Lists the objects of an account that need an upload. */
   return (accountId: string, id: string): Holders => {
     const needing = new Set([...streams.referring(accountId, 'upload', id), ...onAir(accountId, id)]);
-    return { streamIDs: listIds([...needing]), playlistIDs: listIds(playlists.referring(accountId, 'upload', id)) };
+    return { streams: [...needing], playlists: playlists.referring(accountId, 'upload', id) };
   };
 }

@@ -1,5 +1,7 @@
 /** Creates, lists and deletes uploads; the operator starts the Jobs that import and prepare them. */
+
 import type { Readable } from 'node:stream';
+import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { UPLOAD_ERRORS } from '../../../core/lib/codes/uploads.ts';
@@ -10,6 +12,7 @@ import { brokenRule, LINK } from '../../../core/lib/sentences.ts';
 import { readJoin } from '../../../core/pods/storage/joins.ts';
 import { deletePieces } from '../../../core/pods/storage/pieces.ts';
 import type { Storage } from '../../../core/pods/storage/storage.ts';
+import { callAll } from '../../../core/resources/common/called.ts';
 import { RETRY_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
@@ -119,6 +122,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
   name: findUploadName({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
+  fromLink: spec.source.url !== undefined,
   state: status?.phase ?? 'importing',
   progress: status?.progress ?? 0,
   sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
@@ -285,10 +289,12 @@ export function createUploadService({
 
     async delete(accountId: string, id: string): Promise<void> {
       const upload = uploads.get(accountId, id);
-      const { streamIDs, playlistIDs } = holders(accountId, id);
-      if (streamIDs.length + playlistIDs.length > 0) {
-        const detail = `Streams or playlists play this upload: ${[...streamIDs, ...playlistIDs].join(', ')}.`;
-        throw new AppError('upload_in_use', detail, { extras: { streamIDs, playlistIDs } });
+      const playing = holders(accountId, id);
+      const all = [...playing.streams, ...playing.playlists];
+      if (all.length > 0) {
+        const listIds = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.name).sort();
+        const extras = { streamIDs: listIds(playing.streams), playlistIDs: listIds(playing.playlists) };
+        throw new AppError('upload_in_use', `Streams or playlists play this upload: ${callAll(all)}.`, { extras });
       }
       await uploads.delete(upload);
       // Deletes the bytes received so far; if this fails, the sweep deletes them.

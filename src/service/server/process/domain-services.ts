@@ -38,7 +38,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   const { leases, quotas, usage, readLimits } = limits;
   const findStorage = await openStorages(config, resources.cells.namespaces);
   const references = {
-    destination: (accountId: string, id: string) => destinations.find(accountId, id) !== undefined,
+    destination: (accountId: string, id: string) => destinations.find(accountId, id)?.spec,
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
@@ -56,7 +56,14 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
-    streams: createStreamService({ streams, references, quotas, findConnected: stats.connected, paid: config.billing }),
+    streams: createStreamService({
+      streams,
+      references,
+      quotas,
+      findConnected: stats.connected,
+      paid: config.billing,
+      supportUrl: config.supportUrl,
+    }),
     destinations: createDestinationService({
       secrets: createSecretStore(kube),
       destinations,

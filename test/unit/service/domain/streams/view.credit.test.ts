@@ -25,7 +25,7 @@ const offAir = (...credit: Condition[]): LoopStream =>
     { status: { observedGeneration: 1, phase: 'idle', conditions: [...READY, ...credit] } },
   );
 
-function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = true) {
+function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = true, supportUrl?: string) {
   const streams = {
     get: () => found,
     until: async () => true,
@@ -38,8 +38,8 @@ function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = tru
       return found;
     },
   } as unknown as OwnedResources<LoopStream>;
-  const references = { destination: () => true, upload: () => ({ track: 'video' }), playlist: () => undefined };
-  return createStreamService({ streams, references: references as never, quotas: ROOM, paid });
+  const references = { destination: () => ({}), upload: () => ({ track: 'video' }), playlist: () => undefined };
+  return createStreamService({ streams, references: references as never, quotas: ROOM, paid, supportUrl });
 }
 
 it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {
@@ -51,6 +51,18 @@ it('a start without credit is refused for that reason first; with a wait it is a
   });
   const some = offAir(condition(CREDIT_CONDITION, 'True'));
   await expect(buildService(some).start('ann', 'bunny')).resolves.toMatchObject({ done: false });
+});
+
+it.each([
+  ['mailto:help@example.com', 'Ask help@example.com where you cannot add any.'],
+  ['https://example.com/help', 'Ask https://example.com/help where you cannot add any.'],
+  [undefined, 'Add credit; the stream then goes on air automatically.'],
+])('a start without credit names the support where one is set: %s', async (supportUrl, end) => {
+  const none = offAir(condition(CREDIT_CONDITION, 'False', 'InsufficientCredits'));
+  const error = await buildService(none, [], true, supportUrl)
+    .start('ann', 'bunny')
+    .catch((thrown: Error) => thrown);
+  expect((error as Error).message.endsWith(end)).toBe(true);
 });
 
 it('a new stream has the gate where streams cost something, and is settled when billing has said its word', async () => {
