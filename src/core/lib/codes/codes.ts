@@ -4,7 +4,16 @@
  */
 import type { CodeText } from './code-text.ts';
 import { DESTINATION_ERRORS, TEST_REFUSALS } from './destinations.ts';
-import { DEGRADATIONS, DIAGNOSES, ITEM_ERRORS, READINESS_ISSUES, REFUSED_CHANGES, UNKNOWN_ISSUES } from './streams.ts';
+import {
+  DEGRADATIONS,
+  DIAGNOSES,
+  ITEM_ERRORS,
+  READINESS_ISSUES,
+  REFUSED_CHANGES,
+  SESSION_ENDS,
+  UNKNOWN_END,
+  UNKNOWN_ISSUES,
+} from './streams.ts';
 import { UPLOAD_ERRORS, UPLOAD_WARNINGS } from './uploads.ts';
 
 /** The fields that have codes. Readers of the field see the code. */
@@ -18,6 +27,7 @@ export const PLACES = {
   diagnosis: '`code` of a finding of the tool `diagnose_stream`',
   destination: '`lastError.code` of a destination in a stream’s live-stats',
   test: '`code` of a test of a destination',
+  sessionEnd: '`end.code` of a session of a stream',
 } as const;
 export type CodePlace = keyof typeof PLACES;
 
@@ -49,6 +59,7 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(ITEM_ERRORS, 'leftOut', 'brokenItem'),
   ...byCode(DESTINATION_ERRORS, 'destination', 'test'),
   ...byCode(TEST_REFUSALS, 'test'),
+  ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
 ];
 
 /** The fix for a code in this place; undefined for one that is newer than this table. */

@@ -194,6 +194,94 @@ export const DEGRADATIONS = {
   },
 } as const satisfies Record<string, StreamCode>;
 
+const FOLLOWED = 'Nothing is to be done: the next session begins by itself.';
+
+/** By the reason in `endReason` of a session: why it ended. */
+export const SESSION_ENDS = {
+  Stopped: {
+    code: 'stream_stopped',
+    meaning: 'Somebody stopped the stream.',
+    fix: 'Start the stream to put it on air again.',
+  },
+  Suspended: {
+    code: 'stream_suspended',
+    meaning: 'The stream was suspended.',
+    fix: 'Ask the operators of the service, who resume it by removing `spec.suspend`.',
+  },
+  Deleted: {
+    code: 'stream_deleted',
+    meaning: 'Somebody deleted the stream.',
+    fix: 'Create another stream with the same media and destinations.',
+  },
+  ScheduleEnded: {
+    code: 'schedule_ended',
+    meaning: 'The schedule has no time on air after it.',
+    fix: 'Nothing is to be done. To stay on air longer, change the schedule.',
+  },
+  CreditUsedUp: {
+    code: 'credit_used_up',
+    meaning: 'The credit of the account was used up.',
+    fix: 'Add credit; the stream then goes on air automatically.',
+  },
+  GateClosed: {
+    code: 'gate_closed',
+    meaning: 'A readiness gate took the stream off air.',
+    fix: 'Make the condition of the gate true; the stream then goes on air automatically.',
+  },
+  Edited: {
+    code: 'pod_settings_changed',
+    meaning: 'The settings of the pod were changed, and another pod took over.',
+    fix: FOLLOWED,
+  },
+  Updated: {
+    code: 'service_updated',
+    meaning: 'The service was updated, and another pod took over.',
+    fix: FOLLOWED,
+  },
+  NodeDrained: {
+    code: 'node_drained',
+    meaning: 'The node was taken out of use, and another pod took over.',
+    fix: FOLLOWED,
+  },
+  PodEvicted: {
+    code: 'pod_evicted',
+    meaning: 'Kubernetes removed the pod from its node.',
+    fix: 'Nothing is to be done: another pod follows. If it recurs, give the cluster more room, or the stream a higher priority.',
+  },
+  PodDeleted: {
+    code: 'pod_deleted',
+    meaning: 'The pod was deleted, and another one took over.',
+    fix: FOLLOWED,
+  },
+  NodeLost: {
+    code: 'node_lost',
+    meaning: 'The node that sent the stream was lost.',
+    fix: 'Nothing is to be done: another node takes over. Time on air that was not reported before is not charged.',
+  },
+  OutOfMemory: {
+    code: 'out_of_memory',
+    meaning: 'The process that sent the stream used more memory than its limit.',
+    fix: 'Nothing is to be done: it starts again by itself. If it recurs, raise the memory limit in `spec.template`.',
+  },
+  ProcessEnded: {
+    code: 'process_ended',
+    meaning: 'The process that sent the stream ended unexpectedly.',
+    fix: 'Nothing is to be done: it starts again by itself. If it recurs, read the log of the pod.',
+  },
+} as const satisfies Record<string, StreamCode>;
+export type SessionEnd = keyof typeof SESSION_ENDS;
+
+/** An operator before this table recorded no reason, and a newer one may know others. */
+export const UNKNOWN_END = {
+  code: 'end_unknown',
+  meaning: 'Nobody recorded why the session ended.',
+  fix: 'Read the events of the stream, which Kubernetes keeps for about an hour.',
+} as const satisfies StreamCode;
+
+/** Why a session ended, by its `endReason`. */
+export const findSessionEnd = (reason: string | undefined): StreamCode =>
+  reason !== undefined && Object.hasOwn(SESSION_ENDS, reason) ? SESSION_ENDS[reason as SessionEnd] : UNKNOWN_END;
+
 const BY_REASON: Readonly<Record<string, StreamCode>> = {
   ...READINESS_ISSUES,
   ...UNKNOWN_ISSUES,

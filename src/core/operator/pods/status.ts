@@ -1,5 +1,6 @@
 /** Reads the status of a pod, in the words of the parts of Kubernetes that wrote it. Pure: no I/O, no clock. */
 import type { ContainerStatus, Pod } from '../../kube/core.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import type { Finding } from '../runtime/controller.ts';
 
 /** States that a container passes through on its way up. */
@@ -74,6 +75,30 @@ export const listTerminations = (pod: Pod): NonNullable<NonNullable<ContainerSta
   (pod.status?.containerStatuses ?? []).flatMap((container) =>
     container.state?.terminated ? [container.state.terminated] : [],
   );
+
+/** Why Kubernetes itself removes a pod: evicted, preempted, its node is gone. */
+export const findDisruption = ({ status }: Pod): string | undefined =>
+  status?.conditions?.find((one) => one.type === 'DisruptionTarget' && one.status === 'True')?.reason;
+
+/** The reasons of pods whose node has not been heard of again: by the garbage collector, and by lost-pods.ts. */
+const OF_LOST_NODES = new Set(['NodeLost', 'NodeOutOfService', 'DeletionByPodGC']);
+
+/** Why a pod goes or its process has ended, where the operator did not want it so; undefined while nothing speaks of it. */
+export function findPodEnd(pod: Pod): SessionEnd | undefined {
+  const { status, metadata } = pod;
+  const disruption = findDisruption(pod);
+  if ([status?.reason, disruption].some((reason) => reason !== undefined && OF_LOST_NODES.has(reason)))
+    return 'NodeLost';
+  const ends = (status?.containerStatuses ?? []).map(
+    ({ state, lastState }) => state?.terminated ?? lastState?.terminated,
+  );
+  const [last] = ends.filter((end) => end !== undefined);
+  if (last?.reason === 'OOMKilled') return 'OutOfMemory';
+  // Kubelet gives a reason of its own to a pod that it ends: Evicted, Terminated.
+  if (disruption !== undefined || (status?.phase === 'Failed' && status.reason !== undefined)) return 'PodEvicted';
+  if (metadata.deletionTimestamp !== undefined) return 'PodDeleted';
+  return last && 'ProcessEnded';
+}
 
 /** Host part of the URL of the pod that works; undefined while there is none. */
 export function findAddressToAsk(pods: readonly Pod[]): string | undefined {

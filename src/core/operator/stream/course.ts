@@ -1,6 +1,7 @@
 /** Declares the course of a stream: where it stands on its way on air or off air, and the one action that takes it further. */
 
 import type { EventInput } from '../../kube/events.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import type { Program } from '../../protocol/program.ts';
 import type { ProblemReason } from '../../resources/stream/health.ts';
 import type { Phase } from '../../resources/stream/spec.ts';
@@ -50,6 +51,8 @@ export interface Course {
   progressing: ProgressCondition;
   /** Where the stream stands; undefined while it is not meant to be on air. */
   playhead?: Playhead | undefined;
+  /** Why a pod that is going goes, where the operator wants it so. */
+  ends?: SessionEnd | undefined;
   /** Events beside those for what changes in the status. */
   events?: EventInput[];
   /** When to reconcile again although nothing has changed. */

@@ -6,6 +6,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import { type Program, toPlaying } from '../../protocol/program.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
@@ -52,6 +53,8 @@ export interface Decision {
   preparation?: Preparation;
   /** Start of the window of its schedule for which it was last put on air. */
   lastScheduleTime?: string;
+  /** Why a pod that is going goes, where the operator wants it so. */
+  ends?: SessionEnd;
   /** Events beside those for what changes in the status. */
   events?: EventInput[];
   /** When to reconcile again although nothing has changed. */
@@ -63,7 +66,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
   const course = chooseCourse(situation);
   const { conditions, unplayable } = judgeConditions(situation, course);
   const { media } = situation;
-  const { phase, playhead, events } = course;
+  const { phase, playhead, ends, events } = course;
   const requeueAt = findRequeueTime(situation, course);
   const lastScheduleTime = findScheduleTime(situation, course);
   return {
@@ -79,6 +82,7 @@ export function decide(observed: Observation, settings: PodSettings): Decision {
     ...(unplayable && { unplayable }),
     ...(media.preparation && { preparation: media.preparation }),
     ...(lastScheduleTime !== undefined && { lastScheduleTime }),
+    ...(ends && { ends }),
     ...(events && { events }),
     ...(requeueAt && { requeueAt }),
   };

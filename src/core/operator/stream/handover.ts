@@ -15,13 +15,14 @@
  */
 
 import type { Node, Pod } from '../../kube/core.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { TEMPLATE_HASH_ANNOTATION } from '../../resources/common/names.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
 import { type PodSettings, settingsIn } from '../pods/security.ts';
-import { findPodTrouble, isOver, isWarm } from '../pods/status.ts';
+import { findDisruption, findPodTrouble, isOver, isWarm } from '../pods/status.ts';
 import { findRepulsion } from '../pods/taints.ts';
 import { yes } from '../runtime/controller.ts';
 import { type Action, type Course, NO_ACTION, STOP_GRACE_SECONDS } from './course.ts';
@@ -45,25 +46,33 @@ const readTemplateHash = (pod: Pod): [own: string | undefined, shared: string | 
   return [own, shared];
 };
 
+/** Why a pod has to go: what its session is said to have ended by, unless Kubernetes knows better, and the sentence. */
+interface Leave {
+  ends?: SessionEnd;
+  why: string;
+}
+
 /** Why the pod that is on air has to go; undefined when it may stay. */
-function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSettings): string | undefined {
+function findReasonToLeave(observed: Observation, pod: Pod, settings: PodSettings): Leave | undefined {
   const { stream, node, mayRoll } = observed;
   if (isOver(pod)) {
     const { phase, reason, message } = pod.status ?? {};
-    return `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).`;
+    return { why: `The pod ended (${[reason ?? phase, message].filter(Boolean).join(': ')}).` };
   }
   if (pod.metadata.deletionTimestamp) {
-    const disrupted = pod.status?.conditions?.find((c) => c.type === 'DisruptionTarget' && c.status === 'True');
-    return disrupted?.reason ? `The pod is being removed (${disrupted.reason}).` : 'The pod is being removed.';
+    const reason = findDisruption(pod);
+    return { why: reason ? `The pod is being removed (${reason}).` : 'The pod is being removed.' };
   }
   const [own, shared] = hashTemplate(stream, settings).split('.');
   const [madeOf, madeBy] = readTemplateHash(pod);
   // A pod that an operator without such parts has made is exchanged in its turn. A template that was not kept makes no pod.
   if (madeBy !== undefined && own !== madeOf && !readTooLarge(stream))
-    return 'The spec of the stream needs another pod.';
+    return { ends: 'Edited', why: 'The spec of the stream needs another pod.' };
   const left = readDisruption(stream) === 'OnDrain' ? findReasonToDrain(node, pod) : undefined;
-  if (left !== undefined) return left;
-  return shared !== madeBy && mayRoll ? 'The settings of the operator need another pod.' : undefined;
+  if (left !== undefined) return { ends: 'NodeDrained', why: left };
+  return shared !== madeBy && mayRoll
+    ? { ends: 'Updated', why: 'The settings of the operator need another pod.' }
+    : undefined;
 }
 
 /** Whether the operator would make this pod otherwise, whatever its stream says. */
@@ -81,7 +90,7 @@ export const removeFirst = (pods: readonly Pod[]): Action =>
   pods.map(decideRemoval).find((action) => action.do !== 'nothing') ?? NO_ACTION;
 
 /** The part of a course that an exchange of pods decides. */
-type Exchange = Pick<Course, 'action'> & Partial<Pick<Course, 'progressing' | 'requeueAt'>>;
+type Exchange = Pick<Course, 'action'> & Partial<Pick<Course, 'progressing' | 'ends' | 'requeueAt'>>;
 
 /**
  * Decides the next step of a handover from `main`, the pod that publishes, or did; undefined when it may stay and is alone. `built` is
@@ -89,10 +98,11 @@ type Exchange = Pick<Course, 'action'> & Partial<Pick<Course, 'progressing' | 'r
  */
 export function decideExchange(situation: Situation, main: Pod, built: Program | undefined): Exchange | undefined {
   const { other, freeName, settings, now } = situation;
-  const why = findReasonToLeave(situation, main, settings);
+  const leave = findReasonToLeave(situation, main, settings);
   // A standby that is not needed any more is removed.
-  if (why === undefined) return removeStandby(other);
-  const because: Exchange = { action: NO_ACTION, progressing: yes('Replacing', why) };
+  if (!leave) return removeStandby(other);
+  const { ends, why } = leave;
+  const because: Exchange = { action: NO_ACTION, ends, progressing: yes('Replacing', why) };
   const soon: Exchange = { ...because, requeueAt: new Date(now.getTime() + REQUEUE_MS) };
   const wait = (waitsFor: string): Exchange => ({ ...soon, progressing: yes('Replacing', `${why} ${waitsFor}`) });
   const ended = isOver(main);

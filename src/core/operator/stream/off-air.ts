@@ -1,8 +1,9 @@
 /** Decides about a stream that is not meant to be on air: its pods are removed, and it waits for its next window, or its end. Pure. */
 
 import { kubeTime } from '../../lib/clock.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
-import { FINALIZER } from '../../resources/common/names.ts';
+import { CREDIT_CONDITION, FINALIZER } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { OffSchedule } from '../../resources/stream/schedule.ts';
 import { isWanted } from '../../resources/stream/spec.ts';
@@ -28,14 +29,22 @@ export function describeOffAir(stream: LoopStream) {
 }
 
 /** A gate is closed: the stream goes off air, and comes back to where it then stands. */
-export function closeGate({ pods, playhead }: Situation, { message }: Verdict): Course {
+export function closeGate({ pods, playhead }: Situation, { type, message }: Verdict): Course {
   return {
     phase: 'stopping',
     action: removeFirst(pods),
+    ends: type === CREDIT_CONDITION ? 'CreditUsedUp' : 'GateClosed',
     live: no('Stopping', message),
     progressing: yes(GATE_CLOSED, message),
     playhead,
   };
+}
+
+/** Why a stream that is not due goes off air. */
+function findEnd({ metadata, spec }: LoopStream): SessionEnd {
+  if (metadata.deletionTimestamp) return 'Deleted';
+  if (spec.replicas === 0) return 'Stopped';
+  return spec.suspend ? 'Suspended' : 'ScheduleEnded';
 }
 
 /** The stream is not wanted, or its schedule has no window now. */
@@ -44,6 +53,7 @@ export function stayOffAir({ stream, pods, offSchedule, now }: Situation): Cours
     return {
       phase: 'stopping',
       action: removeFirst(pods),
+      ends: findEnd(stream),
       live: no('Stopping', STOPPING.message),
       progressing: STOPPING,
     };

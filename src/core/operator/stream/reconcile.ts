@@ -56,7 +56,7 @@ async function writeStreamStatus(
 ): Promise<void> {
   const { stream, pod, decision } = done;
   const isMetered = deps.isMetered(stream.metadata.namespace ?? '');
-  const sessions = computeSessions(stream, observePodTimes(deps, stream), isMetered, observed.now);
+  const sessions = computeSessions(stream, observePodTimes(deps, stream), isMetered, observed.now, decision.ends);
   const status = buildStatus(stream, decision, pod, observed, sessions);
   if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status))) return;
   for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) deps.events.event(stream, event);

@@ -14,11 +14,12 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import type { SessionEnd } from '../../lib/codes/streams.ts';
 import { type Run, readTimeOnAir } from '../../protocol/report.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { lastNumber, MAX_SESSIONS, type Session } from '../../resources/stream/sessions.ts';
-import { findReadySince, isOver, listTerminations } from '../pods/status.ts';
+import { findPodEnd, findReadySince, isOver, listTerminations } from '../pods/status.ts';
 import type { Verdict } from '../runtime/controller.ts';
 
 /** A pod of the stream and what is known of its time on air. */
@@ -35,6 +36,10 @@ export interface PodTime {
   lifetime: Lifetime;
   /** The pod reports much less time on air than it was seen Ready. */
   reportsTooLittle?: boolean;
+  /** It is being removed, or is over. */
+  isGoing?: boolean;
+  /** Why it goes or its process has ended, as far as Kubernetes says it. */
+  end?: SessionEnd | undefined;
 }
 
 export interface Sessions {
@@ -71,6 +76,8 @@ export function readPodTime(pod: Pod, reported: readonly Run[] = [], reportsTooL
     over,
     onAirSince: listTerminations(pod).length > 0 ? undefined : findReadySince(pod),
     lifetime: readLifetime(pod),
+    isGoing: over || pod.metadata.deletionTimestamp !== undefined,
+    end: findPodEnd(pod),
     ...(reportsTooLittle && { reportsTooLittle }),
   };
 }
@@ -91,10 +98,24 @@ const findTakenUntil = (sessions: readonly Session[]): number =>
     ),
   );
 
+interface Recording {
+  metered: boolean;
+  /** Why the operator removes the pods that are going. */
+  ends: SessionEnd | undefined;
+  now: Date;
+}
+
 /** Records the runs of one pod in the list, as far as they are plausible. Returns whether all of them are. */
-function record(list: Session[], podTime: PodTime, metered: boolean, now: Date): boolean {
+function record(list: Session[], podTime: PodTime, { metered, ends, now }: Recording): boolean {
   const { podUID, runs, endedThrough, over, onAirSince, lifetime } = podTime;
   let isPlausible = true;
+  const wanted = podTime.isGoing ? ends : undefined;
+  const close = (session: Session, endedAt: string): void => {
+    session.endedAt = endedAt;
+    // The reason from when the pod began to go holds: Kubernetes says afterwards only that it is gone.
+    const reason = session.endReason ?? wanted ?? podTime.end;
+    if (reason !== undefined) session.endReason = reason;
+  };
   const own = list.filter((session) => session.podUID === podUID);
   const known = Math.max(0, ...own.map(({ run = 0 }) => run));
   const add = (startedAt: string): Session => {
@@ -113,7 +134,7 @@ function record(list: Session[], podTime: PodTime, metered: boolean, now: Date):
     if (isDoubtful) isPlausible = false;
     if (open?.run !== undefined && open.run < run.run) {
       // The end of that run is not reported any more.
-      open.endedAt = run.startedAt;
+      close(open, run.startedAt);
       open = undefined;
     }
     open ??= add(run.startedAt);
@@ -124,10 +145,11 @@ function record(list: Session[], podTime: PodTime, metered: boolean, now: Date):
       open.onAirSeconds = tenths(Math.max(open.onAirSeconds, seconds));
     }
     if (!ended) continue;
-    open.endedAt = run.lastAt;
+    close(open, run.lastAt);
     open = undefined;
   }
-  if (open && over) open.endedAt = kubeTime(now);
+  if (open && over) close(open, kubeTime(now));
+  else if (open && wanted) open.endReason ??= wanted;
   if (!open && !over && onAirSince !== undefined) add(onAirSince);
   return isPlausible;
 }
@@ -182,6 +204,7 @@ function join(a: Session, b: Session): Session {
     startedAt,
     ...(ends.length > 0 && { endedAt: ends.at(-1) as string }),
     onAirSeconds: tenths(a.onAirSeconds + b.onAirSeconds),
+    ...(a.endReason !== undefined && a.endReason === b.endReason && { endReason: a.endReason }),
   };
 }
 
@@ -209,17 +232,18 @@ function shorten(list: Session[], podTimes: readonly PodTime[], acknowledged: nu
 
 /**
  * Computes the sessions as they are now. `metered`: they are kept until they are acknowledged; otherwise the oldest closed ones
- * go when the list is full. `podTimes` are all pods of the stream that exist.
+ * go when the list is full. `podTimes` are all pods of the stream that exist; `ends` says why the operator removes those that are going.
  */
 export function computeSessions(
   stream: LoopStream,
   podTimes: readonly PodTime[],
   metered: boolean,
   now: Date,
+  ends?: SessionEnd,
 ): Sessions {
   const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const list = sessions.map((session) => ({ ...session }));
-  const odd = new Set(podTimes.filter((podTime) => !record(list, podTime, metered, now)));
+  const odd = new Set(podTimes.filter((podTime) => !record(list, podTime, { metered, ends, now })));
   const doubt = judgeDoubt(stream, podTimes, odd, now);
   const pods = new Set(podTimes.map(({ podUID }) => podUID));
   for (const session of list) if (!isClosed(session) && !pods.has(session.podUID)) session.endedAt = kubeTime(now);

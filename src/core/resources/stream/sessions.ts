@@ -13,6 +13,7 @@
  * counts by number, and of a merged session it counts the uncounted rest. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { SESSION_ENDS } from '../../lib/codes/streams.ts';
 
 /** The list is kept at this length; only where as many pods are on air it can be longer. */
 export const MAX_SESSIONS = 32;
@@ -42,6 +43,12 @@ export const Session = Type.Object({
     description:
       'Time for which a destination accepted media, in seconds. It may lag behind while the session is open.',
   }),
+  endReason: Type.Optional(
+    Type.String({
+      maxLength: 100,
+      description: `Why the session ended: ${Object.keys(SESSION_ENDS).join(', ')}. Set while the session is open if its pod is going. Not set if the reason is unknown.`,
+    }),
+  ),
 });
 export type Session = Static<typeof Session>;
 
