@@ -3,6 +3,7 @@
  * is a module of its own, named here and nowhere else.
  */
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent, useParams } from '@tanstack/react-router';
+import type { PagePath } from '../../service/lib/page-paths.ts';
 import { SignInPage } from '../features/account/signInPage.tsx';
 import { parseCreateSearch } from '../features/create/steps.ts';
 import { parseSearch } from '../features/streams/filter.ts';
@@ -16,7 +17,7 @@ const parseOpenForm = ({ form }: Record<string, unknown>): { form?: string | und
   typeof form === 'string' && form !== '' ? { form: form.slice(0, 300) } : {};
 
 const rootRoute = createRootRoute({ component: Shell, notFoundComponent: NotFound, validateSearch: parseOpenForm });
-const at = <Path extends string>(path: Path) => ({ getParentRoute: () => rootRoute, path });
+const at = <Path extends PagePath>(path: Path) => ({ getParentRoute: () => rootRoute, path });
 
 const OverviewPage = lazyRouteComponent(() => import('../features/overview/page.tsx'), 'OverviewPage');
 const CreatePage = lazyRouteComponent(() => import('../features/create/page.tsx'), 'CreatePage');

@@ -4,12 +4,14 @@ import { IconLogout, IconUser } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import { isPagePath } from '../../service/lib/page-paths.ts';
 import { ApiProvider, useSession, useWho } from '../api/context.tsx';
 import { useMe } from '../api/me.ts';
 import { isOpenPage } from '../features/account/addresses.ts';
 import { authApi } from '../features/account/authApi.ts';
 import { SignInAgain } from '../features/account/signInAgain.tsx';
 import { SignInPage } from '../features/account/signInPage.tsx';
+import { UnknownPage } from '../features/account/unknownPage.tsx';
 import { CreditBanner } from '../features/billing/creditBanner.tsx';
 import { SendingProvider } from '../features/uploads/sending.tsx';
 import { DraftsProvider } from '../lib/drafts/context.tsx';
@@ -137,9 +139,10 @@ export function Shell() {
   const { key, person, hasKeptKey, isOver } = useWho();
   const { failed, again } = useAsking();
   const standsAlone = useLocation({ select: ({ pathname }) => isOpenPage(pathname) });
+  const isUnknown = useLocation({ select: ({ pathname }) => !isPagePath(pathname) });
   if (standsAlone) return <Outlet />;
   if (key === undefined && !person && !hasKeptKey) {
-    if (person === null) return <SignInPage />;
+    if (person === null) return isUnknown ? <UnknownPage /> : <SignInPage />;
     if (!failed) return null;
     return (
       <main className={classes.main}>

@@ -4,10 +4,10 @@ import type { TablerIcon } from '@tabler/icons-react';
 import { type ReactNode, useEffect } from 'react';
 import classes from './page.module.css';
 
-/** Sets the window's title, which names the product once. */
+/** Sets the window's title, which ends with the product's name. */
 export function useTitle(title: string): void {
   useEffect(() => {
-    document.title = title.includes('loopstream') ? title : `${title} · loopstream`;
+    document.title = `${title} · loopstream`;
   }, [title]);
 }
 

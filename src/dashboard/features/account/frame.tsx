@@ -17,7 +17,8 @@ interface FrameProps {
 
 export function Frame({ title, lead, children, below, alert = false }: FrameProps) {
   const titleId = useId();
-  useTitle(title);
+  // The window's title ends with the product's name, and says it once.
+  useTitle(title.replace(/ to loopstream$/, ''));
   return (
     <main className={classes.page}>
       <div className={classes.corner}>

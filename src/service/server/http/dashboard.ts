@@ -1,18 +1,14 @@
 /** Serves the built page at `/`, if there is one, and the response for every unknown path outside of the API. */
 import fastifyStatic from '@fastify/static';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
+import { isPagePath } from '../../lib/page-paths.ts';
 import { answerError } from './errors.ts';
 import type { Methods } from './methods.ts';
+import { isPageVisit, readPath } from './visits.ts';
 
 const YEAR_SECONDS = 31_536_000;
 /** The build puts a content hash into these names, so these files never change. */
 const HASHED = /\/assets\//;
-
-/** A person's browser requests a page of ours: the page itself knows its paths. */
-const wantsPage = ({ method, url, headers }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') &&
-  (headers.accept ?? '').includes('text/html') &&
-  !/^\/(v1|graphql|docs|api|mcp|assets|\.well-known)(\/|\?|$)/.test(url);
 
 /** `dir` contains index.html and assets/. Without it only the API is served. */
 export async function serveDashboard(app: FastifyInstance, dir: string | undefined, methods: Methods): Promise<void> {
@@ -31,7 +27,9 @@ export async function serveDashboard(app: FastifyInstance, dir: string | undefin
     });
   }
   app.setNotFoundHandler((request, reply) => {
-    if (dir !== undefined && wantsPage(request)) return reply.sendFile('index.html');
+    // The page itself says that there is nothing.
+    if (dir !== undefined && isPageVisit(request))
+      return reply.code(isPagePath(readPath(request.url)) ? 200 : 404).sendFile('index.html');
     return answerError(methods.nothingAt(request, reply), request, reply);
   });
 }

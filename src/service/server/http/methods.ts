@@ -1,6 +1,7 @@
 /** Records the methods of each path. Fastify knows only pairs of both, and would return 404 in place of 405. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../lib/errors.ts';
+import { readPath } from './visits.ts';
 
 export interface Methods {
   /** Records all routes registered on `app`, or inside of it, from now on. */
@@ -36,8 +37,6 @@ export function createMethods(): Methods {
     },
   };
 }
-
-const readPath = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** Compiles `/streams/:id` and `/files/*` as find-my-way does; our paths use no more of its syntax. */
 // linear-time: the routes are our own.

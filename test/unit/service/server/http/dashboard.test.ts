@@ -1,8 +1,9 @@
-/** Tests the built page as browsers get it: compressed as they accept it, and cached until it changes. */
-import { mkdirSync, writeFileSync } from 'node:fs';
+/** Tests the built page as browsers get it: compressed as they accept it, cached until it changes, and 404 where there is nothing. */
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { PAGE_PATHS } from '../../../../../src/service/lib/page-paths.ts';
 import { buildTestServer, type TestServer } from '../../../../kit/system/server.ts';
 import { tempDir } from '../../../../kit/temp-dir.ts';
 
@@ -22,6 +23,7 @@ beforeAll(async () => {
     writeFileSync(join(dir, `${name}.gz`), gzipSync(text));
   }
   writeFileSync(join(dir, 'assets/small-def456.js'), 'export {};');
+  writeFileSync(join(dir, 'robots.txt'), 'User-agent: *\nDisallow: /\n');
   server = await buildTestServer({ settings: { DASHBOARD_DIR: dir } });
 });
 afterAll(() => server?.app.close());
@@ -63,4 +65,56 @@ test('the same holds for the page, at each address of its own, and it is revalid
 test('compressed files have no address of their own', async () => {
   for (const name of ['index-abc123.js.br', 'index-abc123.js.gz'])
     expect((await get(`/assets/${name}`)).statusCode).toBe(404);
+});
+
+test('the addresses of the page are those of its router', () => {
+  const router = readFileSync(new URL('../../../../../src/dashboard/app/router.tsx', import.meta.url), 'utf8');
+  const paths = [...router.matchAll(/\.\.\.at\('([^']+)'\)/g)].map(([, path = '']) => path);
+  expect(paths.toSorted()).toEqual([...PAGE_PATHS].toSorted());
+});
+
+test('each address of the page is 200 at any depth, with a slash at its end and in capitals, as in its router', async () => {
+  for (const path of PAGE_PATHS.map((one) => one.replace('$id', 'str-01m8')))
+    for (const written of [path, `${path}?tab=1`, path === '/' ? path : `${path}/`, path.toUpperCase()])
+      expect((await get(written)).statusCode, written).toBe(200);
+});
+
+test.each([
+  '/nowhere',
+  '/streams/str-1/more',
+  '/sign-in.html',
+  '/favicon.png',
+  '/index.htm',
+  '/docs/nowhere',
+  '/..%2f..%2fetc',
+])('a browser at %s gets 404 and the page, which says that there is nothing', async (path) => {
+  const { statusCode, headers, body } = await get(path);
+  expect(statusCode).toBe(404);
+  expect(headers['content-type']).toMatch(/html/);
+  expect(body).toBe(PAGE);
+});
+
+test('a program gets a problem at any address that is unknown, and so does a browser below those of programs', async () => {
+  for (const path of ['/nowhere', '/streams', '/favicon.png'])
+    for (const accept of ['application/json', '*/*', 'text/html, application/json']) {
+      const answer = await server.app.inject({ url: path, headers: { accept } });
+      expect([answer.statusCode, answer.json().code], `${path} as ${accept}`).toEqual([404, 'route_not_found']);
+    }
+  for (const path of ['/v1/nowhere', '/assets/gone-abc123.js', '/api/nowhere', '/mcp/nowhere', '/graphql/nowhere'])
+    expect((await get(path)).json().code, path).toBe('route_not_found');
+  expect(
+    (await server.app.inject({ method: 'POST', url: '/nowhere', headers: { accept: 'text/html' } })).statusCode,
+  ).toBe(404);
+});
+
+test('a file of the page is itself for browsers and programs, and a file that is missing is 404', async () => {
+  const robots = await get('/robots.txt');
+  expect([robots.statusCode, robots.headers['content-type'], robots.body]).toEqual([
+    200,
+    expect.stringContaining('text/plain'),
+    'User-agent: *\nDisallow: /\n',
+  ]);
+  expect((await server.app.inject('/robots.txt')).body).toBe(robots.body);
+  for (const path of ['/robots.text', '/manifest.json', '/favicon.ico'])
+    expect((await get(path)).statusCode, path).toBe(404);
 });
