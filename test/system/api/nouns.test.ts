@@ -5,7 +5,9 @@ import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
 import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { posterKey } from '../../../src/core/resources/upload/poster.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
+import { importContent } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
@@ -257,6 +259,7 @@ describe('playlists', () => {
       streamID: '',
       version: 1,
       publishedVersion: 1,
+      posterUrl: null,
     };
     const publication = {
       version: 1,
@@ -278,6 +281,38 @@ describe('playlists', () => {
     const { body } = await ada.call('POST', '/v1/playlists', { kind: 'video', mode: 'sequential', items });
     expect(body).toMatchObject({
       errors: [{ path: '/items/0/uploadObjectID' }, { path: '/items/1/uploadObjectID' }],
+    });
+  });
+});
+
+describe('pictures', () => {
+  test('of its media are in each list of streams and playlists, in REST and GraphQL, as soon as the upload has one', async () => {
+    const { objectID } = await link();
+    const { id: destinationID } = await make('/v1/destinations', target);
+    const list = { kind: 'video', mode: 'sequential', items: [{ uploadObjectID: objectID }] };
+    const { id: playlistID } = await make('/v1/playlists', list);
+    const ids = [
+      (await stream({ destinationID, videoUploadObjectID: objectID })).id,
+      (await stream({ destinationID, playlistIDs: [playlistID] })).id,
+    ];
+    const readAll = async (path: string) => (await ada.call<List>('GET', path)).body.data;
+    const read = async () => [
+      ...(await readAll('/v1/streams')).filter(({ id }) => ids.includes(id)).map(({ posterUrl }) => posterUrl),
+      ...(await readAll('/v1/playlists')).filter(({ id }) => id === playlistID).map(({ posterUrl }) => posterUrl),
+    ];
+    expect(await read()).toEqual([null, null, null]);
+    const { uid } = (await api.kube.get(UPLOADS, NAMESPACE, objectID)).metadata;
+    const media = { sha256: 'a'.repeat(64), sizeBytes: 1, durationSeconds: 1 };
+    await api.observeUpload(objectID, { phase: 'ready', media, poster: posterKey(importContent(uid), 'video') });
+    const readUpload = async () => (await ada.call('GET', `/v1/uploads/${objectID}`)).body.posterUrl;
+    await expect.poll(readUpload).not.toBeNull();
+    const posterUrl = await readUpload();
+    expect(await read()).toEqual([posterUrl, posterUrl, posterUrl]);
+    const query =
+      '{ streams(first: 2) { edges { node { posterUrl } } } playlists(first: 1) { edges { node { posterUrl } } } }';
+    const node = { node: { posterUrl } };
+    expect((await ada.call('POST', '/graphql', { query })).body).toEqual({
+      data: { streams: { edges: [node, node] }, playlists: { edges: [node] } },
     });
   });
 });

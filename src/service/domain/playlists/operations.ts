@@ -32,6 +32,7 @@ const exampleSummary: PlaylistSummary = {
   streamID: EXAMPLE.stream,
   version: 3,
   publishedVersion: 2,
+  posterUrl: EXAMPLE.posterUrl,
 };
 
 const examplePlaylist: Playlist = {

@@ -1,7 +1,7 @@
 /** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
-import { DisplayName } from '../../lib/schemas.ts';
+import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { Item, ItemChange } from './changes.ts';
 
 export const MAX_CHANGES = 100;
@@ -82,6 +82,11 @@ const summary = {
   publishedVersion: nullableVersion(
     'Version that streams play. Null for a playlist that was created with kubectl and never published: its ' +
       'current version is played.',
+  ),
+  posterUrl: nullable(
+    Type.String(),
+    'Path of a small picture of the playlist (JPEG), to be requested with the same credentials: the poster of the first upload ' +
+      'that has one. Null if none has.',
   ),
 };
 

@@ -21,6 +21,7 @@ import type { Connection, ListArgs, PageArgs, Searched } from '../../lib/list-pa
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import type { Posters } from '../uploads/posters.ts';
 import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { computePublication } from './publication.ts';
@@ -40,6 +41,7 @@ export type PlaylistService = ReturnType<typeof createPlaylistService>;
 export interface PlaylistServiceDeps {
   playlists: OwnedResources<Resource>;
   uploads: OwnedResources<Upload>;
+  posters: Pick<Posters, 'ofPlaylist'>;
   /** Needs the index `playlist`. */
   streams: OwnedResources<LoopStream>;
   history: History;
@@ -68,7 +70,7 @@ const toItems = (items: PlaylistSpec['items']): Item[] =>
 const toNames = (items: readonly Item[]): PlaylistSpec['items'] =>
   items.map(({ uploadObjectID }) => ({ uploadName: uploadObjectID }));
 
-export function createPlaylistService({ playlists, uploads, streams, history, quotas }: PlaylistServiceDeps) {
+export function createPlaylistService({ playlists, uploads, posters, streams, history, quotas }: PlaylistServiceDeps) {
   const remove = async (playlist: Resource): Promise<void> => {
     await playlists.delete(playlist);
     await history.clear(playlist);
@@ -90,6 +92,7 @@ export function createPlaylistService({ playlists, uploads, streams, history, qu
       streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
       version: readVersion(playlist),
       publishedVersion: readPublished(playlist)?.version ?? null,
+      posterUrl: posters.ofPlaylist(accountId, playlist),
     });
 
   const show = (accountId: string, playlist: Resource): Playlist => {

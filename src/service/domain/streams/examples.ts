@@ -22,7 +22,7 @@ const exampleResource: LoopStream = {
   status: { observedGeneration: 1, phase: 'live', canStart: true, liveSince: since },
 };
 
-export const exampleStream: Stream = toStream(exampleResource, new Date(since));
+export const exampleStream: Stream = toStream(exampleResource, new Date(since), EXAMPLE.posterUrl);
 
 export const exampleChange: StreamChange = {
   ...exampleStream,

@@ -211,5 +211,13 @@ export const STREAM_FIELDS = {
         'Kubernetes refuses for a stream that is to be on air, and when it is tried again.',
     ),
   ),
+  posterUrl: computed(
+    nullable(
+      Type.String(),
+      'Path of a small picture of what the stream plays (JPEG), to be requested with the same credentials: the poster of the first ' +
+        'upload that has one. Null if none has.',
+    ),
+    { isFilter: false },
+  ),
   createdAt: shown(Time, ({ metadata }: Source) => metadata.creationTimestamp),
 };

@@ -24,6 +24,7 @@ import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts
 import { nameSupport } from '../../lib/support.ts';
 import type { OwnedResources, PatchOptions } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import type { Posters } from '../uploads/posters.ts';
 import { describeEffect } from './effect.ts';
 import { STREAM_FIELDS } from './fields.ts';
 import type {
@@ -108,6 +109,7 @@ export type StreamService = ReturnType<typeof createStreamService>;
 export interface StreamServiceDeps {
   streams: OwnedResources<LoopStream>;
   references: References;
+  posters: Pick<Posters, 'ofStream'>;
   quotas: Pick<Quotas, 'make'>;
   /** Returns the destinations that receive a stream now; undefined while nobody can say. */
   findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
@@ -119,13 +121,15 @@ export interface StreamServiceDeps {
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
-  const { streams, references, quotas, findConnected, paid = false, clock = systemClock } = deps;
+  const { streams, references, posters, quotas, findConnected, paid = false, clock = systemClock } = deps;
   const support = deps.supportUrl ? ` Ask ${nameSupport(deps.supportUrl)} where you cannot add any.` : '';
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const computeReadiness = memoize(toReadiness);
   const showAlways = memoize((stream: LoopStream) => toStream(stream, clock.now()));
-  const showAt = (stream: LoopStream, now: Date): Stream =>
-    stream.spec.schedule ? toStream(stream, now) : showAlways(stream);
+  const showAt = (stream: LoopStream, now: Date): Stream => ({
+    ...(stream.spec.schedule ? toStream(stream, now) : showAlways(stream)),
+    posterUrl: posters.ofStream(stream),
+  });
   const show = (stream: LoopStream): Stream => showAt(stream, clock.now());
   /** Validates a retried request as of its first try: the requested time may have passed since. */
   const askedAt = (): Date => currentIntent()?.since ?? clock.now();

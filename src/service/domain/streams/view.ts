@@ -68,12 +68,14 @@ function findEnd(schedule: Schedule | undefined, now: Date): string | null {
   return time.kind === 'on' ? (time.until?.toISOString() ?? null) : null;
 }
 
-export const toStream = (stream: LoopStream, now: Date): Stream =>
+/** `posterUrl` is of what the stream plays, which are other resources. */
+export const toStream = (stream: LoopStream, now: Date, posterUrl: string | null = null): Stream =>
   readStream(stream, {
     status: computePhase(stream, now),
     nextStartAt: isWanted(stream.spec) ? (findNextStart(stream.spec.schedule, now)?.toISOString() ?? null) : null,
     nextEndAt: isWanted(stream.spec) ? findEnd(stream.spec.schedule, now) : null,
     degraded: findDegraded(stream),
+    posterUrl,
   });
 
 const { NotChecked: NOT_CHECKED } = UNKNOWN_ISSUES;

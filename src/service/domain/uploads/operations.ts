@@ -26,8 +26,6 @@ const track = (given: Pick<Declared, 'index' | 'kind' | 'codec' | 'automatic'> &
   ...given,
 });
 
-const EXAMPLE_VERSION = '3f9a1c0b52de';
-
 export const exampleUpload: Upload = {
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
@@ -47,7 +45,7 @@ export const exampleUpload: Upload = {
   ],
   moreTracks: 0,
   preview: 'ready',
-  posterUrl: `/v1/uploads/${EXAMPLE.upload}/poster?v=${EXAMPLE_VERSION}`,
+  posterUrl: EXAMPLE.posterUrl,
   warnings: [],
   waiting: null,
   error: null,
@@ -194,7 +192,7 @@ export const uploadOperations = [
     },
     output: content({ [POSTER_MEDIA_TYPE]: Type.Unsafe<unknown>({}) }),
     errors: ['upload_has_no_poster', 'upstream_unavailable'],
-    examples: { parameters: { v: EXAMPLE_VERSION } },
+    examples: { parameters: { v: '3f9a1c0b52de' } },
     isUncached: true,
   }),
 

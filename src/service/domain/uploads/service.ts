@@ -16,7 +16,6 @@ import { callAll } from '../../../core/resources/common/called.ts';
 import { RETRY_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
-import { findPoster } from '../../../core/resources/upload/poster.ts';
 import { getPreviewState, isRetryAsked, requestPreview } from '../../../core/resources/upload/requested.ts';
 import type { Upload as Resource } from '../../../core/resources/upload/resource.ts';
 import {
@@ -36,7 +35,8 @@ import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
-import { nameVersion, type Poster, readPoster } from './poster.ts';
+import { type Poster, readPoster } from './poster.ts';
+import { findPosterUrl } from './posters.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
@@ -113,11 +113,6 @@ const showError = ({ code, message }: NonNullable<UploadStatus['error']>): NonNu
   fix: findFix(code, 'uploadError') ?? UPLOAD_ERRORS.prepare_failed.fix,
 });
 
-function showPosterUrl(upload: Resource): string | null {
-  const key = findPoster(upload);
-  return key === undefined ? null : `/v1/uploads/${upload.metadata.name}/poster?v=${nameVersion(key)}`;
-}
-
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -133,7 +128,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   declaredTracks: (status?.media?.tracks ?? []).map(showTrack),
   moreTracks: status?.media?.moreTracks ?? 0,
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
-  posterUrl: showPosterUrl({ metadata, spec, ...(status && { status }) }),
+  posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
   error: status?.error ? showError(status.error) : null,

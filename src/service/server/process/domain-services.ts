@@ -13,6 +13,7 @@ import { createPlaylistService } from '../../domain/playlists/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
 import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
+import { createPosters } from '../../domain/uploads/posters.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
 import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
@@ -52,6 +53,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     previewPlaces,
   });
   lifecycle.defer('stats', () => stats.close());
+  const posters = createPosters({ uploads, playlists });
   const history = createHistory(kube, writes);
   return {
     stats,
@@ -59,6 +61,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     streams: createStreamService({
       streams,
       references,
+      posters,
       quotas,
       findConnected: stats.connected,
       paid: config.billing,
@@ -84,7 +87,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       quotas,
       usage,
     }),
-    playlists: createPlaylistService({ playlists, uploads, streams, history, quotas }),
+    playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
   };
 }
 

@@ -39,7 +39,8 @@ function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = tru
     },
   } as unknown as OwnedResources<LoopStream>;
   const references = { destination: () => ({}), upload: () => ({ track: 'video' }), playlist: () => undefined };
-  return createStreamService({ streams, references: references as never, quotas: ROOM, paid, supportUrl });
+  const posters = { ofStream: () => null };
+  return createStreamService({ streams, references: references as never, posters, quotas: ROOM, paid, supportUrl });
 }
 
 it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {
