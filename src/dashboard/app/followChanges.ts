@@ -11,7 +11,7 @@ import { type FeedNews, problems } from '../../service/client/index.ts';
 import type { Api } from '../api/api.ts';
 import { useApi, useWho } from '../api/context.tsx';
 import { setFollows } from '../api/feed.ts';
-import { createStreamFollower } from './followStreams.ts';
+import { createStreamFollower, listStreamsWithoutPicture } from './followStreams.ts';
 import { createSpacer, findSpacing } from './spacer.ts';
 import { staleAfter } from './staleQueries.ts';
 
@@ -77,6 +77,8 @@ async function followForEver(api: Api, queries: QueryClient, signal: AbortSignal
   const showStream = createStreamFollower({ queries, api, space, signal });
   const hear = (news: FeedNews) => {
     if (news !== 'reset' && news.noun === 'stream') showStream(news);
+    if (news !== 'reset' && news.noun === 'upload')
+      for (const id of listStreamsWithoutPicture(queries, news.id)) showStream({ id, change: 'updated' });
     const stale = staleAfter(news);
     if (!stale) return refresh([]);
     for (const key of stale) refresh(key);

@@ -52,6 +52,14 @@ const getRules = ({ queryKey: [noun, list] }: Query): ListRules | undefined =>
   noun === 'streams' ? LISTS[String(list)] : undefined;
 const getList = (query: Query): LoadedStreams | undefined => query.state.data as LoadedStreams | undefined;
 
+/** Streams on screen that play an upload and have no picture: it may have got its poster, which changes no stream. */
+export function listStreamsWithoutPicture(queries: QueryClient, uploadID: string): string[] {
+  const lists = queries.getQueryCache().findAll({ predicate: (query) => Boolean(getRules(query)) && query.isActive() });
+  const shown = lists.flatMap((query) => getList(query)?.pages.flatMap(({ data }) => data) ?? []);
+  const lacking = shown.filter((stream) => stream.videoUploadObjectID === uploadID && stream.posterUrl === null);
+  return [...new Set(lacking.map(({ id }) => id))];
+}
+
 interface StreamFollowerDeps {
   queries: QueryClient;
   api: Pick<Api, 'stream'>;

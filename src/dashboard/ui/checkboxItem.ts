@@ -3,4 +3,6 @@ export interface CheckboxItem {
   value: string;
   label: string;
   hint?: string | undefined;
+  /** Of media. */
+  picture?: { url: string | null; kind: 'VIDEO' | 'AUDIO' };
 }

@@ -1,6 +1,7 @@
 /** Several of a list that is seen as a whole: check boxes. */
 import type { ReactNode } from 'react';
 import type { CheckboxItem } from './checkboxItem.ts';
+import { Poster } from './poster.tsx';
 import classes from './ticks.module.css';
 
 interface TicksProps {
@@ -26,7 +27,7 @@ export function CheckboxList({ legend, ticks, values, onChange, most, single = f
     <fieldset className={classes.ticks} aria-describedby={error ? `${name}-error` : undefined}>
       <legend>{legend}</legend>
       <div className={classes.list}>
-        {ticks.map(({ value, label, hint }) => {
+        {ticks.map(({ value, label, hint, picture }) => {
           const checked = values.includes(value);
           return (
             <label key={value} className={classes.tick}>
@@ -38,6 +39,7 @@ export function CheckboxList({ legend, ticks, values, onChange, most, single = f
                 disabled={full && !checked}
                 onChange={(event) => change(value, event.currentTarget.checked)}
               />
+              {picture && <Poster {...picture} size="small" />}
               <span>
                 {label}
                 {hint && <small>{hint}</small>}

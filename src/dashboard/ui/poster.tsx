@@ -1,7 +1,6 @@
 /**
- * Shows the poster of an upload in a box of fixed shape, so that nothing moves when it comes; until then, and where there is none, an icon
- * says what kind of media it is. `<Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />` is as wide as a row's; with
- * `fills`, as wide as its place.
+ * Shows a poster in a box of fixed shape, so that nothing moves when it comes; until then, and where there is none, an icon says what kind
+ * of media it is. `<Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />` is as wide as a row's.
  */
 import { IconMusic, IconVideo } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
@@ -12,23 +11,25 @@ import classes from './poster.module.css';
 interface PosterProps {
   url: string | null | undefined;
   kind: 'VIDEO' | 'AUDIO';
-  /** Of the upload. */
-  name: string;
-  fills?: boolean;
+  /** Subject of the picture. Without it, the picture is decoration: the name stands beside it. */
+  name?: string;
+  /** For the row of a table, or as wide as its place. */
+  size?: 'small' | 'full';
 }
 
-export function Poster({ url, kind, name, fills = false }: PosterProps) {
+export function Poster({ url, kind, name, size }: PosterProps) {
   const api = useApi();
   const [failed, setFailed] = useState<string>();
   const Icon = kind === 'AUDIO' ? IconMusic : IconVideo;
   const picture = url && url !== failed ? api.picture(url) : undefined;
-  const shown = { alt: `Picture of ${name}`, onFail: () => setFailed(url ?? undefined) };
+  const shown = { alt: name === undefined ? '' : `Picture of ${name}`, onFail: () => setFailed(url ?? undefined) };
+  const isSilent = picture !== undefined || name === undefined;
   return (
-    <span className={classes.poster} data-fills={fills || undefined} data-testid="poster">
+    <span className={classes.poster} data-size={size} data-testid="poster">
       <Icon
         size={22}
         stroke={1.6}
-        {...(picture ? { 'aria-hidden': true } : { 'aria-label': kind === 'AUDIO' ? 'Audio' : 'Video' })}
+        {...(isSilent ? { 'aria-hidden': true } : { 'aria-label': kind === 'AUDIO' ? 'Audio' : 'Video' })}
       />
       {picture?.load ? (
         <Drawn picture={picture} key={url} {...shown} />
@@ -80,5 +81,6 @@ function Drawn({ picture, alt, onFail }: ShownProps & { picture: Picture }) {
       over.abort();
     };
   }, []);
-  return <canvas ref={canvas} width={1} height={1} role="img" aria-label={alt} />;
+  const said = alt === '' ? { 'aria-hidden': true } : { role: 'img', 'aria-label': alt };
+  return <canvas ref={canvas} width={1} height={1} {...said} />;
 }

@@ -11,6 +11,8 @@ export interface FileState {
   fix?: string;
   /** From 0 to 1, while it is sent. */
   progress?: number;
+  /** Once the server has made one. */
+  posterUrl?: string;
 }
 
 const CUT: FileState = {
@@ -42,7 +44,11 @@ export function describeFile({ objectID }: DraftFile, { sending, upload, isUnfin
     return { state: 'failed', text: upload.error.message, fix: upload.error.fix };
   if (isUnfinished && upload?.state === 'importing') return CUT;
   if (upload === null) return GONE;
-  return { state: 'sent', text: upload?.state === 'importing' ? 'Sent. Being checked.' : 'Sent.' };
+  return {
+    state: 'sent',
+    text: upload?.state === 'importing' ? 'Sent. Being checked.' : 'Sent.',
+    ...(upload?.posterUrl && { posterUrl: upload.posterUrl }),
+  };
 }
 
 /** Why a stream cannot be made of the files yet; undefined where it can. */

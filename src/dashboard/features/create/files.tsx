@@ -14,6 +14,7 @@ import {
 import { useEffect, useRef } from 'react';
 import type { Upload } from '../../../service/client/index.ts';
 import { Bar } from '../../ui/page.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { useFiles, useSend, useSendings } from '../uploads/sending.tsx';
 import { guessFileType } from '../uploads/text.ts';
 import { computeFingerprint } from '../uploads/unfinished.ts';
@@ -104,13 +105,14 @@ function ChooseAgain() {
   );
 }
 
-export function FileLine({ file: { id, name, type }, state: { state, text, fix, progress }, onRemove }: FileLineProps) {
+export function FileLine({ file: { id, name, type }, state: found, onRemove }: FileLineProps) {
+  const { state, text, fix, progress, posterUrl } = found;
   const sender = useFiles()?.sender;
   const isSending = useSendings().some((one) => one.id === id);
   const Icon = LOOKS[state] ?? (type === 'AUDIO' ? IconMusic : IconVideo);
   return (
     <li className={classes.file} data-state={state} data-testid="draft-file">
-      <Icon size={20} stroke={1.6} aria-hidden />
+      {posterUrl ? <Poster url={posterUrl} kind={type} size="small" /> : <Icon size={20} stroke={1.6} aria-hidden />}
       <div>
         <p className={classes.name}>{name}</p>
         <p role={state === 'failed' || state === 'cut' ? 'alert' : undefined}>{text}</p>

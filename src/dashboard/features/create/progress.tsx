@@ -12,6 +12,7 @@ import { useAnnounceChange } from '../../ui/announce.tsx';
 import { Deleted, Missing } from '../../ui/detailPage.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Bar } from '../../ui/page.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { Named } from '../references/named.tsx';
 import { STREAM } from '../streams/kind.tsx';
 import { useReadiness, useShownPhase, useStream } from '../streams/queries.ts';
@@ -127,6 +128,10 @@ function useStreamFiles(mediaIDs: readonly string[], uploads: ReturnType<typeof 
   return { files, states };
 }
 
+/** The uploads are known before the stream is read anew. */
+const findPicture = (uploads: ReturnType<typeof useUploadsById>) =>
+  [...(uploads?.values() ?? [])].find(({ posterUrl }) => posterUrl !== null)?.posterUrl;
+
 /** Leads to the picture as soon as there is one. */
 function useJumpWhenLive(id: string, isLive: boolean): void {
   const navigate = useNavigate();
@@ -162,9 +167,12 @@ export function CreateProgress({ id }: { id: string }) {
   if (!stream) return <Skeleton height={240} radius="lg" />;
   return (
     <section className={classes.card} aria-labelledby="progress" data-testid="create-progress" data-outlook={outlook}>
-      <h2 id="progress" className={classes.progressTitle}>
-        “{stream.name}” {TITLES[outlook]}
-      </h2>
+      <div className={classes.progressHead}>
+        <Poster url={stream.posterUrl ?? findPicture(uploads)} kind="VIDEO" />
+        <h2 id="progress" className={classes.progressTitle}>
+          “{stream.name}” {TITLES[outlook]}
+        </h2>
+      </div>
       <ol className={classes.stages}>
         {stages.map((stage) => (
           <StageLine key={stage.label} stage={stage} stream={stream} sent={sent} />

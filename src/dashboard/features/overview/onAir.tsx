@@ -24,7 +24,7 @@ function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<strin
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
     <article className={classes.airCard} data-tone={tone} data-testid="on-air-card">
-      <Thumbnail streamId={stream.id} live={phase === 'live'} />
+      <Thumbnail streamId={stream.id} posterUrl={stream.posterUrl} live={phase === 'live'} />
       <div className={classes.airBadge}>
         <PhaseBadge phase={phase} />
       </div>

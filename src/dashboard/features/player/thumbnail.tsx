@@ -1,15 +1,21 @@
-/** Shows a picture of a stream, renewed now and then. */
-import { IconBroadcast } from '@tabler/icons-react';
+/** Shows a picture of a stream, renewed now and then; until the first one, that of its media. */
 import { useEffect, useRef, useState } from 'react';
 import { sleep } from '../../../core/lib/clock.ts';
 import { useApi, useWho } from '../../api/context.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { drawSnapshot } from './snapshot.ts';
 import classes from './thumbnail.module.css';
 
 const RENEW_MS = 30_000;
 const AGAIN_MS = 5_000;
 
-export function Thumbnail({ streamId, live }: { streamId: string; live: boolean }) {
+interface ThumbnailProps {
+  streamId: string;
+  posterUrl: string | null;
+  live: boolean;
+}
+
+export function Thumbnail({ streamId, posterUrl, live }: ThumbnailProps) {
   const api = useApi();
   const { isOver } = useWho();
   const canvas = useRef<HTMLCanvasElement>(null);
@@ -31,7 +37,7 @@ export function Thumbnail({ streamId, live }: { streamId: string; live: boolean 
   }, [api, streamId, live, isOver]);
   return (
     <div className={classes.frame} data-drawn={drawn || undefined}>
-      <IconBroadcast size={30} stroke={1.4} aria-hidden />
+      <Poster url={posterUrl} kind="VIDEO" size="full" />
       <canvas ref={canvas} width={480} height={270} aria-hidden data-testid="thumbnail" data-drawn={drawn} />
     </div>
   );

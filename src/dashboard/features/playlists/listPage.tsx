@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core';
-import { IconMusic, IconPencil, IconPlaylist, IconPlus, IconTrash, IconVideo } from '@tabler/icons-react';
+import { IconPencil, IconPlaylist, IconPlus, IconTrash } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { PlaylistSummary } from '../../../service/client/index.ts';
@@ -11,6 +11,7 @@ import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { RenameDialog } from '../../ui/renameDialog.tsx';
 import { Row } from '../../ui/row.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
@@ -31,18 +32,17 @@ function formatSummary({ kind, mode, version, publishedVersion }: PlaylistSummar
 }
 
 function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
-  const { id, name, kind, createdAt, streamID, version } = playlist;
+  const { id, name, kind, createdAt, streamID, version, posterUrl } = playlist;
   const { calls } = useApi();
   const changed = usePlaylistsChanged();
   const [asked, setAsked] = useState<'rename' | 'delete'>();
   const close = () => setAsked(undefined);
   const now = useNow(false);
-  const Icon = kind === 'audio' ? IconMusic : IconVideo;
   return (
     <Row
       data-testid="playlist"
       name={name}
-      icon={<Icon size={22} stroke={1.6} aria-hidden />}
+      picture={<Poster url={posterUrl} kind={kind === 'audio' ? 'AUDIO' : 'VIDEO'} />}
       title={
         <Link to="/playlists/$id" params={{ id }} className={cover.cover}>
           {name}

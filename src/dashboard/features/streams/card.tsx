@@ -7,6 +7,7 @@ import { formatProfile } from '../../lib/format.ts';
 import { ActMenu } from '../../ui/actMenu.tsx';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import cover from '../../ui/cover.module.css';
+import { Poster } from '../../ui/poster.tsx';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
@@ -112,9 +113,12 @@ export const StreamCard = memo(function StreamCard({ stream, destinations, calls
         </h2>
         <PhaseBadge phase={phase} />
       </div>
-      <p className={classes.clock}>
-        <Headline stream={stream} phase={phase} />
-      </p>
+      <div className={classes.middle}>
+        <Poster url={stream.posterUrl} kind="VIDEO" />
+        <p className={classes.clock}>
+          <Headline stream={stream} phase={phase} />
+        </p>
+      </div>
       <dl className={classes.facts}>
         <dt>Picture</dt>
         <dd>{formatProfile(stream.quality, stream.framerate)}</dd>
@@ -141,7 +145,7 @@ export function CardSkeleton() {
         <Skeleton height={18} width="55%" />
         <Skeleton height={26} width={72} radius="xl" />
       </div>
-      <Skeleton height={30} width="48%" />
+      <Skeleton height={54} width="70%" />
       <Skeleton height={14} width="70%" />
       <div className={classes.bottom}>
         <Skeleton height={14} width="40%" />

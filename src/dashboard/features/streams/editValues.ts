@@ -48,10 +48,11 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
 export const listMediaItems = (uploads: readonly Upload[] | undefined, chosen: string): CheckboxItem[] =>
   (uploads ?? [])
     .filter(({ type, state, objectID }) => objectID === chosen || (type === 'VIDEO' && state !== 'failed'))
-    .map(({ objectID, name, state, durationSeconds }) => ({
+    .map(({ objectID, name, type, state, durationSeconds, posterUrl }) => ({
       value: objectID,
       label: name,
       hint: durationSeconds !== null ? formatLength(durationSeconds) : state,
+      picture: { url: posterUrl, kind: type },
     }));
 
 /** Playlists of a kind; those that are chosen stay on the list. */
@@ -62,4 +63,9 @@ export const listPlaylistItems = (
 ): CheckboxItem[] =>
   (playlists ?? [])
     .filter(({ id, kind }) => kind === wanted || chosen.includes(id))
-    .map(({ id, name, mode }) => ({ value: id, label: name, hint: mode === 'shuffle' ? 'Shuffled' : 'In order' }));
+    .map(({ id, name, kind, mode, posterUrl }) => ({
+      value: id,
+      label: name,
+      hint: mode === 'shuffle' ? 'Shuffled' : 'In order',
+      picture: { url: posterUrl, kind: kind === 'audio' ? 'AUDIO' : 'VIDEO' },
+    }));

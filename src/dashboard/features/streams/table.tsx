@@ -5,6 +5,7 @@ import { memo, useEffect, useRef } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile, formatShortDay } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
+import { Poster } from '../../ui/poster.tsx';
 import { useNear } from '../../ui/useNear.ts';
 import { PhaseMark } from './badge.tsx';
 import { destinationLine } from './card.tsx';
@@ -58,7 +59,7 @@ function OnAirCell({ stream, phase }: { stream: Stream; phase: string }) {
 
 const StreamRow = memo(function StreamRow({ stream, place, destination, isSelected, acts }: RowProps) {
   const phase = useShownPhase(stream);
-  const { id, name, degraded } = stream;
+  const { id, name, degraded, posterUrl } = stream;
   const { tone, word } = getPhaseLook(phase);
   useAnnounceChange(`${name}: ${word}`);
   return (
@@ -82,9 +83,12 @@ const StreamRow = memo(function StreamRow({ stream, place, destination, isSelect
         </label>
       </td>
       <th scope="row" className={classes.name}>
-        <Link to="/streams/$id" params={{ id }} title={name} preload={false}>
-          <bdi>{name}</bdi>
-        </Link>
+        <span>
+          <Poster url={posterUrl} kind="VIDEO" size="small" />
+          <Link to="/streams/$id" params={{ id }} title={name} preload={false}>
+            <bdi>{name}</bdi>
+          </Link>
+        </span>
       </th>
       <td className={classes.state}>
         <PhaseMark phase={phase} />

@@ -2,7 +2,7 @@
 import { InfiniteQueryObserver, QueryClient } from '@tanstack/react-query';
 import { afterEach, expect, test } from 'vitest';
 import type { Page, Stream } from '../../../../src/dashboard/api/api.ts';
-import { createStreamFollower } from '../../../../src/dashboard/app/followStreams.ts';
+import { createStreamFollower, listStreamsWithoutPicture } from '../../../../src/dashboard/app/followStreams.ts';
 import { createSpacer, findSpacing } from '../../../../src/dashboard/app/spacer.ts';
 import type { LoadedStreams } from '../../../../src/dashboard/features/streams/loadedStreams.ts';
 import { problems } from '../../../../src/service/client/index.ts';
@@ -61,7 +61,7 @@ async function show(
   const apply = createStreamFollower({ queries, api: { stream: readStream }, space: createSpacer(signal), signal });
   const listNames = () =>
     (observer.getCurrentResult().data as LoadedStreams).pages.flatMap(({ data }) => data.map(({ name }) => name));
-  return { server, asked, apply, listNames, gate, showMore: () => observer.fetchNextPage() };
+  return { server, queries, asked, apply, listNames, gate, showMore: () => observer.fetchNextPage() };
 }
 
 test('a change of a stream on the page reads that stream alone', async () => {
@@ -170,4 +170,13 @@ test('a list that has grown is spaced by the pages that it has now', async () =>
   space('list', work, 10);
   await until('it was read three times', () => times.length === 3);
   expect((times[2] ?? 0) - (times[1] ?? 0)).toBeGreaterThanOrEqual(299);
+});
+
+test('an upload that gets its poster makes the streams on screen be read that play it and have no picture', async () => {
+  const { server, queries } = await show(['a', 'b']);
+  Object.assign(server[0] as Stream, { videoUploadObjectID: 'film', posterUrl: null });
+  Object.assign(server[1] as Stream, { videoUploadObjectID: 'film', posterUrl: '/v1/uploads/film/poster' });
+  await queries.refetchQueries();
+  expect(listStreamsWithoutPicture(queries, 'film')).toEqual(['a']);
+  expect(listStreamsWithoutPicture(queries, 'other')).toEqual([]);
 });
