@@ -74,6 +74,8 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
   wrong: [...EMPTY, LONG, CONTROL, NASTY],
   ...more,
 });
+/** The address of a destination, a field of its own that several forms have. */
+const rtmpAddress = (right: string): Field => strict('Address (RTMP, RTMPS or SRT)', right, { source: 'AddressField' });
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
 /** The login of a destination's server: one field without the other is invalid. */
@@ -117,7 +119,7 @@ const OF_MEDIA: Record<string, Form> = {
     fields: () => [
       name('Name'),
       // A platform, whose address is never complete without a key.
-      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://a.rtmp.youtube.com/live2'),
+      rtmpAddress('rtmp://a.rtmp.youtube.com/live2'),
       strict('Stream key', 'key'),
       ...LOGIN,
     ],
@@ -131,7 +133,7 @@ const OF_MEDIA: Record<string, Form> = {
     open: unfold('This server requires a login'),
     fields: () => [
       name('Name'),
-      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://example.com/changed'),
+      rtmpAddress('rtmp://example.com/changed'),
       { label: 'New stream key', right: '', wrong: [LONG, CONTROL, NASTY] },
       ...LOGIN,
     ],
@@ -225,7 +227,7 @@ const OF_STREAMS: Record<string, Form> = {
       await page.getByText('This server requires a login', { exact: true }).click();
     },
     fields: () => [
-      strict('Address (RTMP, RTMPS or SRT)', 'rtmp://a.rtmp.youtube.com/live2'),
+      rtmpAddress('rtmp://a.rtmp.youtube.com/live2'),
       { ...strict('Stream key', 'key'), file: 'features/destinations/form.tsx' },
       ...LOGIN,
     ],
