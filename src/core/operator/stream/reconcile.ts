@@ -2,6 +2,8 @@
 
 import { currentSpan } from '../../lib/context.ts';
 import { LOOPSTREAMS } from '../../resources/stream/resource.ts';
+import { earliest } from '../../resources/stream/schedule.ts';
+import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
 import { type Reconcile, requeueAt, splitKey, writeStatus } from '../runtime/controller.ts';
 import { createRetries } from '../runtime/retries.ts';
 import { type AppliedDecision, applyDecision } from './apply.ts';
@@ -14,6 +16,7 @@ import { findEndedPods, findLostPods, observePodTimes, observeStream } from './o
 import { computeSessions } from './sessions.ts';
 import { buildEvents, buildStatus } from './status.ts';
 import { removeStrayPods } from './stray-pods.ts';
+import { findOffAirTime } from './transitions.ts';
 
 /** `enqueueAfter` is called with the key of each stream whose pod may be accepted sooner than was thought. */
 export function reconcileStream(
@@ -42,9 +45,9 @@ export function reconcileStream(
         : await applyDecision(deps, observed, decision, action);
     if (!('decision' in outcome)) return outcome;
 
-    await writeStreamStatus(deps, observed, outcome);
+    const { transitions } = await writeStreamStatus(deps, observed, outcome);
     if (endedPods.size > 0) await removePodFinalizers(deps, key, endedPods);
-    return requeue(deps, observed, outcome);
+    return requeue(deps, observed, earliest(outcome.decision.requeueAt, findOffAirTime(transitions)));
   };
 }
 
@@ -53,22 +56,19 @@ async function writeStreamStatus(
   deps: StreamControllerDeps,
   observed: Observation,
   done: AppliedDecision,
-): Promise<void> {
+): Promise<LoopStreamStatus> {
   const { stream, pod, decision } = done;
   const isMetered = deps.isMetered(stream.metadata.namespace ?? '');
   const sessions = computeSessions(stream, observePodTimes(deps, stream), isMetered, observed.now, decision.ends);
   const status = buildStatus(stream, decision, pod, observed, sessions);
-  if (!(await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status))) return;
-  for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) deps.events.event(stream, event);
+  if (await writeStatus(deps, LOOPSTREAMS, deps.caches.streams, stream, status))
+    for (const event of [...buildEvents(stream, status), ...(decision.events ?? [])]) deps.events.event(stream, event);
+  return status;
 }
 
 /** Waits for the time of the decision, or for the stream's turn in a rollout where that comes first. */
-function requeue(
-  { rollout }: StreamControllerDeps,
-  { stream, mayRoll, now }: Observation,
-  { decision }: AppliedDecision,
-) {
-  const wait = requeueAt(decision.requeueAt, now);
+function requeue({ rollout }: StreamControllerDeps, { stream, mayRoll, now }: Observation, at: Date | undefined) {
+  const wait = requeueAt(at, now);
   if (mayRoll !== false) return wait;
   const turnMs = rollout.requeueAfterMs(stream, now);
   return { requeueAfterMs: Math.min(wait?.requeueAfterMs ?? turnMs, turnMs) };

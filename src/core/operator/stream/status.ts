@@ -22,6 +22,7 @@ import type { Observation } from './observation.ts';
 import { describeProblem } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
+import { recordTransitions } from './transitions.ts';
 
 /** Destinations as people call them: those that the API made have ids for names, which tell nobody anything. */
 const listDestinations = ({ spec }: LoopStream, { destinations }: Pick<Observation, 'destinations'>): string =>
@@ -46,7 +47,7 @@ export function buildStatus(
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
-  return {
+  const status: LoopStreamStatus = {
     observedUID: stream.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
     phase: decision.phase,
@@ -73,6 +74,8 @@ export function buildStatus(
       now,
     ),
   };
+  const transitions = recordTransitions(stream.status, status, now);
+  return { ...status, ...(transitions.length > 0 && { transitions }) };
 }
 
 const findMessage = (status: { conditions?: Condition[] }, type: string): string =>

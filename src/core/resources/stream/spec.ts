@@ -10,6 +10,7 @@ import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
+import { MAX_TRANSITIONS, Transition } from './transitions.ts';
 
 export const MAX_DESTINATIONS = 5;
 export const MAX_PLAYLISTS = 20;
@@ -393,6 +394,12 @@ export const LoopStreamStatus = Type.Object({
       minimum: 0,
       description:
         'Set by the controller that meters the stream. Every session up to this number is closed and counted.',
+    }),
+  ),
+  transitions: Type.Optional(
+    Type.Array(Transition, {
+      maxItems: MAX_TRANSITIONS,
+      description: 'What last happened to the stream, in the order of the numbers. The API makes its events from them.',
     }),
   ),
   conditions: Type.Optional(

@@ -1,0 +1,107 @@
+/**
+ * Records what happens to a stream (resources/stream/transitions.ts) from its status before and after: nothing is observed for it, and
+ * it is written with the status that tells of the change anyway. Pure: no I/O, no clock.
+ */
+
+import { kubeTime } from '../../lib/clock.ts';
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
+import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, type Transition } from '../../resources/stream/transitions.ts';
+import { GATE_CLOSED } from './course.ts';
+
+/** A handover to a warm pod takes about a second, a connection that broke off two: what lasts longer is an outage. */
+export const OFF_AIR_SECONDS = 5;
+
+type Told = Omit<Transition, 'number'>;
+type Status = Pick<LoopStreamStatus, 'phase' | 'conditions' | 'liveSince' | 'transitions'>;
+
+/** The last transition that says whether viewers see the stream. */
+const findLastOnAir = (transitions: readonly Transition[]): Transition | undefined =>
+  transitions.findLast(({ kind }) => kind !== 'Degraded' && kind !== 'StartMissed');
+
+/** When an interruption becomes an outage; undefined while there is none. */
+export function findOffAirTime(transitions: readonly Transition[] | undefined): Date | undefined {
+  const last = findLastOnAir(transitions ?? []);
+  return last?.kind === 'Reconnecting' ? new Date(Date.parse(last.at) + OFF_AIR_SECONDS * 1000) : undefined;
+}
+
+/** Returns the transitions as they are when `next` follows `before`; none of them is lost before there are too many. */
+export function recordTransitions(before: Status | undefined, next: Status, now: Date): Transition[] {
+  const known = before?.transitions ?? [];
+  const told = [tellOnAir(before, next, now), tellDegraded(before, next, now), tellMissed(before, next, now)];
+  const first = (known.at(-1)?.number ?? 0) + 1;
+  const added = told.filter((one) => one !== undefined).map((one, i) => ({ number: first + i, ...one }));
+  return [...known, ...added].slice(-MAX_TRANSITIONS);
+}
+
+const readCause = (condition: Condition | undefined): Pick<Told, 'reason' | 'message'> =>
+  condition ? { reason: condition.reason, message: condition.message.slice(0, MAX_TRANSITION_MESSAGE) } : {};
+
+const isTrue = (status: Status | undefined, type: string): Condition | undefined => {
+  const condition = findCondition(status?.conditions, type);
+  return condition?.status === 'True' ? condition : undefined;
+};
+
+/** Why viewers see nothing: what the pod reports, or else what the stream waits for. */
+const findCause = (next: Status): Condition | undefined =>
+  isTrue(next, 'Degraded') ??
+  (next.phase === 'waiting' || next.phase === 'failed'
+    ? findCondition(next.conditions, 'Ready')
+    : findCondition(next.conditions, 'Live'));
+
+const isGateClosed = (next: Status): boolean => isTrue(next, 'Progressing')?.reason === GATE_CLOSED;
+
+function tellOnAir(before: Status | undefined, next: Status, now: Date): Told | undefined {
+  const last = findLastOnAir(before?.transitions ?? []);
+  const wasOnAir = last ? last.kind === 'Live' || last.kind === 'Recovered' : before?.phase === 'live';
+  const isInterrupted = last?.kind === 'Reconnecting';
+  const at = kubeTime(now);
+  switch (next.phase) {
+    case 'live':
+      return wasOnAir ? undefined : tellLive(before?.transitions ?? [], last, next.liveSince ?? at);
+    case 'reconnecting':
+      if (wasOnAir) return { kind: 'Reconnecting', at, ...readCause(findCause(next)) };
+      if (!isInterrupted || now < (findOffAirTime(before?.transitions) ?? now)) return undefined;
+      return { kind: 'OffAir', at, ...readCause(findCause(next)) };
+    case 'waiting':
+    case 'failed':
+    case 'starting':
+      return wasOnAir || isInterrupted ? { kind: 'OffAir', at, ...readCause(findCause(next)) } : undefined;
+    default:
+      if (!wasOnAir && !isInterrupted && last?.kind !== 'OffAir') return undefined;
+      if (!isGateClosed(next)) return { kind: 'Stopped', at, ...readCause(findCondition(next.conditions, 'Live')) };
+      return last?.kind === 'OffAir'
+        ? undefined
+        : { kind: 'OffAir', at, ...readCause(findCondition(next.conditions, 'Progressing')) };
+  }
+}
+
+/** An outage begins with the first transition after the stream was last on air. */
+function tellLive(transitions: readonly Transition[], last: Transition | undefined, at: string): Told {
+  if (last?.kind !== 'Reconnecting' && last?.kind !== 'OffAir') return { kind: 'Live', at };
+  const onAir = transitions.findLastIndex(({ kind }) => kind === 'Live' || kind === 'Recovered' || kind === 'Stopped');
+  const began = findFirstInterruption(transitions.slice(onAir + 1)) ?? last;
+  const seconds = (Date.parse(at) - Date.parse(began.at)) / 1000;
+  return { kind: 'Recovered', at, offAirSeconds: Math.max(0, Math.round(seconds)) };
+}
+
+const findFirstInterruption = (transitions: readonly Transition[]): Transition | undefined =>
+  transitions.find(({ kind }) => kind === 'Reconnecting' || kind === 'OffAir');
+
+/** A problem of a stream on air; the cause of an interruption is told with that. */
+function tellDegraded(before: Status | undefined, next: Status, now: Date): Told | undefined {
+  const degraded = isTrue(next, 'Degraded');
+  if (!degraded || next.phase !== 'live') return undefined;
+  const isKnown = before?.phase === 'live' && isTrue(before, 'Degraded')?.reason === degraded.reason;
+  return isKnown ? undefined : { kind: 'Degraded', at: kubeTime(now), ...readCause(degraded) };
+}
+
+const MISSED = 'ScheduleMissed';
+
+function tellMissed(before: Status | undefined, next: Status, now: Date): Told | undefined {
+  const missed = findCondition(next.conditions, 'Progressing');
+  if (missed?.reason !== MISSED) return undefined;
+  const earlier = findCondition(before?.conditions, 'Progressing');
+  const isKnown = earlier?.reason === MISSED && earlier.message === missed.message;
+  return isKnown ? undefined : { kind: 'StartMissed', at: kubeTime(now), ...readCause(missed) };
+}
