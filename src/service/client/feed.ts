@@ -8,16 +8,33 @@ export type FeedNews = Change | 'reset';
 /** The server sends something every ten seconds; what is silent for this long is dead. */
 const SILENCE_MS = 25_000;
 
-/** Parses the text of an event stream; an event that is cut off or of another kind yields nothing. Pure. */
-export function parseFeedEvent(event: string): FeedNews | undefined {
+/** The text of one server-sent event. */
+export type EventText = string;
+
+/** Reads a field of an event. Pure. */
+export const readField = (event: EventText, name: 'event' | 'data' | 'id'): string | undefined =>
   // linear-time: a line of one event; the names are our own.
-  const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, 'm').exec(event)?.[1];
-  if (field('event') === 'reset') return 'reset';
-  return field('event') === 'change' ? (JSON.parse(field('data') ?? 'null') as Change) : undefined;
+  new RegExp(`^${name}: ?(.*)$`, 'm').exec(event)?.[1];
+
+/** Parses the text of an event stream; an event that is cut off or of another kind yields nothing. Pure. */
+export function parseFeedEvent(event: EventText): FeedNews | undefined {
+  const kind = readField(event, 'event');
+  if (kind === 'reset') return 'reset';
+  return kind === 'change' ? (JSON.parse(readField(event, 'data') ?? 'null') as Change) : undefined;
+}
+
+export async function* readFeed(body: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<FeedNews> {
+  for await (const event of readEventTexts(body, signal)) {
+    const news = parseFeedEvent(event);
+    if (news !== undefined) yield news;
+  }
 }
 
 /** Ends orderly with the answer. Rejects with ConnectionError when it breaks off or falls silent, or with the signal's reason. */
-export async function* readFeed(body: ReadableStream<Uint8Array>, signal?: AbortSignal): AsyncGenerator<FeedNews> {
+export async function* readEventTexts(
+  body: ReadableStream<Uint8Array>,
+  signal?: AbortSignal,
+): AsyncGenerator<EventText> {
   const reader = body.pipeThrough(new TextDecoderStream() as TransformStream<Uint8Array, string>).getReader();
   let text = '';
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -39,10 +56,7 @@ export async function* readFeed(body: ReadableStream<Uint8Array>, signal?: Abort
       text += value;
       const events = text.split('\n\n');
       text = events.pop() ?? '';
-      for (const event of events) {
-        const news = parseFeedEvent(event);
-        if (news !== undefined) yield news;
-      }
+      yield* events;
     }
   } catch (cause) {
     if (signal?.aborted) throw signal.reason;

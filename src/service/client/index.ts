@@ -6,6 +6,7 @@
 export type { UsageAsked } from '../billing/ledger/record.ts';
 export type { Change } from '../lib/paging/change.ts';
 export { type Client, createClient } from './client.ts';
+export type { WatchEventsQuery } from './events.ts';
 export type { FeedNews } from './feed.ts';
 export type { List, Page } from './list.ts';
 export { ConnectionError, LoopstreamError, ProblemError, problems } from './problem.ts';

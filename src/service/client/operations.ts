@@ -4,6 +4,7 @@ import { type ListQuery, path, type Requests } from './requests.ts';
 import type { CallOptions, TrialOptions, WaitOptions } from './send.ts';
 import type {
   AccountDelete,
+  AccountEvent,
   AccountLimits,
   ApiKey,
   ApiKeyCreate,
@@ -22,6 +23,7 @@ import type {
   DestinationTest,
   DestinationUpdate,
   DiffQuery,
+  EventQuery,
   Invoice,
   InvoiceSummary,
   LedgerEntry,
@@ -198,6 +200,17 @@ export interface Operations {
      * of other accounts are not found. It may reject with `problems.CryptoDisabled`.
      */
     get: (id: string, call?: CallOptions) => Promise<CryptoDeposit>;
+  };
+  events: {
+    /**
+     * List events, oldest first, or stream them without end. Returns what happened to streams, uploads and playlists
+     * within seven days. Pass the id of the last event that you know as `after` to get what followed. With `Accept:
+     * text/event-stream`, the events come as server-sent events without end, and a client that reconnects sends the
+     * last id as `Last-Event-ID`. Each event comes at least once: drop an `id` that you know. `seq` counts the
+     * events of one object. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or
+     * `problems.ServerBusy`.
+     */
+    list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
   };
   streams: {
     /** Create a stream. The stream stays off air until it is started, or until scheduleStartAt. */
@@ -444,6 +457,9 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     create: (body, call) => post('/crypto/deposits', call, body),
     list: (query, call) => list('/crypto/deposits', query, call),
     get: (id, call) => get(path`/crypto/deposits/${id}`, call),
+  },
+  events: {
+    list: (query, call) => list('/events', query, call),
   },
   streams: {
     create: (body, call) => post('/streams', call, body),

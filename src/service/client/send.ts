@@ -52,7 +52,7 @@ export type Send = <T>(path: string, call?: RequestOptions, body?: unknown) => P
 
 const TIMEOUT_MS = 30_000;
 const MAX_RETRIES = 3;
-const PAUSE: Backoff = { baseMs: 500, maxMs: 8_000 };
+export const PAUSE: Backoff = { baseMs: 500, maxMs: 8_000 };
 /** The caller waits where a server asks for more patience than this. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 
@@ -72,7 +72,7 @@ export const newKey = (): string =>
   Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 /** `?a=b`, without what is undefined; '' when nothing is left. */
-function formatQuery(values: object = {}): string {
+export function formatQuery(values: object = {}): string {
   const given = Object.entries(values).filter(([, value]) => value !== undefined);
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }

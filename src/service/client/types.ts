@@ -24,6 +24,7 @@ export type {
   DestinationTest,
   DestinationUpdate,
 } from '../domain/destinations/record.ts';
+export type { AccountEvent, EventData } from '../domain/events/record.ts';
 export type {
   Playlist,
   PlaylistChanges,
@@ -64,6 +65,17 @@ export interface UsageQuery {
   groupBy?: 'day' | 'stream';
   /** IANA time zone of the days, e.g. Europe/Berlin. */
   timeZone?: string;
+}
+export interface EventQuery extends ListQuery {
+  /**
+   * Id of the last event that you know: events behind it follow. `now` stands for the last one. Without it, the
+   * oldest that is kept comes first.
+   */
+  after?: string;
+  /** Types of events, with commas between them. All types without it. */
+  types?: string;
+  /** Id of the object whose events are asked for. */
+  objectID?: string;
 }
 export interface StreamQuery extends ListQuery {
   /** Only streams in this state. */

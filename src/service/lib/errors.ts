@@ -74,6 +74,12 @@ export const ERRORS = {
     meaning: 'The playlist never had this version, or no longer keeps it.',
     fix: 'Take a version from `GET /v1/playlists/{id}/versions`.',
   },
+  event_not_found: {
+    status: 404,
+    title: 'Event not found',
+    meaning: 'No event of this account has this id, or it is older than the seven days for which events are kept.',
+    fix: 'Read your objects as they are now, and then the events without `after`.',
+  },
   api_key_not_found: {
     status: 404,
     title: 'API key not found',

@@ -48,7 +48,7 @@ export interface Call<Input = never, Query = never, Path = never, Result = never
 export type OperationOutput<Result = unknown> = { readonly result?: Result } & (
   | { kind: 'record'; schema: TSchema; isMemoized?: boolean; attachment?: string; changed?: TSchema }
   | { kind: 'created'; schema: TSchema; locate?: (result: Result) => string }
-  | { kind: 'page'; item: TSchema; title: string; isMemoized?: boolean; summarize?: (item: never) => unknown }
+  | ({ kind: 'page'; item: TSchema; title: string } & PageOptions)
   | { kind: 'progress'; schema: TSchema; field: string }
   | { kind: 'deleted'; mayTakeLonger: boolean }
   | { kind: 'content'; types: Record<string, TSchema> }
@@ -67,6 +67,8 @@ interface PageOptions {
   isMemoized?: boolean;
   /** Returns what a page shows of an item, where that is not all of it. */
   summarize?: (item: never) => unknown;
+  /** Media types in which the list comes as well, for requests that accept nothing else, with the schema of a part. Their routes are written by hand. */
+  alsoAs?: Readonly<Record<string, TSchema>>;
 }
 
 /** One record, with status 200. */

@@ -4,6 +4,7 @@ import type { Lifecycle } from '../../core/lib/lifecycle.ts';
 import type { Logger } from '../../core/lib/log.ts';
 import { createAccountClasses } from '../billing/ledger/account-class.ts';
 import { createWriteLimit } from '../domain/limits/writes.ts';
+import { createFeedPlaces } from './events/changes.ts';
 import { createHttpMetrics } from './http/metrics.ts';
 import { openAccountServices } from './process/account-services.ts';
 import { openAuthParts } from './process/auth.ts';
@@ -12,6 +13,7 @@ import { openChanges } from './process/changes.ts';
 import { startCleanup } from './process/cleanup.ts';
 import type { ProcessContext } from './process/context.ts';
 import { openDomainServices } from './process/domain-services.ts';
+import { openEvents } from './process/events.ts';
 import { openHttpServer } from './process/http-server.ts';
 import { openKube, openResources } from './process/kubernetes.ts';
 import { openOpsServer } from './process/ops-server.ts';
@@ -42,14 +44,28 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
 
   const billing = await openBillingServices(context, { auth, resources });
   const { stats, ...domain } = await openDomainServices(context, { kube, auth, resources, limits, writes });
-  const services = { ...billing, ...domain, stats };
-  const changes = openChanges(context, resources);
+  const feedPlaces = createFeedPlaces(config.feedsPerServer);
+  const changes = openChanges(context, resources, feedPlaces);
+  const events = openEvents(context, { db: auth.db, leases: limits.leases, resources });
+  const services = { ...billing, ...domain, stats, events };
   const accountOwner = openAccountServices(context, { kube, auth, resources, services, quotas });
   const isSuspended = startSuspensions(context, { db: auth.db, resources });
 
   const ops = await openOpsServer(context, { kube, db: auth.db, isSynced: resources.isSynced });
   const counter = await openRequestCounter(context);
-  const parts = { auth, resources, quotas, services, stats, changes, accountOwner, isSuspended, ops, counter };
+  const parts = {
+    auth,
+    resources,
+    quotas,
+    services,
+    stats,
+    changes,
+    feedPlaces,
+    accountOwner,
+    isSuspended,
+    ops,
+    counter,
+  };
   const server = await openHttpServer(context, parts);
   startCleanup(context, { auth, resources, uploads: services.uploads });
 

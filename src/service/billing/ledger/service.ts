@@ -3,6 +3,7 @@
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { FRAMERATES, formatProfile, QUALITIES } from '../../../core/resources/stream/profile.ts';
 import type { Db } from '../../db/pool.ts';
+import type { RowWhere } from '../../db/where.ts';
 import { toPublicFramerate, toPublicQuality } from '../../domain/streams/fields.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
@@ -161,7 +162,7 @@ export function createBillingService({
     async ledger(
       { accountId }: Principal,
       args: StatementArgs,
-      where?: store.EntryWhere | null,
+      where?: RowWhere | null,
     ): Promise<Connection<LedgerEntry>> {
       ensure();
       const { after, before, ascending } = parseArgs(args);

@@ -1,6 +1,7 @@
 /** Queries the ledger with SQL. db/migrations/ledger.ts enforces its rules. */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
+import { compileWhere, type RowWhere, type WhereColumns } from '../../db/where.ts';
 import { isoDigits } from './currencies.ts';
 
 export interface PostRow {
@@ -113,47 +114,15 @@ export interface StatementRow {
   balance: bigint;
 }
 
-/** Conditions on entries, as in GraphQL's `where`: all that are given must hold; null equals left out. */
-export type EntryWhere = { [field: string]: unknown };
-
-const COLUMNS: Record<string, RawBuilder<unknown>> = {
+const COLUMNS: WhereColumns = {
   kind: sql`t.kind`,
   at: sql`t.at`,
   streamID: sql`(t.details ->> 'streamID')`,
 };
-const OPERATORS: Record<string, string> = { eq: '=', gt: '>', gte: '>=', lt: '<', lte: '<=' };
-
-const joined = (parts: readonly RawBuilder<unknown>[], word: 'and' | 'or'): RawBuilder<unknown> =>
-  parts.length > 0 ? sql`(${sql.join(parts, sql.raw(` ${word} `))})` : sql.raw(String(word === 'and'));
-
-function condition(column: RawBuilder<unknown>, operator: string, wanted: unknown): RawBuilder<unknown> {
-  if (operator === 'isNull') return sql`(${column} is null) = ${wanted}`;
-  if (operator === 'in') return sql`coalesce(${column} = any (${wanted}::text[]), false)`;
-  return sql`coalesce(${column} ${sql.raw(OPERATORS[operator] ?? '=')} ${wanted}, false)`;
-}
-
-const isGiven = ([, value]: [string, unknown]): boolean => value !== null && value !== undefined;
-
-/** GraphQL's schema admits no unknown field. */
-function holds(where: EntryWhere): RawBuilder<unknown> {
-  const parts = Object.entries(where)
-    .filter(isGiven)
-    .map(([field, asked]) => {
-      if (field === 'and' || field === 'or') return joined((asked as EntryWhere[]).map(holds), field);
-      if (field === 'not') return sql`not ${holds(asked as EntryWhere)}`;
-      const column = COLUMNS[field];
-      const operators = column ? Object.entries(asked as object).filter(isGiven) : [];
-      return joined(
-        operators.map(([operator, wanted]) => condition(column as RawBuilder<unknown>, operator, wanted)),
-        'and',
-      );
-    });
-  return joined(parts, 'and');
-}
 
 export interface EntryRange {
   accountId: string;
-  where?: EntryWhere | undefined;
+  where?: RowWhere | undefined;
   ascending: boolean;
 }
 
@@ -162,7 +131,7 @@ const selectEntries = ({
   where,
 }: Pick<EntryRange, 'accountId' | 'where'>) => sql`from loopstream.ledger_entries e
   join loopstream.ledger_transactions t on t.id = e.transaction_id
-  where e.account = ${`customer:${accountId}`} and e.number is not null and ${where ? holds(where) : sql`true`}`;
+  where e.account = ${`customer:${accountId}`} and e.number is not null and ${where ? compileWhere(where, COLUMNS) : sql`true`}`;
 
 /** How many of a customer's entries there are, or how many of them stand before `number`, and with `itself` at it. */
 export async function countEntries(

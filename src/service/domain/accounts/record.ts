@@ -187,6 +187,7 @@ export const Export = Type.Object(
     destinations: Documents('Each as `GET /v1/destinations/{id}` returns it.'),
     uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
     playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
+    events: Documents('Events of the last seven days, oldest first, each as `GET /v1/events` returns it.'),
     apiKeys: Type.Array(ApiKey),
     sessions: Type.Array(PersonSession),
     connectedApps: Type.Array(ConnectedApp),

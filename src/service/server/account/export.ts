@@ -13,6 +13,7 @@ import type { AccountExport } from '../../domain/accounts/record.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import { createMinuteCounter } from '../../domain/destinations/minute-counter.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
+import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
@@ -35,6 +36,7 @@ export interface ExportDeps {
   destinations: Pick<DestinationService, 'list'>;
   uploads: Pick<UploadService, 'list'>;
   playlists: Pick<PlaylistService, 'list' | 'get'>;
+  events: Pick<EventService, 'list'>;
   billing: Pick<BillingService, 'entries'>;
   topUps: Pick<TopUpService, 'list'>;
   invoices: Pick<InvoiceService, 'list' | 'address'>;
@@ -48,6 +50,7 @@ type ListName =
   | 'destinations'
   | 'uploads'
   | 'playlists'
+  | 'events'
   | 'apiKeys'
   | 'sessions'
   | 'connectedApps'
@@ -76,13 +79,14 @@ async function* readPlaylists({ playlists }: ExportDeps, accountId: string): Asy
 }
 
 function readLists(deps: ExportDeps, principal: Principal): Lists {
-  const { access, streams, destinations, uploads, billing, topUps, invoices } = deps;
+  const { access, streams, destinations, uploads, events, billing, topUps, invoices } = deps;
   const { accountId } = principal;
   return {
     streams: readPages((args) => streams.list(accountId, args)),
     destinations: readPages((args) => destinations.list(accountId, args)),
     uploads: readPages((args) => uploads.list(accountId, args)),
     playlists: readPlaylists(deps, accountId),
+    events: readPages((args) => events.list(accountId, args)),
     apiKeys: readPages((args) => access.keys(principal, args)),
     sessions: readPages((args) => access.sessions(principal, args)),
     connectedApps: readPages((args) => access.apps(principal, args)),

@@ -6,6 +6,7 @@ import type { Logger } from '../../../core/lib/log.ts';
 import { AUTH_PATH } from '../../auth/addresses.ts';
 import type { Db } from '../../db/pool.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
+import type { FairSlots } from '../../lib/fair-slots.ts';
 import { type AuthServer, serveAuth } from '../auth/serve.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { GRAPHQL, graphqlRoutes } from '../graphql/routes.ts';
@@ -56,6 +57,7 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
   services: Services;
   stats: StatsService;
   changes: ChangeService;
+  feedPlaces: FairSlots;
   accountOwner: AccountOwnerServices;
   onWebhook?: RouteDeps['onWebhook'];
   isSuspended?: GuardOptions['isSuspended'];

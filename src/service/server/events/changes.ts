@@ -30,9 +30,10 @@ export type ChangeService = ReturnType<typeof createChangeService>;
 /** `reset`: the source lost changes. */
 type Source = { follow(accountId: string, onChange: (change: OwnedChange | 'reset') => void): () => void };
 
-/** `total` limits the feeds of all accounts on this server. */
-export function createChangeService(sources: Record<ChangingNoun, Source>, total = 2_000) {
-  const places = new FairSlots({ total, each: { account: MAX_FEEDS } });
+/** Places for all feeds of this server, of changes and of events. `total` limits those of all accounts. */
+export const createFeedPlaces = (total = 2_000): FairSlots => new FairSlots({ total, each: { account: MAX_FEEDS } });
+
+export function createChangeService(sources: Record<ChangingNoun, Source>, places = createFeedPlaces()) {
   return {
     /**
      * Follows the changes of `nouns`. It calls `wake` when an empty feed gets a change. It calls `giveUp` when the feed must end in
@@ -72,7 +73,8 @@ export function createChangeService(sources: Record<ChangingNoun, Source>, total
   };
 }
 
-function takePlace(places: FairSlots, accountId: string, giveUp: (() => void) | undefined): () => void {
+/** Throws `too_many_feeds` and `server_busy`. */
+export function takePlace(places: FairSlots, accountId: string, giveUp: (() => void) | undefined): () => void {
   try {
     return places.takeNow({ account: accountId }, giveUp && { giveUp });
   } catch (error) {
@@ -80,9 +82,9 @@ function takePlace(places: FairSlots, accountId: string, giveUp: (() => void) | 
     if (error.limit === 'account')
       throw new AppError(
         'too_many_feeds',
-        `The account has ${MAX_FEEDS} change feeds open on this server already. Close one of them, or try again later.`,
+        `The account has ${MAX_FEEDS} feeds open on this server already. Close one of them, or try again later.`,
       );
-    throw new AppError('server_busy', 'This server has as many change feeds open as it can. Try again later.');
+    throw new AppError('server_busy', 'This server has as many feeds open as it can. Try again later.');
   }
 }
 

@@ -55,7 +55,7 @@ const line = (news: FeedItem): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;
 
 /** Returns whether access was revoked. If the database is unavailable, the feed continues. */
-async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
+export async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   try {
     return !(await isAllowed());
   } catch (error) {

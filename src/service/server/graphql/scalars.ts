@@ -48,5 +48,12 @@ class LenientEnum extends GraphQLEnumType {
   }
 }
 
+/** A value that is no name in GraphQL, such as `stream.live`, has its letters as one: STREAM_LIVE. */
+const toEnumName = (value: string): string => (value.includes('.') ? value.replaceAll('.', '_').toUpperCase() : value);
+
 export const enumType = (name: string, values: readonly string[], description?: string) =>
-  new LenientEnum({ name, description, values: Object.fromEntries(values.map((value) => [value, { value }])) });
+  new LenientEnum({
+    name,
+    description,
+    values: Object.fromEntries(values.map((value) => [toEnumName(value), { value }])),
+  });

@@ -6,6 +6,7 @@ import { accountFields } from './account.ts';
 import { billingFields } from './billing.ts';
 import { cryptoFields } from './crypto-deposits.ts';
 import { destinationFields } from './destinations.ts';
+import { eventFields } from './events.ts';
 import { invoiceFields } from './invoices.ts';
 import { playlistFields } from './playlists.ts';
 import { type GraphqlField, Node, type NounFields } from './relay.ts';
@@ -34,6 +35,7 @@ export function createSchema(services: Services): GraphQLSchema {
       fields: {
         ...accountFields(services),
         ...billingFields(services),
+        ...eventFields(services),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),
       },

@@ -1,4 +1,5 @@
 /** Declares the operations of the account's owner: credentials, export and deletion. */
+
 import { exampleTopUp } from '../../billing/cards/operations.ts';
 import { exampleDeposit } from '../../billing/crypto/operations.ts';
 import { exampleAddress, exampleInvoice } from '../../billing/invoices/operations.ts';
@@ -13,6 +14,7 @@ import {
 } from '../../domain/accounts/examples.ts';
 import { AccountDelete, Export, SignInOptions } from '../../domain/accounts/record.ts';
 import { exampleDestination } from '../../domain/destinations/operations.ts';
+import { exampleEvent } from '../../domain/events/operations.ts';
 import { exampleStream } from '../../domain/streams/examples.ts';
 import { exampleUpload } from '../../domain/uploads/operations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
@@ -65,6 +67,7 @@ export const accountOwnerOperations = [
         destinations: [exampleDestination],
         uploads: [exampleUpload],
         playlists: [],
+        events: [exampleEvent],
         apiKeys: [exampleApiKey],
         sessions: [exampleSession],
         connectedApps: [exampleApp],

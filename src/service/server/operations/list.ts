@@ -6,6 +6,7 @@ import { billingOperations } from '../../billing/ledger/operations.ts';
 import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
@@ -26,6 +27,7 @@ const ALL = [
   ...cryptoOperations,
   receiveStripeEvent,
   watchChanges,
+  ...eventOperations,
   ...streamOperations,
   ...destinationOperations,
   ...uploadOperations,

@@ -3,6 +3,7 @@
 import type { Kube } from '../../../core/kube/types.ts';
 import { OIDC_PROVIDER_ID } from '../../auth/oidc.ts';
 import { createAccessService } from '../../domain/accounts/access.ts';
+import { deleteAccountEvents } from '../../domain/events/store.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
 import { deleteResources } from '../account/delete-resources.ts';
 import { createDeletions } from '../account/deletion.ts';
@@ -37,7 +38,9 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
     log,
     clear: async (accountId) => {
       await resources.cells.load(accountId);
-      return deleteResources(kube, resources, accountId);
+      const isGone = await deleteResources(kube, resources, accountId);
+      if (isGone) await deleteAccountEvents(db, accountId);
+      return isGone;
     },
     sendMail: (email) => mails?.accountDeleted(email),
   });

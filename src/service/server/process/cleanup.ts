@@ -1,4 +1,5 @@
-/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, incomplete uploads. */
+/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events, incomplete uploads. */
+import { deleteOldEvents } from '../../domain/events/store.ts';
 import { deleteOldKeys } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { AuthParts } from './auth.ts';
@@ -24,6 +25,7 @@ export function startCleanup(
       .forgetOld(config.unusedClientDays)
       .catch((err) => log.warn({ err }, 'expired sessions and unused clients could not be deleted'));
     mails?.forgetOld().catch((err) => log.warn({ err }, 'old counts of mails could not be deleted'));
+    deleteOldEvents(db).catch((err) => log.warn({ err }, 'old events could not be deleted'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'incomplete uploads could not be deleted'));

@@ -22,7 +22,9 @@ import type { Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
 import { openStorages } from './storages.ts';
 
-type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'stats'> & { stats: StatsService };
+type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'events' | 'stats'> & {
+  stats: StatsService;
+};
 
 interface DomainServicesDeps {
   kube: Kube;

@@ -10,7 +10,10 @@ import type { OpsServer } from './ops-server.ts';
 const DRAIN_MS = 28_000;
 
 interface HttpServerDeps
-  extends Pick<ServerDeps, 'quotas' | 'services' | 'stats' | 'changes' | 'accountOwner' | 'isSuspended' | 'counter'> {
+  extends Pick<
+    ServerDeps,
+    'quotas' | 'services' | 'stats' | 'changes' | 'feedPlaces' | 'accountOwner' | 'isSuspended' | 'counter'
+  > {
   auth: AuthParts;
   resources: Resources;
   ops: OpsServer;

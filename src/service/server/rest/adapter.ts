@@ -11,7 +11,7 @@ import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
 export const V1 = '/v1';
 
-/** Handwritten routes by operation id. */
+/** Handwritten routes by operation id, and by `<id> <media type>` for a list that comes in other forms as well. */
 export type Handlers = Readonly<Record<string, RouteHandlerMethod>>;
 
 /** Registers a route for each of `operations`, in their order. `services` are their dependencies by name. */
@@ -23,9 +23,25 @@ export function serveOperations<const Declared extends readonly AnyOperation[]>(
 ): void {
   for (const operation of operations) {
     const { method, path } = readRoute(operation);
-    const handler = handlers[operation.id] ?? handle(operation, services);
+    const handler = byMediaType(operation, handlers, handlers[operation.id] ?? handle(operation, services));
     app.route({ method, url: path.replace(/{(\w+)}/g, ':$1'), ...routeOptions(operation), handler });
   }
+}
+
+/** Another form of a list is sent to a client that asks for it by name. */
+function byMediaType(
+  { id, output }: AnyOperation,
+  handlers: Handlers,
+  otherwise: RouteHandlerMethod,
+): RouteHandlerMethod {
+  const types = output.kind === 'page' ? Object.keys(output.alsoAs ?? {}) : [];
+  if (types.length === 0) return otherwise;
+  return function choose(request, reply) {
+    const accepted = request.headers.accept?.toLowerCase() ?? '';
+    const type = types.find((one) => accepted.includes(one));
+    void reply.header('vary', 'accept');
+    return (handlers[`${id} ${type}`] ?? otherwise).call(this, request, reply);
+  };
 }
 
 /** Words that other APIs have for it. */
@@ -93,22 +109,27 @@ function parameterSchemas({ http, object, path = {}, query, output }: AnyOperati
   };
 }
 
+const describeContent = (types: Readonly<Record<string, TSchema>>) =>
+  Object.fromEntries(Object.entries(types).map(([type, schema]) => [type, { schema }]));
+
 function responseSchemas(output: OperationOutput): Record<number, unknown> {
   switch (output.kind) {
     case 'record':
       return { 200: output.schema };
     case 'created':
       return { 201: output.schema };
-    case 'page':
-      return { 200: pageSchema(output.item, output.title) };
+    case 'page': {
+      const schema = pageSchema(output.item, output.title);
+      if (!output.alsoAs) return { 200: schema };
+      const forms = { 'application/json': schema, ...output.alsoAs };
+      return { 200: { content: describeContent(forms) } };
+    }
     case 'progress':
       return { 200: output.schema, 202: output.schema };
     case 'deleted':
       return output.mayTakeLonger ? { 202: Type.Null(), 204: Type.Null() } : { 204: Type.Null() };
     case 'content':
-      return {
-        200: { content: Object.fromEntries(Object.entries(output.types).map(([type, schema]) => [type, { schema }])) },
-      };
+      return { 200: { content: describeContent(output.types) } };
     case 'headers':
       return { [output.status]: { type: 'null', headers: output.headers } };
   }

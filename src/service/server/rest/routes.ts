@@ -9,14 +9,17 @@ import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { getLimits, getMe } from '../../domain/accounts/operations.ts';
 import type { SignInOptions } from '../../domain/accounts/record.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
+import type { FairSlots } from '../../lib/fair-slots.ts';
 import type { Deletions } from '../account/deletion.ts';
 import type { ChangeService } from '../events/changes.ts';
+import { eventHandlers } from '../events/event-stream.ts';
 import { changeHandlers } from '../events/feed.ts';
 import { setAgeHeader } from '../http/age-header.ts';
 import { accountOwnerOperations } from '../operations/account-owner.ts';
@@ -43,6 +46,8 @@ export interface RouteDeps extends MetaServices {
   services: Services;
   stats: StatsService;
   changes: ChangeService;
+  /** For feeds of events. */
+  feedPlaces: FairSlots;
   accountOwner: AccountOwnerServices;
   /** Receives the result of each payment event. */
   onWebhook?: WebhookDeps['observe'] | undefined;
@@ -70,6 +75,8 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
     serve: serveBy([receiveStripeEvent]),
   });
   serveOperations(v1, [watchChanges], {}, changeHandlers(deps));
+  const { scopePrefix, stopping, feedPlaces: places } = deps;
+  serveOperations(v1, eventOperations, services, eventHandlers({ ...services, places, scopePrefix, stopping }));
   await v1.register(async (cached) => {
     setAgeHeader(cached, deps.ageMs);
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });

@@ -5,6 +5,7 @@ import type { InvoiceService } from '../../billing/invoices/service.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
+import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
@@ -16,6 +17,7 @@ export interface Services {
   destinations: DestinationService;
   uploads: UploadService;
   playlists: PlaylistService;
+  events: EventService;
   billing: BillingService;
   topUps: TopUpService;
   invoices: InvoiceService;

@@ -13,6 +13,7 @@ const deps = {
   destinations: lists,
   uploads: lists,
   playlists: lists,
+  events: lists,
   billing: { entries: noEntries },
   topUps: lists,
   invoices: { ...lists, address: () => ({}) },

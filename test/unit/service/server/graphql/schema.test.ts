@@ -154,6 +154,7 @@ describe('GraphQL matches REST', () => {
       cancelResumableUpload: null,
       getStreamLiveStats: 'liveStats',
       listStreamEvents: 'streamEvents',
+      watchEvents: 'events',
       getStreamReadiness: null,
       getStreamSchedule: null,
       diffPlaylistVersion: 'playlistDiff',

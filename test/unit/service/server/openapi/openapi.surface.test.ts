@@ -184,6 +184,7 @@ const MORE: Operation[] = [
   'updateBillingAddress',
   'getStreamSchedule',
   'watchChanges',
+  'watchEvents',
   'getStreamPreview',
   'getUploadPreview',
   'getUploadPoster',

@@ -1,0 +1,51 @@
+/**
+ * Creates the outbox: what happened to the objects of accounts, kept for seven days.
+ *
+ * A row's place in the feed is the transaction that wrote it and its position. Rows become visible in the order of commits, not of
+ * positions, so a reader takes only those of transactions below pg_snapshot_xmin: no row with a lower place can follow.
+ */
+import { type Kysely, sql } from 'kysely';
+import type { Migration } from 'kysely/migration';
+
+const STATEMENTS = [
+  `create table loopstream.events (
+    xid xid8 not null default pg_current_xact_id(),
+    position bigint generated always as identity,
+    id text primary key,
+    account_id text not null,
+    type text not null,
+    object text not null,
+    object_id text not null,
+    seq bigint not null,
+    at timestamptz not null,
+    recorded_at timestamptz not null default now(),
+    data jsonb not null
+  )`,
+  `create index events_feed on loopstream.events (account_id, xid, position)`,
+  `create index events_recorded_at on loopstream.events (recorded_at)`,
+  // How far the events of an object are: its last number, and the mark of what was told last.
+  `create table loopstream.event_objects (
+    account_id text not null,
+    object_id text not null,
+    uid text not null,
+    seq bigint not null default 0,
+    mark text not null default '',
+    told_at timestamptz not null default now(),
+    primary key (account_id, object_id)
+  )`,
+  `create function loopstream.tell_events() returns trigger language plpgsql as $$
+  begin
+    perform pg_notify('loopstream_events', t.account_id) from (select distinct account_id from now_told) t;
+    return null;
+  end $$`,
+  `create trigger tell after insert on loopstream.events referencing new table as now_told
+    for each statement execute function loopstream.tell_events()`,
+];
+
+export const eventMigrations: Record<string, Migration> = {
+  '0021-events': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+    },
+  },
+};

@@ -1,0 +1,155 @@
+/**
+ * Tells the outbox what happens to streams, uploads and playlists, by the API or by kubectl: one server at a time, for all accounts. The
+ * resources keep what happened while no server looked (resources/stream/transitions.ts).
+ */
+import { createQueue } from '../../../core/kube/queue.ts';
+import type { Reflector } from '../../../core/kube/reflector.ts';
+import type { KubeObject, Stored } from '../../../core/kube/types.ts';
+import { type Clock, sleep, systemClock } from '../../../core/lib/clock.ts';
+import type { Lifecycle } from '../../../core/lib/lifecycle.ts';
+import type { Logger } from '../../../core/lib/log.ts';
+import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
+import type { PlaylistSpec, PlaylistStatus } from '../../../core/resources/playlist/spec.ts';
+import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
+import type { UploadSpec, UploadStatus } from '../../../core/resources/upload/spec.ts';
+import type { Lease, Leases } from '../../db/leases.ts';
+import type { Db } from '../../db/pool.ts';
+import {
+  type Findings,
+  findPlaylistNews,
+  findStreamNews,
+  findUploadNews,
+  markPlaylist,
+  markStream,
+  markUpload,
+} from './news.ts';
+import type { EventObject } from './record.ts';
+import { forgetObjects, readMarks, rebaseEvents, type Subject, tell, writeMarks } from './store.ts';
+
+const WORKERS = 8;
+const BACKOFF = { baseMs: 250, maxMs: 30_000 };
+const RETRY_MS = 2_000;
+
+/** The caches of all accounts' objects. */
+export interface WatchedObjects {
+  streams: Reflector<KubeObject<LoopStreamSpec, LoopStreamStatus>>;
+  uploads: Reflector<KubeObject<UploadSpec, UploadStatus>>;
+  playlists: Reflector<KubeObject<PlaylistSpec, PlaylistStatus>>;
+}
+
+export interface CollectorDeps {
+  db: Db;
+  leases: Leases;
+  caches: WatchedObjects;
+  /** Resolves when the caches are filled. */
+  ready: Promise<unknown>;
+  log: Logger;
+  clock?: Clock;
+}
+
+/** How one kind of objects is told. */
+interface Source {
+  object: EventObject;
+  cache: Reflector<KubeObject>;
+  mark: (object: never) => string;
+  find: (object: never, mark: string, now: Date) => Findings;
+}
+
+const listSources = ({ streams, uploads, playlists }: WatchedObjects): Source[] =>
+  [
+    { object: 'stream', cache: streams, mark: markStream, find: findStreamNews },
+    { object: 'upload', cache: uploads, mark: markUpload, find: findUploadNews },
+    { object: 'playlist', cache: playlists, mark: markPlaylist, find: findPlaylistNews },
+  ] as unknown as Source[];
+
+/** Undefined for what belongs to no account. */
+function findSubject({ metadata }: Stored<KubeObject>, object: EventObject): Subject | undefined {
+  const accountId = metadata.labels?.[ACCOUNT_LABEL];
+  return accountId ? { accountId, object, objectId: metadata.name, uid: metadata.uid } : undefined;
+}
+
+/** Begins when the caches are filled and no other server does it, until the process stops. */
+export function startCollector(deps: CollectorDeps, lifecycle: Lifecycle): void {
+  const { leases, ready, log } = deps;
+  const run = async () => {
+    await ready;
+    while (!lifecycle.signal.aborted) {
+      try {
+        await collectWhileElected(deps, leases, lifecycle.signal);
+      } catch (err) {
+        if (lifecycle.signal.aborted) return;
+        log.warn({ err }, 'events could not be collected; it is retried');
+        await sleep(RETRY_MS, lifecycle.signal).catch(() => undefined);
+      }
+    }
+  };
+  const running = run().catch(() => undefined);
+  lifecycle.defer('events', () => running);
+}
+
+async function collectWhileElected(deps: CollectorDeps, leases: Leases, stopping: AbortSignal): Promise<void> {
+  const lost = new AbortController();
+  let lease: Lease | undefined;
+  // Others wait for it all the time.
+  const askToEnd = () => {
+    if (lease?.isHeld() === false) lost.abort();
+  };
+  lease = await leases.take('events', { signal: stopping, askToEnd });
+  const signal = AbortSignal.any([stopping, lost.signal]);
+  try {
+    await collect(deps, signal);
+  } finally {
+    await lease.release();
+  }
+}
+
+/** Until the signal aborts. */
+async function collect({ db, caches, log, clock = systemClock }: CollectorDeps, signal: AbortSignal): Promise<void> {
+  const sources = listSources(caches);
+  await rebaseEvents(db);
+  const marks = await readMarks(db);
+  if (marks.size === 0) await begin(db, sources, marks);
+  await forgetObjects(db, listUids(sources));
+  const tellObject = async (source: Source, key: string): Promise<void> => {
+    const [namespace = '', name = ''] = key.split('/');
+    const object = source.cache.get(namespace, name);
+    const subject = object && findSubject(object, source.object);
+    if (!subject || marks.get(subject.uid) === source.mark(object as never)) return;
+    await tell(db, subject, ({ mark }) => source.find(object as never, mark, clock.now()));
+    marks.set(subject.uid, source.mark(object as never));
+  };
+  const stops = sources.map((source) => {
+    const process = (key: string) => tellObject(source, key);
+    const queue = createQueue({ workers: WORKERS, process, backoff: BACKOFF, log: log.child({ job: 'events' }) });
+    const unfollow = source.cache.onChange((key, object) => object && queue.add(key), { replay: true });
+    return async () => {
+      unfollow();
+      await queue.stop();
+    };
+  });
+  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
+  signal.addEventListener('abort', () => end(), { once: true });
+  if (signal.aborted) end();
+  await ended;
+  await Promise.all(stops.map((stop) => stop()));
+}
+
+/** A mark of the outbox itself: that it has begun. */
+const OUTBOX: Subject = { accountId: '', object: 'stream', objectId: '', uid: 'outbox' };
+
+const listUids = (sources: readonly Source[]): string[] => [
+  OUTBOX.uid,
+  ...sources.flatMap(({ cache }) => cache.list().map(({ metadata }) => metadata.uid)),
+];
+
+/** The outbox is new: what was there before is no news. */
+async function begin(db: Db, sources: readonly Source[], marks: Map<string, string>): Promise<void> {
+  const known = sources.flatMap(({ object, cache, mark }) =>
+    cache.list().flatMap((one) => {
+      const subject = findSubject(one, object);
+      return subject ? [{ ...subject, mark: mark(one as never) }] : [];
+    }),
+  );
+  await writeMarks(db, [{ ...OUTBOX, mark: '' }, ...known]);
+  for (const { uid, mark } of known) marks.set(uid, mark);
+}

@@ -1,0 +1,113 @@
+/** Declares the operations on events. Pure: no I/O, no clock. */
+import { Type } from 'typebox';
+import { validationFailed } from '../../lib/errors.ts';
+import { createOperationBuilder, page } from '../../lib/operation.ts';
+import { AccountEvent, type AccountEventType, EVENT_TYPE_NAMES, EVENT_TYPES } from './record.ts';
+import type { EventFilter, EventService } from './service.ts';
+
+export interface EventServices {
+  events: EventService;
+}
+
+const operation = createOperationBuilder<EventServices>({ tag: 'events' });
+
+/** The query of a feed of events, also where it is read without end. */
+export const eventQuery = {
+  after: Type.Optional(
+    Type.String({
+      maxLength: 200,
+      description:
+        'Id of the last event that you know: events behind it follow. `now` stands for the last one. Without it, the oldest ' +
+        'that is kept comes first.',
+    }),
+  ),
+  types: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Types of events, with commas between them. All types without it.' }),
+  ),
+  objectID: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the object whose events are asked for.' })),
+};
+
+const isType = (name: string): name is AccountEventType => Object.hasOwn(EVENT_TYPES, name);
+
+/** The filter of a query. Throws `validation_failed` for a type that there is not. */
+export function readFilter({ types, objectID }: { types?: string; objectID?: string }): EventFilter {
+  const names = types?.split(',').map((name) => name.trim());
+  const unknown = names?.find((name) => !isType(name));
+  if (unknown !== undefined) {
+    const message = `has ${JSON.stringify(unknown.slice(0, 50))}, which is none of: ${EVENT_TYPE_NAMES.join(', ')}`;
+    throw validationFailed([{ path: '/types', message }]);
+  }
+  return { types: names?.filter(isType), objectID };
+}
+
+export const exampleEvent: AccountEvent = {
+  id: 'evt_0c9b4a3c5d1f4f1e8b2a7d6e5f4c3b2a_7',
+  type: 'stream.off_air',
+  timestamp: '2027-01-31T18:00:07Z',
+  object: 'stream',
+  objectID: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t',
+  seq: 7,
+  data: {
+    name: 'Lofi radio',
+    code: 'destination_reconnecting',
+    message: 'Destination "Main" does not accept the stream: The destination refuses connections.',
+    fix: 'Read the error of the destination in the live-stats of the stream, and test the destination while no stream uses it.',
+    offAirSeconds: null,
+    version: null,
+  },
+};
+
+const wait = Type.Optional(
+  Type.Integer({
+    minimum: 0,
+    maximum: 60,
+    default: 0,
+    description: 'Time to wait for an event where there is none, in seconds.',
+  }),
+);
+
+const describeEvent = ({ id, type, timestamp, data }: AccountEvent): string =>
+  [`- ${timestamp} ${type} (${id}): ${data.name}.`, data.message, data.fix].filter(Boolean).join(' ');
+
+export const eventOperations = [
+  operation({
+    id: 'watchEvents',
+    scope: 'read',
+    http: 'GET /events',
+    summary: 'List events, oldest first, or stream them without end',
+    description:
+      'Returns what happened to streams, uploads and playlists within seven days. Pass the id of the last event that you ' +
+      'know as `after` to get what followed. With `Accept: text/event-stream`, the events come as server-sent events ' +
+      'without end, and a client that reconnects sends the last id as `Last-Event-ID`. Each event comes at least once: ' +
+      'drop an `id` that you know. `seq` counts the events of one object.',
+    query: { ...eventQuery, wait },
+    output: page(AccountEvent, 'EventList', { alsoAs: { 'text/event-stream': AccountEvent } }),
+    errors: ['event_not_found', 'too_many_feeds', 'server_busy'],
+    isUncached: true,
+    examples: {
+      output: exampleEvent,
+      parameters: {
+        types: 'stream.off_air,stream.recovered',
+        after: exampleEvent.id,
+        objectID: exampleEvent.objectID,
+        wait: 30,
+      },
+      content: { 'text/event-stream': exampleEvent },
+    },
+    mcp: {
+      title: 'Watch events',
+      description:
+        'Returns what happened to streams, uploads and playlists within seven days, oldest first, such as a stream that went ' +
+        'off air. With `wait`, returns once something has happened. Pass the last id as `after` to go on.',
+      wait: { until: 'something happens', summarize: () => 'Nothing has happened yet.' },
+      summarize: ({ edges }) =>
+        edges.length === 0 ? 'Nothing new has happened.' : edges.map(({ node }) => describeEvent(node)).join('\n'),
+    },
+    client: { noun: 'events', method: 'list' },
+    run: ({ events }, { accountId, page, query, watch }) => {
+      const isPaged = Boolean(page.after);
+      const place = { ...page, after: page.after ?? query.after, afterPath: isPaged ? '/cursor' : '/after' };
+      return events.page(accountId, place, { filter: readFilter(query), waitMs: (query.wait ?? 0) * 1000, ...watch });
+    },
+  }),
+] as const;

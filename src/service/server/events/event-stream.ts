@@ -1,0 +1,96 @@
+/**
+ * Serves events as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html). A client that reconnects sends
+ * `Last-Event-ID`, and misses nothing: each connection reads from the database what comes behind that.
+ */
+import { Readable } from 'node:stream';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { readFilter } from '../../domain/events/operations.ts';
+import type { AccountEvent } from '../../domain/events/record.ts';
+import type { EventFilter, EventService } from '../../domain/events/service.ts';
+import type { FairSlots } from '../../lib/fair-slots.ts';
+import { requireScope } from '../operations/scopes.ts';
+import { takePlace } from './changes.ts';
+import { isOver } from './feed.ts';
+
+/** Proxies close silent connections, often after 60 s. The beat also limits how long a feed outlives its key or session. */
+const BEAT_MS = 10_000;
+const AT_ONCE = 100;
+/** A client that reads nothing for this long is disconnected. */
+const STUCK_MS = 30_000;
+
+export interface EventStreamDeps {
+  events: EventService;
+  places: FairSlots;
+  scopePrefix: string;
+  /** Aborts when the server stops. */
+  stopping: AbortSignal;
+}
+
+interface Asked {
+  accountId: string;
+  after: string | undefined;
+  filter: EventFilter;
+}
+
+export const eventHandlers = ({ events, places, scopePrefix, stopping }: EventStreamDeps) => ({
+  async 'watchEvents text/event-stream'(request: FastifyRequest, reply: FastifyReply) {
+    const { accountId } = request.principal;
+    const isAllowed = async () => {
+      const principal = await request.authenticateAgain();
+      requireScope(principal, 'watchEvents', scopePrefix);
+      return principal.accountId === accountId;
+    };
+    const query = request.query as { after?: string; types?: string; objectID?: string };
+    const lastId = request.headers['last-event-id'];
+    const after = await events.resolve(accountId, (typeof lastId === 'string' && lastId) || query.after);
+    const closed = new AbortController();
+    const release = takePlace(places, accountId, () => closed.abort());
+    const signal = AbortSignal.any([stopping, closed.signal]);
+    const lines = writeEvents(events, { accountId, after, filter: readFilter(query) }, isAllowed, signal);
+    const feed = Readable.from(endStuck(lines, closed), { objectMode: false, highWaterMark: 16 * 1024 });
+    feed.once('close', () => {
+      closed.abort();
+      release();
+    });
+    reply.raw.once('close', () => feed.destroy());
+    return reply
+      .type('text/event-stream')
+      .header('cache-control', 'no-store')
+      .header('x-accel-buffering', 'no')
+      .send(feed);
+  },
+});
+
+const line = (event: AccountEvent): string =>
+  `id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`;
+
+/** Until the signal aborts, or the access is over. */
+async function* writeEvents(
+  events: EventService,
+  { accountId, after, filter }: Asked,
+  isAllowed: () => Promise<boolean>,
+  signal: AbortSignal,
+): AsyncGenerator<string> {
+  let last = after;
+  let checkedAt = performance.now();
+  // Headers are sent with the first bytes.
+  yield ': begins\n\n';
+  while (!signal.aborted) {
+    const found = await events.wait(accountId, last, filter, { limit: AT_ONCE, waitMs: BEAT_MS, signal });
+    if (performance.now() - checkedAt >= BEAT_MS) {
+      if (await isOver(isAllowed)) return;
+      checkedAt = performance.now();
+    }
+    last = found.at(-1)?.id ?? last;
+    yield found.length > 0 ? found.map(line).join('') : ': alive\n\n';
+  }
+}
+
+/** Ends a feed whose client takes nothing. */
+async function* endStuck(lines: AsyncIterable<string>, closed: AbortController): AsyncGenerator<string> {
+  for await (const text of lines) {
+    const timer = setTimeout(() => closed.abort(), STUCK_MS);
+    yield text;
+    clearTimeout(timer);
+  }
+}

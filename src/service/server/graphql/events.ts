@@ -1,0 +1,43 @@
+/** Defines the GraphQL fields of events. */
+import {
+  type AccountEvent as AccountEventRecord,
+  AccountEvent as AccountEventSchema,
+  EVENT_OBJECTS,
+  EVENT_TYPE_NAMES,
+  EventData as EventDataSchema,
+} from '../../domain/events/record.ts';
+import type { AccountEventOrder } from '../../domain/events/service.ts';
+import type { Services } from '../setup/services.ts';
+import { outputType } from './output.ts';
+import { connectionField, type GraphqlFields } from './relay.ts';
+import { enumType } from './scalars.ts';
+import { filtersOf, whereInput } from './where.ts';
+
+/** `stream.off_air` is STREAM_OFF_AIR here. */
+const Type = enumType('EventType', EVENT_TYPE_NAMES);
+
+const AccountEvent = outputType<AccountEventRecord>('AccountEvent', AccountEventSchema, {
+  types: {
+    type: Type,
+    object: enumType('EventObject', EVENT_OBJECTS),
+    data: outputType('EventData', EventDataSchema),
+  },
+});
+
+const where = whereInput<AccountEventRecord>(
+  'AccountEventWhereInput',
+  filtersOf(AccountEvent, ['type', 'objectID', 'timestamp']),
+);
+
+export const eventFields = ({ events }: Pick<Services, 'events'>): GraphqlFields => ({
+  // The database filters the events, as there may be too many to read.
+  events: connectionField<AccountEventRecord, AccountEventOrder>({
+    type: AccountEvent,
+    operation: 'watchEvents',
+    description: 'Lists events of the last seven days, oldest first unless orderBy says otherwise.',
+    where,
+    order: { RECORDED: { value: 'recorded', description: 'Order of recording.' } },
+    list: ({ principal }, page, _matching, args) =>
+      events.list(principal.accountId, page, { where: (args.where as never) ?? undefined, isCounted: true }),
+  }),
+});

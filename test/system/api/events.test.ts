@@ -1,0 +1,231 @@
+/** Tests events on real servers: each is told once, in order, to its account alone, and nobody misses one who reads on. */
+import { sql } from 'kysely';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import type { Transition } from '../../../src/core/resources/stream/transitions.ts';
+import { type AccountEvent, createClient } from '../../../src/service/client/index.ts';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
+import * as store from '../../../src/service/domain/events/store.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+
+let api: TestApi;
+let db: Db;
+let ada: Client;
+let bob: Client;
+
+beforeAll(async () => {
+  api = await startTestApi();
+  db = createDb(createPool(api.databaseUrl, { searchPath: 'loopstream' }));
+  [ada, bob] = await Promise.all([api.client('ada'), api.client('bob')]);
+});
+afterAll(async () => {
+  await db?.destroy();
+  await api?.stop();
+});
+
+const closing: AbortController[] = [];
+afterEach(() => {
+  for (const stop of closing.splice(0)) stop.abort();
+});
+
+const connect = (key: string, url = api.url) => createClient({ baseUrl: `${url}/v1`, apiKey: key });
+
+async function makeStream(client: Client, name: string): Promise<string> {
+  const target = { name: 'Home', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
+  const { body: destination } = await client.call<{ id: string }>('POST', '/v1/destinations', target);
+  const link = { type: 'VIDEO', url: 'https://media.example/film.mp4' };
+  const { body: upload } = await client.call<{ objectID: string }>('POST', '/v1/uploads/from-link', link);
+  const stream = { name, quality: 'q_720p', framerate: 'f_30', destinationID: destination.id };
+  const body = { ...stream, videoUploadObjectID: upload.objectID };
+  return (await client.call<{ id: string }>('POST', '/v1/streams', body)).body.id;
+}
+
+const transition = (number: number, kind: Transition['kind'], more: Partial<Transition> = {}): Transition => ({
+  number,
+  kind,
+  at: new Date(Date.UTC(2027, 0, 31, 18, 0, number)).toISOString().replace('.000', ''),
+  ...more,
+});
+const happen = (id: string, transitions: Transition[]) => api.observe(id, { transitions });
+const list = async (client: Client, query = '') =>
+  (await client.call<{ data: AccountEvent[] }>('GET', `/v1/events?limit=100&${query}`)).body.data;
+const listTypes = async (client: Client, id: string) =>
+  (await list(client, `objectID=${id}`)).map(({ type, seq }) => `${seq} ${type}`);
+
+describe('what happens to a stream', () => {
+  test('is told in order with its cause and fix, however much happened between two looks', async () => {
+    const id = await makeStream(ada, 'Lofi');
+    const message = 'Destination "Home" does not accept the stream.';
+    await happen(id, [
+      transition(1, 'Live'),
+      transition(2, 'Reconnecting'),
+      transition(3, 'OffAir', { reason: 'DestinationReconnecting', message }),
+      transition(4, 'Recovered', { offAirSeconds: 90 }),
+    ]);
+    await expect
+      .poll(() => listTypes(ada, id))
+      .toEqual(['1 stream.live', '2 stream.reconnecting', '3 stream.off_air', '4 stream.recovered']);
+    const [, , offAir, recovered] = await list(ada, `objectID=${id}`);
+    expect(offAir).toMatchObject({
+      timestamp: '2027-01-31T18:00:03.000Z',
+      object: 'stream',
+      objectID: id,
+      data: {
+        name: 'Lofi',
+        code: 'destination_reconnecting',
+        message,
+        fix: expect.stringContaining('test the destination'),
+      },
+    });
+    expect(recovered?.data).toMatchObject({ code: null, fix: null, offAirSeconds: 90 });
+  });
+
+  test('has a number that is missing for each transition that was lost before it was told', async () => {
+    const id = await makeStream(ada, 'Flapping');
+    await happen(id, [transition(1, 'Live')]);
+    await expect.poll(() => listTypes(ada, id)).toEqual(['1 stream.live']);
+    await happen(id, [transition(8, 'Reconnecting'), transition(9, 'Recovered')]);
+    await expect
+      .poll(() => listTypes(ada, id))
+      .toEqual(['1 stream.live', '8 stream.reconnecting', '9 stream.recovered']);
+  });
+
+  test('is told to its own account alone', async () => {
+    const id = await makeStream(ada, 'Hers');
+    await happen(id, [transition(1, 'Live')]);
+    await expect.poll(() => listTypes(ada, id)).toHaveLength(1);
+    expect(await list(bob)).toEqual([]);
+    const [first] = await list(ada);
+    const { status, body } = await bob.call('GET', `/v1/events?after=${first?.id}`);
+    expect([status, body.code]).toEqual([404, 'event_not_found']);
+  });
+
+  test('is told once by several servers', async () => {
+    const other = await api.replica();
+    const id = await makeStream(ada, 'Twice');
+    await happen(id, [transition(1, 'Live'), transition(2, 'Stopped')]);
+    await expect.poll(() => listTypes(ada, id)).toEqual(['1 stream.live', '2 stream.stopped']);
+    await other.stop();
+  });
+});
+
+test('an upload that fails and is then ready is told with cause and fix, and a published playlist with its version', async () => {
+  const link = { type: 'VIDEO', url: 'https://media.example/gone.mp4', name: 'Gone' };
+  const { body: upload } = await ada.call<{ objectID: string }>('POST', '/v1/uploads/from-link', link);
+  const error = { code: 'link_unreachable', message: 'The server does not answer.' } as const;
+  await api.observeUpload(upload.objectID, { phase: 'failed', error } as never);
+  await expect.poll(() => listTypes(ada, upload.objectID)).toEqual(['1 upload.failed']);
+  expect((await list(ada, `objectID=${upload.objectID}`))[0]?.data).toMatchObject({
+    name: 'Gone',
+    code: error.code,
+    message: error.message,
+    fix: expect.any(String),
+  });
+  await api.observeUpload(upload.objectID, { phase: 'ready', error: null } as never);
+  await expect.poll(() => listTypes(ada, upload.objectID)).toEqual(['1 upload.failed', '2 upload.ready']);
+});
+
+describe('a reader', () => {
+  test('takes up where it was, by page and by Last-Event-ID', async () => {
+    const id = await makeStream(ada, 'Resumed');
+    await happen(id, [transition(1, 'Live'), transition(2, 'Reconnecting'), transition(3, 'Recovered')]);
+    await expect.poll(() => listTypes(ada, id)).toHaveLength(3);
+    const [first, ...rest] = await list(ada, `objectID=${id}`);
+    expect(await list(ada, `objectID=${id}&after=${first?.id}`)).toEqual(rest);
+    const paged: AccountEvent[] = [];
+    for await (const event of connect(ada.key).events.list({ objectID: id, limit: 1 })) paged.push(event);
+    expect(paged).toEqual([first, ...rest]);
+    const stop = new AbortController();
+    closing.push(stop);
+    const response = await fetch(`${api.url}/v1/events?objectID=${id}`, {
+      headers: { 'x-api-key': ada.key, accept: 'text/event-stream', 'last-event-id': first?.id ?? '' },
+      signal: stop.signal,
+    });
+    expect(response.headers.get('content-type')).toContain('text/event-stream');
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('stream.recovered')) text += (await reader?.read())?.value ?? '';
+    expect(text).not.toContain(`id: ${first?.id}\n`);
+    expect(text).toContain(`id: ${rest[0]?.id}\nevent: stream.reconnecting\ndata: {`);
+  });
+
+  test('receives what happens at once, filtered by type, and again after its server was away', async () => {
+    let other = await api.replica();
+    const port = Number(new URL(other.url).port);
+    const id = await makeStream(ada, 'Followed');
+    const stop = new AbortController();
+    closing.push(stop);
+    const heard: string[] = [];
+    const read = async () => {
+      const query = { objectID: id, types: ['stream.live', 'stream.off_air', 'stream.recovered'] as const };
+      for await (const { type } of connect(ada.key, other.url).watchEvents(query, { signal: stop.signal }))
+        heard.push(type);
+    };
+    const over = read().catch((error: unknown) => error);
+    await happen(id, [transition(1, 'Live'), transition(2, 'Reconnecting')]);
+    await expect.poll(() => heard).toEqual(['stream.live']);
+    await other.stop();
+    await happen(id, [transition(1, 'Live'), transition(2, 'Reconnecting'), transition(3, 'OffAir')]);
+    await expect.poll(() => listTypes(ada, id), { timeout: 30_000 }).toHaveLength(3);
+    other = await api.replica({ port });
+    await expect.poll(() => heard, { timeout: 30_000 }).toEqual(['stream.live', 'stream.off_air']);
+    stop.abort();
+    await over;
+    await other.stop();
+  });
+
+  test('that begins now hears nothing of before', async () => {
+    const id = await makeStream(ada, 'Now');
+    await happen(id, [transition(1, 'Live')]);
+    await expect.poll(() => listTypes(ada, id)).toHaveLength(1);
+    expect(await list(ada, 'after=now')).toEqual([]);
+  });
+
+  test('misses no event whose transaction began earlier and ended later', async () => {
+    const subject = { accountId: bob.accountId, object: 'stream', objectId: 'str-late', uid: 'late' } as const;
+    const news = (id: string) => ({
+      news: [
+        {
+          id,
+          type: 'stream.live' as const,
+          at: new Date(),
+          data: { name: '', code: null, message: null, fix: null, offAirSeconds: null, version: null },
+        },
+      ],
+      mark: id,
+    });
+    const held = Promise.withResolvers<void>();
+    const begun = Promise.withResolvers<void>();
+    const early = db.transaction().execute(async (trx) => {
+      const open = { transaction: () => ({ execute: (work: (one: Db) => Promise<void>) => work(trx) }) };
+      await store.tell(open as unknown as Db, subject, () => news('evt_early'));
+      begun.resolve();
+      await held.promise;
+    });
+    await begun.promise;
+    await store.tell(db, { ...subject, objectId: 'str-soon', uid: 'soon' }, () => news('evt_soon'));
+    expect((await list(bob)).map(({ id }) => id)).toEqual([]);
+    held.resolve();
+    await early;
+    await expect.poll(async () => (await list(bob)).map(({ id }) => id)).toEqual(['evt_early', 'evt_soon']);
+  });
+});
+
+test('events of a restored database stand before new ones, and a cursor of before still works', async () => {
+  const carol = await api.client('carol');
+  const id = await makeStream(carol, 'Restored');
+  await happen(id, [transition(1, 'Live'), transition(2, 'Reconnecting')]);
+  await expect.poll(() => listTypes(carol, id)).toHaveLength(2);
+  const [, last] = await list(carol, `objectID=${id}`);
+  // As in a cluster of Postgres whose transactions begin anew.
+  await sql`update loopstream.events set xid = '900000000'::xid8 where account_id = ${carol.accountId}`.execute(db);
+  await store.rebaseEvents(db);
+  await happen(id, [transition(1, 'Live'), transition(2, 'Reconnecting'), transition(3, 'Recovered')]);
+  await expect.poll(() => listTypes(carol, id)).toHaveLength(3);
+  expect((await list(carol, `objectID=${id}&after=${last?.id}`)).map(({ seq }) => seq)).toEqual([3]);
+});
+
+test('a parameter that makes no sense is refused with its name', async () => {
+  const { status, body } = await ada.call('GET', '/v1/events?types=stream.on_fire');
+  expect([status, body.code]).toEqual([422, 'validation_failed']);
+  expect(JSON.stringify(body)).toContain('/types');
+});
