@@ -21,8 +21,8 @@ node_modules/.installed: package-lock.json
 	@scripts/install-dependencies
 
 # The page shares pure code with the servers.
-DASHBOARD := $(shell find src/dashboard src/service/client src/core/lib src/core/resources -type f 2>/dev/null)
-dist/dashboard/index.html: node_modules/.installed scripts/notices.ts $(DASHBOARD)
+DASHBOARD := $(shell find src/dashboard src/service/client src/service/lib src/core/lib src/core/resources -type f 2>/dev/null)
+dist/dashboard/index.html: node_modules/.installed scripts/notices.ts docs/schema.graphql $(DASHBOARD)
 	@scripts/step 'building the dashboard' vite build src/dashboard --logLevel warn
 
 SOURCES := $(shell find src -name '*.ts' -not -path 'src/dashboard/*' 2>/dev/null)

@@ -9,7 +9,7 @@ import { build, type Metafile } from 'esbuild';
 const ROOT = resolve(import.meta.dirname, '..');
 const OUT = 'dist/app';
 /** Packages that read their own files at run time stay outside. */
-export const READ_THEIR_OWN_FILES = ['@fastify/swagger-ui', '@fastify/static', '@fastify/swagger'];
+export const READ_THEIR_OWN_FILES = ['@fastify/static', '@fastify/swagger'];
 /** CommonJS packages inside an ES module still ask for require. */
 export const ESM_BANNER = {
   js: "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);",

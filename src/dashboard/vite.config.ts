@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import react from '@vitejs/plugin-react';
-import { defineConfig, type Plugin } from 'vite';
-import { packageFolders, writeNotices } from '../../scripts/notices.ts';
+import { build, defineConfig, type Plugin } from 'vite';
+import { packageFolders, readNotice, writeSections } from '../../scripts/notices.ts';
+import { DEVELOPER_PAGES, developers, readReferenceNotice } from './vite.developers.ts';
 
 /** Below it the packed file is hardly smaller. */
 const WORTH_BYTES = 1024;
@@ -36,23 +37,44 @@ const packed = (): Plugin => ({
 const notices = (): Plugin => ({
   name: 'notices',
   apply: 'build',
-  generateBundle() {
-    const source = writeNotices(packageFolders(this.getModuleIds()));
+  async generateBundle() {
+    const own = packageFolders(this.getModuleIds()).map(readNotice);
+    const source = writeSections([...own, await readReferenceNotice()]);
     this.emitFile({ type: 'asset', fileName: 'third-party-notices.txt', source });
   },
 });
 
+/** Builds the pages for developers once the page is there. They share no file with it: its first load has as few as can be. */
+const developerPages = (): Plugin => ({
+  name: 'developer-pages',
+  apply: 'build',
+  async closeBundle() {
+    await build({
+      configFile: false,
+      root: import.meta.dirname,
+      logLevel: 'warn',
+      publicDir: false,
+      plugins: [...developers(), packed()],
+      build: { ...BUILD, emptyOutDir: false, rolldownOptions: { input: DEVELOPER_PAGES } },
+    });
+  },
+});
+
+const BUILD = {
+  outDir: '../../dist/dashboard',
+  target: 'es2022',
+  // The page is served under a Content-Security-Policy without data: scripts or fonts, so nothing is inlined.
+  assetsInlineLimit: 0,
+  // mpegts.js alone is larger than the warning's default; it is loaded when a live preview is shown.
+  chunkSizeWarningLimit: 700,
+};
+
 /** `vite build src/dashboard` writes the page to dist/dashboard, from where the API server serves it. */
 export default defineConfig({
-  plugins: [react(), notices(), packed()],
+  plugins: [react(), notices(), packed(), developerPages()],
   build: {
-    outDir: '../../dist/dashboard',
+    ...BUILD,
     emptyOutDir: true,
-    target: 'es2022',
-    // The page is served under a Content-Security-Policy without data: scripts or fonts, so nothing is inlined.
-    assetsInlineLimit: 0,
-    // mpegts.js alone is larger than the warning's default; it is loaded when a live preview is shown.
-    chunkSizeWarningLimit: 700,
     // The modules that every page needs are one file, and those that some pages share, icons among them, are another: on a slow
     // connection each further file costs as much time as the first.
     rolldownOptions: {

@@ -84,7 +84,7 @@ describe('make run', () => {
     await until('its time advances by two seconds', async () => (await time()) > first + 2, 30_000);
     expect(page.url()).not.toContain('lsk_');
     await page.goto(new URL('/docs', system.facts.pageUrl).href);
-    await page.locator('.opblock').first().waitFor();
+    await page.getByRole('heading', { name: 'loopstream', level: 1 }).waitFor();
     expect(refused).toEqual([]);
     await page.close();
   });

@@ -23,5 +23,6 @@ import '@mantine/core/styles/Skeleton.css';
 import '@mantine/core/styles/Tooltip.css';
 import '@mantine/core/styles/VisuallyHidden.css';
 import '@mantine/notifications/styles.css';
+import './colors.css';
 import './theme.css';
 import './print.css';

@@ -53,7 +53,9 @@ test('readers of the page are shown the notices of the packages in it', async ()
   try {
     const answer = await fetch(`${site.url}/third-party-notices.txt`);
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/plain')]);
-    expect(await answer.text()).toMatch(/^react \d/m);
+    const text = await answer.text();
+    expect(text).toMatch(/^react \d/m);
+    expect(text, 'what the script of the reference contains').toContain('Evan) You and Vue contributors');
   } finally {
     await site.stop();
   }

@@ -13,6 +13,7 @@ const page = tempDir();
 beforeAll(async () => {
   await mkdir(join(page, 'assets'));
   await writeFile(join(page, 'index.html'), '<!doctype html><title>loopstream</title>');
+  await writeFile(join(page, 'docs.html'), '<!doctype html><title>API reference · loopstream</title>');
   await writeFile(join(page, 'assets/index-abc123.js'), 'export {};');
   api = await startTestApi({ dashboardDir: page });
   ada = await api.client('ada');

@@ -1,6 +1,7 @@
 import { Button, UnstyledButton } from '@mantine/core';
-import { Navigate, useLocation, useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useLocation, useNavigate } from '@tanstack/react-router';
+import { useEffect, useState } from 'react';
+import { isPagePath } from '../../../service/lib/page-paths.ts';
 import { useSession, useWho } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { isByMail, mayFollow, parseNext, readOAuthQuery } from './addresses.ts';
@@ -20,6 +21,18 @@ import { useAuthAction } from './useAuthAction.ts';
 /** A refusal by an outside provider comes back in the address. */
 const errorHere = (): string | null => new URLSearchParams(location.search).get('error');
 
+/** Goes on within this site: in the page, or to a document outside of it, such as the reference of the API. */
+async function goOn(path: string, navigate: ReturnType<typeof useNavigate>): Promise<void> {
+  if (!isPagePath(new URL(path, location.origin).pathname)) return location.replace(path);
+  await navigate({ to: path, replace: true });
+}
+
+function GoOn({ path }: { path: string }) {
+  const navigate = useNavigate();
+  useEffect(() => void goOn(path, navigate), [path, navigate]);
+  return null;
+}
+
 /** Where one goes after signing in: back to the program that sent one here, or on within this site. */
 function useArrival() {
   const session = useSession();
@@ -30,7 +43,7 @@ function useArrival() {
     const here = location.pathname === '/sign-in';
     const path = here ? parseNext(location.search, location.origin) : undefined;
     session.knowPerson(person ?? (await authApi.session()) ?? null);
-    if (path !== undefined) await navigate({ to: path, replace: true });
+    if (path !== undefined) await goOn(path, navigate);
   };
 }
 
@@ -80,7 +93,7 @@ export function SignInPage() {
   if (asked !== undefined) return <ContinueToApp title="You already have an account" asked={asked} />;
   // A person who has signed in already, in another tab perhaps, need not do it again.
   if (location.pathname === '/sign-in' && !forProgram && (person || hasKeptKey || key !== undefined))
-    return <Navigate to={parseNext(location.search, location.origin)} replace />;
+    return <GoOn path={parseNext(location.search, location.origin)} />;
   const toHome = () => location.pathname === '/sign-in' && void navigate({ to: '/', replace: true });
   const askToConfirm = (email: string) => {
     keepPendingRequest(readOAuthQuery(location.search));

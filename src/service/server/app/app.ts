@@ -1,6 +1,5 @@
 /** Builds the API server: the routes of all transports and the hooks of every request. */
 import swagger from '@fastify/swagger';
-import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from '../../../core/lib/log.ts';
 import { AUTH_PATH } from '../../auth/addresses.ts';
@@ -13,7 +12,7 @@ import { GRAPHQL, graphqlRoutes } from '../graphql/routes.ts';
 import { setAgeHeader } from '../http/age-header.ts';
 import { allowOrigins } from '../http/cors.ts';
 import { createApp } from '../http/create-app.ts';
-import { serveDashboard } from '../http/dashboard.ts';
+import { explainToBrowsers, serveDashboard } from '../http/dashboard.ts';
 import { handleErrors } from '../http/errors.ts';
 import { type Stopping, stopGracefully } from '../http/graceful-stop.ts';
 import { type Authentication, type GuardOptions, guard } from '../http/guard.ts';
@@ -24,9 +23,10 @@ import type { HttpMetrics } from '../http/metrics.ts';
 import type { Counter } from '../http/ratelimit.ts';
 import { loadRecentObjects, type ObjectLoaders } from '../http/recent-objects.ts';
 import { traceRequests } from '../http/tracing.ts';
+import { DOCS, isExplained } from '../http/visits.ts';
 import { agentRoutes, MCP } from '../mcp/routes.ts';
 import type { OpenApi } from '../openapi/document.ts';
-import { DOCS, serveErrorPages } from '../openapi/error-routes.ts';
+import { serveErrorPages } from '../openapi/error-routes.ts';
 import { completeOpenApi, OPENAPI } from '../openapi/openapi.ts';
 import type { MetaServices } from '../operations/meta.ts';
 import { V1 } from '../rest/adapter.ts';
@@ -81,16 +81,17 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
   secureHeaders(app, {
     api: [V1, GRAPHQL, MCP, AUTH_PATH, '/.well-known'],
     docs: DOCS,
+    isPage: config.dashboardDir === undefined ? () => false : isExplained,
     overTls: config.publicUrl.startsWith('https:'),
   });
 
+  explainToBrowsers(app, config.dashboardDir);
   await app.register(swagger, OPENAPI);
   let description: OpenApi | undefined;
   const openApi = (): OpenApi => {
     description ??= completeOpenApi(app.swagger(), config.scopePrefix);
     return description;
   };
-  await app.register(swaggerUi, { routePrefix: DOCS, transformSpecification: openApi });
   serveErrorPages(app, openApi);
 
   const methods = createMethods();

@@ -2,7 +2,7 @@
  * Sets the security headers of every response, and the Content Security Policy (Level 3) of each kind of page. Responses of the API
  * follow OWASP's REST Security Cheat Sheet, which keeps a browser from rendering them as pages.
  */
-import type { FastifyInstance, onRequestHookHandler } from 'fastify';
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify';
 import helmet from 'helmet';
 import { ERROR_PAGE_STYLE } from './error-page-style.ts';
 
@@ -23,7 +23,7 @@ const PAGE = {
   mediaSrc: ["'self'", 'blob:'],
 };
 
-/** Swagger UI: its script adds a style element, and its style sheet contains icons as data: images. */
+/** The reference of the API: its script adds style elements, and its styles contain icons as data: images. */
 const API_PAGES = {
   ...PAGE,
   styleSrc: ["'self'", "'unsafe-inline'"],
@@ -75,16 +75,23 @@ function onAnswers(overTls: boolean): Headers {
   };
 }
 
+interface HeaderOptions {
+  api: string[];
+  docs: string;
+  isPage: (request: FastifyRequest) => boolean;
+  overTls: boolean;
+}
+
 /**
  * Must run before any route, since hooks apply only to later routes. `api` lists the path prefixes of the API; `docs` is that of
- * Swagger UI.
+ * its reference. `isPage` tells requests to the API that are answered with a page.
  */
-export function secureHeaders(app: FastifyInstance, options: { api: string[]; docs: string; overTls: boolean }): void {
+export function secureHeaders(app: FastifyInstance, options: HeaderOptions): void {
   const [page, answer] = [{ ...onPages(options.overTls), ...buildPolicy(PAGE) }, onAnswers(options.overTls)];
   // linear-time: the paths are our own, and of a fixed length.
   const isAnswer = new RegExp(`^(?:${options.api.join('|')})(?![^/?])`);
-  app.addHook('onRequest', ({ url }, reply, done) => {
-    void reply.headers(isAnswer.test(url) ? answer : page);
+  app.addHook('onRequest', (request, reply, done) => {
+    void reply.headers(isAnswer.test(request.url) && !options.isPage(request) ? answer : page);
     done();
   });
   const apiPages = setting(buildPolicy(API_PAGES));

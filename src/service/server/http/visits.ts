@@ -19,3 +19,19 @@ export const readPath = (url: string): string => url.split('?', 1)[0] ?? '';
 
 /** Whether a browser gets the page at this address, be it to say that there is none. */
 export const isPageVisit = (request: Visit): boolean => isVisit(request) && !OF_PROGRAMS.test(readPath(request.url));
+
+/** Address of the reference of the API. */
+export const DOCS = '/docs';
+
+/** Pages about an address of programs, by that address. */
+const EXPLAINED = /^\/(graphql|mcp)\/?$/;
+/** A query that somebody has put into the address is answered. */
+const HAS_QUERY = /[?&](query|extensions)=/;
+
+/** The file of the page that explains an address of programs to the browser that opens it; undefined for every other request. */
+export const findExplanation = (request: Visit): string | undefined => {
+  const [, name] = EXPLAINED.exec(readPath(request.url)) ?? [];
+  return name !== undefined && isVisit(request) && !HAS_QUERY.test(request.url) ? `${name}.html` : undefined;
+};
+
+export const isExplained = (request: Visit): boolean => findExplanation(request) !== undefined;

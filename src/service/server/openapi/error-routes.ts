@@ -1,12 +1,10 @@
 /** Serves the pages about error codes: /docs/errors and /docs/errors/<code>. */
 import type { FastifyInstance } from 'fastify';
 import { errorPageHeaders } from '../http/headers.ts';
+import { DOCS } from '../http/visits.ts';
 import type { OpenApi } from './document.ts';
 import { listErrorDocs } from './errordocs.ts';
 import { errorIndex, errorPage } from './errorpages.ts';
-
-/** Address of the documentation. */
-export const DOCS = '/docs';
 
 export function serveErrorPages(app: FastifyInstance, openApi: () => OpenApi): void {
   const hidden = { schema: { hide: true } as object, onRequest: errorPageHeaders };

@@ -7,7 +7,9 @@ const html = (text: string): string =>
 
 const page = (title: string, body: string): string =>
   `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +
-  `<title>${html(title)}</title><style>${STYLE}</style><h1>${html(title)}</h1>${body}</html>\n`;
+  `<title>${html(title)} · loopstream</title><meta name="robots" content="noindex"><style>${STYLE}</style>` +
+  `<nav><a href="/">loopstream</a> <a href="/docs">API</a> <a href="/docs/errors">Error codes</a></nav>` +
+  `<main><h1>${html(title)}</h1>${body}</main></html>\n`;
 
 const paragraph = (text: string): string => `<p>${html(text)}</p>`;
 

@@ -14,6 +14,7 @@ import { type AnyOperation, findOperation } from '../operations/list.ts';
 import { takesIdempotencyKey } from '../operations/scopes.ts';
 import { addBounds } from './bounds.ts';
 import type { Json, MediaTypeObject, OpenApi, OperationObject, Response } from './document.ts';
+import { INTRODUCTION } from './introduction.ts';
 import { addLinks } from './links.ts';
 import { listCodes } from './operation-errors.ts';
 import { problemExample } from './problem-examples.ts';
@@ -26,7 +27,7 @@ export const OPENAPI = {
     info: {
       title: 'loopstream',
       version: '1.0.0',
-      description: 'Continuous looping streams to RTMP destinations.',
+      description: INTRODUCTION,
       contact: { name: 'Documentation of loopstream', url: '/docs' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },

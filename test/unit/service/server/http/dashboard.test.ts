@@ -8,6 +8,7 @@ import { buildTestServer, type TestServer } from '../../../../kit/system/server.
 import { tempDir } from '../../../../kit/temp-dir.ts';
 
 const PAGE = '<!doctype html><title>loopstream</title>';
+const EXPLAINED = ['docs', 'graphql', 'mcp'];
 const SCRIPT = 'export const all = 1;';
 const dir = tempDir();
 let server: TestServer;
@@ -23,6 +24,8 @@ beforeAll(async () => {
     writeFileSync(join(dir, `${name}.gz`), gzipSync(text));
   }
   writeFileSync(join(dir, 'assets/small-def456.js'), 'export {};');
+  for (const name of EXPLAINED) writeFileSync(join(dir, `${name}.html`), `${PAGE} about ${name}`);
+  writeFileSync(join(dir, 'schema.graphql'), 'type Query { me: User }');
   writeFileSync(join(dir, 'robots.txt'), 'User-agent: *\nDisallow: /\n');
   server = await buildTestServer({ settings: { DASHBOARD_DIR: dir } });
 });
@@ -117,4 +120,62 @@ test('a file of the page is itself for browsers and programs, and a file that is
   expect((await server.app.inject('/robots.txt')).body).toBe(robots.body);
   for (const path of ['/robots.text', '/manifest.json', '/favicon.ico'])
     expect((await get(path)).statusCode, path).toBe(404);
+});
+
+/** The header of a browser that opens an address. */
+const VISIT = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+
+test.each(EXPLAINED)(
+  'a browser that opens /%s gets the page about it, with and without a slash, under the policy of pages',
+  async (name) => {
+    for (const url of [`/${name}`, `/${name}/`]) {
+      const answer = await server.app.inject({ url, headers: { accept: VISIT } });
+      expect([answer.statusCode, answer.body]).toEqual([200, `${PAGE} about ${name}`]);
+      expect(answer.headers['content-security-policy']).toMatch(/script-src 'self';/);
+      expect(answer.headers['cache-control']).toBe('no-cache');
+    }
+    expect((await get(`/${name}.html`)).statusCode, 'the address of the file').toBe(404);
+  },
+);
+
+test('at the addresses of programs, a program gets what it got: another form, another method, a query in the address', async () => {
+  const key = { 'x-api-key': 'ann' };
+  const me = '/graphql?query=%7Bme%7Bid%7D%7D';
+  for (const [method, url, headers, status] of [
+    ['GET', '/graphql', {}, 401],
+    ['GET', '/graphql', { ...key, accept: 'application/json' }, 400],
+    ['GET', '/graphql', { ...key, accept: '*/*' }, 400],
+    ['GET', '/graphql', { ...key, accept: 'text/html, application/json' }, 400],
+    ['GET', me, { ...key, accept: VISIT }, 200],
+    ['POST', '/graphql', { accept: VISIT }, 401],
+    ['GET', '/mcp', {}, 405],
+    ['GET', '/mcp', { ...key, accept: 'text/event-stream' }, 405],
+    ['GET', '/mcp', { ...key, accept: 'application/json, text/event-stream' }, 405],
+    ['POST', '/mcp', { accept: VISIT }, 401],
+  ] as const) {
+    const answer = await server.app.inject({ method, url, headers });
+    expect(answer.statusCode, `${method} ${url} ${JSON.stringify(headers)}`).toBe(status);
+    expect(answer.headers['content-type']).toMatch(/json/);
+    expect(answer.headers['content-security-policy']).toBe(
+      "default-src 'none';base-uri 'none';form-action 'none';frame-ancestors 'none'",
+    );
+  }
+});
+
+test('a server without pages answers browsers as it answers programs, and shows the description in place of the reference', async () => {
+  const { app } = await buildTestServer();
+  try {
+    for (const url of ['/graphql', '/mcp', '/nowhere']) {
+      const answer = await app.inject({ url, headers: { accept: VISIT } });
+      expect(answer.headers['content-type'], url).toMatch(/problem\+json/);
+    }
+    expect((await app.inject({ url: '/docs', headers: { accept: VISIT } })).headers.location).toBe('/v1/openapi.json');
+  } finally {
+    await app.close();
+  }
+});
+
+test('the schema is shown as a text', async () => {
+  const { statusCode, headers } = await get('/schema.graphql');
+  expect([statusCode, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
 });
