@@ -51,6 +51,7 @@ import type {
   StreamEvent,
   StreamQuery,
   StreamSchedule,
+  StreamSession,
   StreamSkip,
   StreamUpdate,
   StreamWindows,
@@ -278,6 +279,13 @@ export interface Operations {
      * fails with 502 while it is unavailable.
      */
     events: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamEvent>;
+    /**
+     * List the sessions of a stream, newest first. A session is the time from the first media that a destination
+     * takes until the process that sends it ends. Returns the latest sessions with their time on air, their cost,
+     * and why they ended: up to 5,000, and with billing off up to 32. The costs of ended sessions add up to the
+     * charges of the stream in the ledger. As CSV (RFC 4180), all of them are in one response.
+     */
+    sessions: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamSession>;
   };
   destinations: {
     /**
@@ -479,6 +487,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     readiness: (id, call) => get(path`/streams/${id}/readiness`, call),
     liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
+    sessions: (id, query, call) => list(path`/streams/${id}/sessions`, query, call),
   },
   destinations: {
     create: (body, call) => post('/destinations', call, body),

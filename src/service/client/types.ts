@@ -6,6 +6,7 @@ export type { TopUp, TopUpCreate } from '../billing/cards/record.ts';
 export type { CryptoAsset, CryptoDeposit, CryptoDepositCreate, CryptoPayment } from '../billing/crypto/record.ts';
 export type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from '../billing/invoices/record.ts';
 export type { Billing, LedgerEntry, Price, Prices, Usage, UsageLine } from '../billing/ledger/record.ts';
+export type { StreamSession } from '../billing/metering/record.ts';
 export type {
   AccountDelete,
   AccountLimits,

@@ -309,6 +309,16 @@ export const DRY_RUN = {
   ),
 };
 
+/** The query of an operation that answers as JSON or as CSV. */
+export const FORMAT = {
+  format: Type.Optional(
+    Type.Enum(['json', 'csv'], {
+      title: 'ResponseFormat',
+      description: 'Format of the response. If not set, the header Accept chooses: text/csv, otherwise JSON.',
+    }),
+  ),
+};
+
 /** Method and path of an operation. */
 export const readRoute = ({ http }: Pick<OperationDeclaration, 'http'>): { method: string; path: string } => {
   const [method = '', path = ''] = http.split(' ');

@@ -1,6 +1,7 @@
 /**
  * Tests credit on a real control plane with a real operator, a real Postgres and the role billing. Streams without
- * credit stop, go on after a top-up, and are counted before they are deleted. The test drives pods in kubelet's place.
+ * credit stop, go on after a top-up, and are counted before they are deleted. Their sessions say why they ended, and cost what the ledger
+ * says. The test drives pods in kubelet's place.
  */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { EVENTS, PODS } from '../../../src/core/kube/core.ts';
@@ -13,6 +14,7 @@ import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
 import { createBillingService } from '../../../src/service/billing/ledger/service.ts';
 import { runBilling } from '../../../src/service/billing/main.ts';
 import { createEstimates } from '../../../src/service/billing/metering/estimate.ts';
+import { createSessionService } from '../../../src/service/billing/metering/session-service.ts';
 import { billingConfig } from '../../../src/service/billing/setup/settings.ts';
 import { toReadiness } from '../../../src/service/domain/streams/view.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
@@ -166,6 +168,67 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   await creditIs('True');
   await run();
   expect((await getStream()).spec.replicas).toBe(1);
+});
+
+it('the history says why each session ended, whoever was away, and costs what the ledger and the usage say', async () => {
+  const readHistory = async () => {
+    const stream = await getStream();
+    const prices = parsePrices(PRICES);
+    return createSessionService({ db: test.db, findStream: () => stream, prices }).all(account, 'bunny');
+  };
+  const leave = async (onAirSeconds: number) => {
+    await until('it leaves the air', async () => (await getPod())?.metadata.deletionTimestamp);
+    await end(onAirSeconds);
+  };
+  await test.give(account, 60n * PER_SECOND);
+  await onAir();
+  const [running, ...none] = await readHistory();
+  expect(none).toEqual([]);
+  expect(running).toMatchObject({ number: 1, endedAt: null, end: null });
+  await setSpec({ replicas: 0 });
+  await leave(7.5);
+  await waitForPhase('stopped');
+
+  // The meter is away during a whole session, and nobody is asked what it was.
+  await billing.stop();
+  await setSpec({ replicas: 1 });
+  await run();
+  const past = (ms: number) => new Date(Date.now() - ms).toISOString();
+  await setSpec({ schedule: { startAt: past(60_000), endAt: past(1_000) } });
+  await leave(1.2);
+  await waitForPhase('ended');
+  expect((await readHistory())[0]).toMatchObject({ number: 2, onAirSeconds: 1.2, creditsEstimated: true });
+  billing = await startBilling();
+  await until('the second one is counted', async () => (await sumCounted()) === 8.7);
+
+  // The last one is on air for longer than it can pay for.
+  await setSpec({ schedule: null } as never);
+  await run();
+  await test.give(account, -(60n * PER_SECOND - 10n * PER_SECOND));
+  await creditIs('False');
+  await leave(6);
+  await until('the third one is counted', async () => (await sumCounted()) === 14.7);
+  const history = await readHistory();
+  expect(history.map(({ number, onAirSeconds, end: why }) => [number, onAirSeconds, why?.code])).toEqual([
+    [3, 6, 'credit_used_up'],
+    [2, 1.2, 'schedule_ended'],
+    [1, 7.5, 'stream_stopped'],
+  ]);
+  expect(history.every(({ creditsEstimated, endedAt }) => !creditsEstimated && endedAt !== null)).toBe(true);
+  const cost = history.reduce((sum, { credits }) => sum + BigInt(credits ?? 0), 0n);
+  expect(cost).toBe(10n * PER_SECOND);
+  const service = createBillingService({
+    db: test.db,
+    enabled: true,
+    currency: 'USD',
+    currentRate: () => Promise.reject(),
+  });
+  const principal = { accountId: account, userId: account, scopes: new Set<never>(), via: 'key' } as const;
+  const usage = await service.usage(principal, { groupBy: 'stream', timeZone: 'UTC' });
+  expect(usage.lines).toEqual([{ day: null, streamID: 'bunny', credits: String(cost), onAirSeconds: 14.7 }]);
+  const { edges } = await service.ledger(principal, { first: 100 });
+  const charges = edges.filter(({ node }) => node.kind === 'charge');
+  expect(charges.reduce((sum, { node }) => sum - BigInt(node.credits), 0n)).toBe(cost);
 });
 
 it('a deleted stream is counted before it goes, also without a meter at the time', async () => {

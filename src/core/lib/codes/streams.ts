@@ -215,7 +215,7 @@ export const SESSION_ENDS = {
   },
   ScheduleEnded: {
     code: 'schedule_ended',
-    meaning: 'The schedule has no time on air after it.',
+    meaning: 'The time on air that the schedule gives was over.',
     fix: 'Nothing is to be done. To stay on air longer, change the schedule.',
   },
   CreditUsedUp: {
@@ -225,38 +225,38 @@ export const SESSION_ENDS = {
   },
   GateClosed: {
     code: 'gate_closed',
-    meaning: 'A readiness gate took the stream off air.',
-    fix: 'Make the condition of the gate true; the stream then goes on air automatically.',
+    meaning: 'A condition that the stream depends on was no longer met.',
+    fix: 'Read which condition it is in the readiness of the stream. Make it true; the stream then goes on air automatically.',
   },
   Edited: {
-    code: 'pod_settings_changed',
-    meaning: 'The settings of the pod were changed, and another pod took over.',
+    code: 'stream_edited',
+    meaning: 'A change of the stream’s settings made it begin anew.',
     fix: FOLLOWED,
   },
   Updated: {
     code: 'service_updated',
-    meaning: 'The service was updated, and another pod took over.',
+    meaning: 'An update of the service made the stream begin anew.',
     fix: FOLLOWED,
   },
   NodeDrained: {
     code: 'node_drained',
-    meaning: 'The node was taken out of use, and another pod took over.',
+    meaning: 'The machine was taken out of use, and another one took over.',
     fix: FOLLOWED,
   },
   PodEvicted: {
     code: 'pod_evicted',
-    meaning: 'Kubernetes removed the pod from its node.',
-    fix: 'Nothing is to be done: another pod follows. If it recurs, give the cluster more room, or the stream a higher priority.',
+    meaning: 'The machine had no more room for the stream, or was shut down.',
+    fix: 'Nothing is to be done: another machine takes over. If it recurs, give the cluster more room, or the stream a higher priority.',
   },
   PodDeleted: {
     code: 'pod_deleted',
-    meaning: 'The pod was deleted, and another one took over.',
+    meaning: 'Somebody removed the process that sent the stream, and another one took over.',
     fix: FOLLOWED,
   },
   NodeLost: {
     code: 'node_lost',
-    meaning: 'The node that sent the stream was lost.',
-    fix: 'Nothing is to be done: another node takes over. Time on air that was not reported before is not charged.',
+    meaning: 'The machine that sent the stream was lost.',
+    fix: 'Nothing is to be done: another machine takes over. Time on air that was not reported before is not charged.',
   },
   OutOfMemory: {
     code: 'out_of_memory',

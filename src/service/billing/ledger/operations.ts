@@ -1,7 +1,7 @@
 /** Declares the operations on the balance, what was used and what was booked. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, FORMAT, PAGED, page, record } from '../../lib/operation.ts';
 import { Billing, LedgerEntry, Prices, Usage, usageFields } from './record.ts';
 import type { BillingService } from './service.ts';
 
@@ -118,14 +118,7 @@ export const billingOperations = [
     description:
       'The sums equal the ledger’s charges, to the credit. A charge belongs to the day on which its time on air ' +
       'ended. Returns JSON, or the lines as CSV (RFC 4180).',
-    query: {
-      ...usageFields,
-      format: Type.Optional(
-        Type.Enum(['json', 'csv'], {
-          description: 'Format of the response. If not set, the header Accept chooses: text/csv, otherwise JSON.',
-        }),
-      ),
-    },
+    query: { ...usageFields, ...FORMAT },
     output: content<Usage>({ 'application/json': Usage, 'text/csv': Type.String({ title: 'UsageCsv' }) }),
     errors: ['billing_disabled'],
     examples: {

@@ -15,7 +15,7 @@ import { kubeTime } from '../../../core/lib/clock.ts';
 import { type Condition, findCondition } from '../../../core/resources/common/conditions.ts';
 import { CREDIT_CONDITION } from '../../../core/resources/common/names.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
-import { lastNumber } from '../../../core/resources/stream/sessions.ts';
+import { lastNumber, type Session } from '../../../core/resources/stream/sessions.ts';
 import { isWanted, type Phase } from '../../../core/resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
 import { type CountedSession, toTenths } from './session-charges.ts';
@@ -54,6 +54,15 @@ export interface Estimate {
   toResume: bigint;
 }
 
+/** The time on air of one of the stream's sessions so far, in tenths of a second, at least. */
+export function findOnAirTenths({ status = {} }: LoopStream, session: Session, now: Date): number {
+  const { liveSince, podUID, phase } = status;
+  const isLive = session.endedAt === undefined && phase === 'live' && session.podUID === podUID;
+  if (!isLive || liveSince === undefined) return toTenths(session.onAirSeconds);
+  const since = Math.max(Date.parse(liveSince), Date.parse(session.startedAt));
+  return toTenths(Math.max(session.onAirSeconds, (now.getTime() - since) / 1000));
+}
+
 /**
  * Returns the whole seconds that a stream has had since its last `counted` time, at least. Acknowledged time is
  * counted.
@@ -63,16 +72,13 @@ export function sumUncharged(
   counted: readonly Pick<CountedSession, 'number' | 'tenths'>[],
   now: Date,
 ): number {
-  const { sessions = [], acknowledgedSession = 0, liveSince, podUID, phase } = stream.status ?? {};
+  const { sessions = [], acknowledgedSession = 0 } = stream.status ?? {};
   const tenths = sessions.reduce((sum, session) => {
     if (lastNumber(session) <= acknowledgedSession) return sum;
-    let seconds = session.onAirSeconds;
-    if (session.endedAt === undefined && phase === 'live' && session.podUID === podUID && liveSince !== undefined) {
-      const since = Math.max(Date.parse(liveSince), Date.parse(session.startedAt));
-      seconds = Math.max(seconds, (now.getTime() - since) / 1000);
-    }
     const known = counted.filter(({ number }) => number >= session.number && number <= lastNumber(session));
-    return sum + Math.max(0, toTenths(seconds) - known.reduce((total, one) => total + one.tenths, 0));
+    return (
+      sum + Math.max(0, findOnAirTenths(stream, session, now) - known.reduce((total, one) => total + one.tenths, 0))
+    );
   }, 0);
   return Math.floor(tenths / 10);
 }

@@ -93,19 +93,25 @@ export function createMeter({ db, ledger, prices, grace, onCounted, clock = syst
         const { uid } = stream.metadata;
         return { stream, postings: buildPostings(stream, known.get(uid) ?? [], played.get(uid) ?? []) };
       });
-      const changed = done.flatMap(({ stream, postings }) =>
-        postings.map((posting) => ({ streamUID: stream.metadata.uid, ...posting.counted })),
+      const due = done.flatMap(({ stream, postings }) =>
+        postings.map((posting) => ({ stream, posting, charges: buildCharges(stream, posting, prices) })),
       );
-      if (changed.length === 0) return undefined;
-      await store.writeCounted(trx, changed);
-      const charges = done.flatMap(({ stream, postings }) =>
-        postings.flatMap((posting) => buildCharges(stream, posting, prices)),
-      );
+      if (due.length === 0) return undefined;
+      const charges = due.flatMap((one) => one.charges);
       const floors = await readFloors(trx, charges);
       const booked = await ledger.chargeAll(
         charges.map((charge) => ({ ...charge, floor: floors.get(charge.accountId) })),
         { trx },
       );
+      let first = 0;
+      const changed = due.map(({ stream, posting: { counted: now }, charges: { length } }) => {
+        const writtenOff = booked
+          .slice(first, first + length)
+          .reduce((sum, one) => sum + one.writtenOff, now.writtenOff);
+        first += length;
+        return { streamUID: stream.metadata.uid, ...now, writtenOff };
+      });
+      await store.writeCounted(trx, changed);
       const before = new Map(rows.map((row) => [`${row.streamUID} ${row.number}`, row.tenths]));
       return {
         seconds: total(changed, (row) => row.tenths - (before.get(`${row.streamUID} ${row.number}`) ?? 0)) / 10,

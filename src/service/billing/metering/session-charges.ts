@@ -14,14 +14,25 @@ import { lastNumber, type Session } from '../../../core/resources/stream/session
 import { midnightsBetween } from '../ledger/days.ts';
 import type { PriceList } from '../ledger/prices.ts';
 
+/** When a session was, and why it ended. */
+export interface SessionTimes {
+  startedAt: Date;
+  /** Undefined while it is open. */
+  endedAt: Date | undefined;
+  /** As its status had it (core/lib/codes/streams.ts, SESSION_ENDS); undefined where nobody knows. */
+  endReason: string | undefined;
+}
+
 /** The count of a session, as the database stores it, by the session's number. */
-export interface CountedSession {
+export interface CountedSession extends SessionTimes {
   number: number;
   /** Time on air, in tenths of a second. */
   tenths: number;
   /** The sum of tenths × credits per hour: a 36,000th of it, rounded down, is charged. */
   cost: bigint;
   credits: bigint;
+  /** Of these credits, those that the account did not have: nobody pays for them. */
+  writtenOff: bigint;
   /** Those that stand in a charge; those that have not cost a whole credit yet wait for the next one. */
   chargedTenths: number;
   /** How many charges it has had: the number of the next one's key. */
@@ -76,11 +87,15 @@ export const formatSeconds = (tenths: number): string => String(tenths / 10);
 /** Counts are never later than this unless a clock is wrong: then the day of the time is unknown. */
 const LONGEST_MS = 31 * 86_400_000;
 
-export const createUncounted = (number: number): CountedSession => ({
+/** The whole credits of a sum of tenths × credits per hour. */
+export const computeCredits = (cost: bigint): bigint => cost / TENTHS_PER_HOUR;
+
+export const createUncounted = (number: number): Omit<CountedSession, keyof SessionTimes> => ({
   number,
   tenths: 0,
   cost: 0n,
   credits: 0n,
+  writtenOff: 0n,
   chargedTenths: 0,
   charges: 0,
   until: undefined,
@@ -158,21 +173,50 @@ function findInterval({ entry, known, now }: CountInput, before: number, total: 
   return [Math.min(from, to), to];
 }
 
-/** Computes the count and the charges of one session entry; undefined when there are none. */
+/**
+ * The times of a session entry. Of several that have become one, those that were counted before keep theirs. A session that has ended
+ * does not begin again: an entry that says so is an old one.
+ */
+export function findTimes(entry: Session, known: readonly CountedSession[]): SessionTimes {
+  const number = lastNumber(entry);
+  const own = known.find((one) => one.number === number);
+  if (own?.endedAt) return { startedAt: own.startedAt, endedAt: own.endedAt, endReason: own.endReason };
+  const earlier = known.flatMap((one) => (one.number === number ? [] : [one.endedAt ?? one.until ?? one.startedAt]));
+  const isAlone = entry.number === number;
+  const since =
+    (isAlone ? undefined : own?.startedAt.getTime()) ?? Math.max(Date.parse(entry.startedAt), ...earlier.map(Number));
+  return {
+    startedAt: new Date(since),
+    endedAt: entry.endedAt === undefined ? undefined : new Date(entry.endedAt),
+    endReason: entry.endReason ?? own?.endReason,
+  };
+}
+
+const haveSameTimes = (a: SessionTimes, b: SessionTimes): boolean =>
+  a.startedAt.getTime() === b.startedAt.getTime() &&
+  a.endedAt?.getTime() === b.endedAt?.getTime() &&
+  a.endReason === b.endReason;
+
+/**
+ * Computes the count and the charges of one session entry; undefined when the database has it so already. An open session is
+ * written from its first hour on.
+ */
 export function countEntry(given: CountInput): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);
   const total = toTenths(entry.onAirSeconds);
   const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
-  const tenths = total - before;
-  if (tenths <= 0) return undefined;
+  const tenths = Math.max(0, total - before);
+  const own = known.find((one) => one.number === number);
+  const times = findTimes(entry, known);
+  if (tenths === 0 && (own ? haveSameTimes(own, times) : times.endedAt === undefined)) return undefined;
   const [from, to] = findInterval(given, before, total);
-  const counted = { ...(known.find((one) => one.number === number) ?? createUncounted(number)) };
+  const counted = { ...(own ?? createUncounted(number)), ...times };
   const charges: SessionCharge[] = [];
-  for (const piece of splitTime(given, tenths, from, to)) {
+  for (const piece of tenths > 0 ? splitTime(given, tenths, from, to) : []) {
     counted.tenths += piece.tenths;
     counted.cost += BigInt(piece.tenths) * piece.creditsPerHour;
-    const credits = counted.cost / TENTHS_PER_HOUR - counted.credits;
+    const credits = computeCredits(counted.cost) - counted.credits;
     if (credits === 0n) continue;
     counted.credits += credits;
     counted.charges += 1;
@@ -186,7 +230,7 @@ export function countEntry(given: CountInput): Posting | undefined {
     });
     counted.chargedTenths = counted.tenths;
   }
-  counted.until = new Date(to);
+  if (tenths > 0 || !own) counted.until = new Date(to);
   return { counted, charges };
 }
 
@@ -209,5 +253,8 @@ export function findAcknowledgeable(
 /** The same for the same sessions: fully counted ones need not be read again. */
 export const signSessions = (sessions: readonly Session[]): string =>
   sessions
-    .map((one) => `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${one.endedAt ? '.' : ''}`)
+    .map(({ endReason = '', ...one }) => {
+      const end = one.endedAt ? `.${endReason}` : '';
+      return `${one.number}-${lastNumber(one)}:${toTenths(one.onAirSeconds)}${end}`;
+    })
     .join(' ');

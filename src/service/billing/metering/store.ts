@@ -26,6 +26,10 @@ interface CountedSqlRow {
   charged_seconds: string;
   charges: number;
   until: Date;
+  started_at: Date | null;
+  ended_at: Date | null;
+  end_reason: string | null;
+  written_off: bigint;
 }
 
 const toCounted = (row: CountedSqlRow): CountedRow => ({
@@ -37,6 +41,11 @@ const toCounted = (row: CountedSqlRow): CountedRow => ({
   chargedTenths: toTenths(Number(row.charged_seconds)),
   charges: row.charges,
   until: row.until,
+  // A row of an earlier release has none.
+  startedAt: row.started_at ?? new Date(row.until.getTime() - Number(row.seconds) * 1000),
+  endedAt: row.ended_at ?? undefined,
+  endReason: row.end_reason ?? undefined,
+  writtenOff: row.written_off,
 });
 
 /** Reads the counts of these sessions. */
@@ -47,6 +56,13 @@ export async function readCounted(db: Db, ranges: readonly Range[]): Promise<Cou
     join loopstream.meter_sessions s on s.stream_uid = w.stream_uid and s.session between w.first and w.last`.execute(
     db,
   );
+  return rows.map(toCounted);
+}
+
+/** Reads the counts of a stream's latest sessions. */
+export async function readLatest(db: Db, streamUID: string, limit: number): Promise<CountedRow[]> {
+  const { rows } = await sql<CountedSqlRow>`select * from loopstream.meter_sessions
+    where stream_uid = ${streamUID} order by session desc limit ${limit}`.execute(db);
   return rows.map(toCounted);
 }
 
@@ -70,16 +86,20 @@ export async function holdStreams(
 
 export async function writeCounted(trx: Db, rows: readonly CountedRow[]): Promise<void> {
   const text = <K extends keyof CountedRow>(name: K) => rows.map((row) => String(row[name]));
+  const times = (name: 'until' | 'startedAt' | 'endedAt') => rows.map((row) => row[name]?.toISOString() ?? null);
   const seconds = rows.map(({ tenths }) => formatSeconds(tenths));
   const chargedSeconds = rows.map(({ chargedTenths }) => formatSeconds(chargedTenths));
   await sql`insert into loopstream.meter_sessions as s
-      (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until)
+      (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until, started_at, ended_at, end_reason, written_off)
     select * from unnest(${text('streamUID')}::text[], ${text('number')}::bigint[], ${seconds}::numeric[],
       ${text('cost')}::numeric[], ${text('credits')}::numeric[], ${chargedSeconds}::numeric[],
-      ${text('charges')}::integer[], ${rows.map(({ until }) => until?.toISOString() ?? null)}::timestamptz[])
+      ${text('charges')}::integer[], ${times('until')}::timestamptz[], ${times('startedAt')}::timestamptz[],
+      ${times('endedAt')}::timestamptz[], ${rows.map(({ endReason }) => endReason ?? null)}::text[],
+      ${text('writtenOff')}::numeric[])
     on conflict (stream_uid, session) do update set seconds = excluded.seconds, cost = excluded.cost,
       credits = excluded.credits, charged_seconds = excluded.charged_seconds, charges = excluded.charges,
-      until = excluded.until`.execute(trx);
+      until = excluded.until, started_at = excluded.started_at, ended_at = excluded.ended_at,
+      end_reason = excluded.end_reason, written_off = excluded.written_off`.execute(trx);
 }
 
 interface PlayedRow {

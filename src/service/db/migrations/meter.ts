@@ -64,4 +64,24 @@ export const meterMigrations: Record<string, Migration> = {
       );
     },
   },
+  '0022-meter-session-ends': {
+    async up(db: Kysely<unknown>) {
+      // An older meter, which may still run, writes none of them.
+      await sql`alter table loopstream.meter_sessions
+        add column started_at timestamptz, add column ended_at timestamptz,
+        -- As the status of the stream has it; null where nobody knows.
+        add column end_reason text,
+        -- Of its credits, those that the account did not have.
+        add column written_off numeric(38, 0) not null default 0`.execute(db);
+      // Charges say when their time began. Whether a session was still open nobody knows: up to when it was counted says the rest.
+      await sql`update loopstream.meter_sessions s set started_at = (t.details ->> 'from')::timestamptz
+        from loopstream.ledger_transactions t
+        where t.key = 'charge:' || s.stream_uid || ':' || s.session || ':1'`.execute(db);
+      await sql`update loopstream.meter_sessions s set written_off = w.credits
+        from (select split_part(t.key, ':', 2) as stream_uid, split_part(t.key, ':', 3)::bigint as session, -sum(e.credits) as credits
+          from loopstream.ledger_entries e join loopstream.ledger_transactions t on t.id = e.transaction_id
+          where e.account = 'writeoff' and t.key ~ '^charge:[^:]+:[0-9]{1,18}:[0-9]+$' group by 1, 2) w
+        where s.stream_uid = w.stream_uid and s.session = w.session`.execute(db);
+    },
+  },
 };

@@ -11,6 +11,7 @@ import { invoiceFields } from './invoices.ts';
 import { playlistFields } from './playlists.ts';
 import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
+import { sessionFields } from './stream-sessions.ts';
 import { streamFields } from './streams.ts';
 import { topUpFields } from './top-ups.ts';
 import { uploadFields } from './uploads.ts';
@@ -36,6 +37,7 @@ export function createSchema(services: Services): GraphQLSchema {
         ...accountFields(services),
         ...billingFields(services),
         ...eventFields(services),
+        ...sessionFields(services),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),
       },

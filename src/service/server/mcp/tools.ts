@@ -4,6 +4,7 @@ import { topUpOperations } from '../../billing/cards/operations.ts';
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
 import { invoiceOperations } from '../../billing/invoices/operations.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
+import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
@@ -24,6 +25,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(playlistVersionOperations, services),
     ...operationTools(destinationOperations, services),
     ...operationTools(streamOperations, services),
+    ...operationTools(sessionOperations, services),
     diagnosisTool(services),
     ...operationTools(billingOperations, services),
     ...operationTools(topUpOperations, services),

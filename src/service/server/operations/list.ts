@@ -3,6 +3,7 @@ import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operati
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
 import { invoiceOperations } from '../../billing/invoices/operations.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
+import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
@@ -29,6 +30,7 @@ const ALL = [
   watchChanges,
   ...eventOperations,
   ...streamOperations,
+  ...sessionOperations,
   ...destinationOperations,
   ...uploadOperations,
   ...resumableOperations,

@@ -9,12 +9,13 @@ import { createInvoiceService } from '../../billing/invoices/service.ts';
 import { createLedger } from '../../billing/ledger/ledger.ts';
 import { createBillingService } from '../../billing/ledger/service.ts';
 import { createEstimates } from '../../billing/metering/estimate.ts';
+import { createSessionService } from '../../billing/metering/session-service.ts';
 import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
 
-type BillingServices = Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto'>;
+type BillingServices = Pick<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'streamSessions'>;
 
 interface BillingServicesDeps {
   auth: AuthParts;
@@ -55,5 +56,10 @@ export async function openBillingServices(
     }),
     invoices: createInvoiceService({ db, font: await readInvoiceFont(config.invoiceFont) }),
     crypto: createCryptoService({ db, crypto }),
+    streamSessions: createSessionService({
+      db,
+      findStream: streams.get,
+      prices: config.billing ? config.prices : undefined,
+    }),
   };
 }

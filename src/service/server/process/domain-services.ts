@@ -22,7 +22,10 @@ import type { Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
 import { openStorages } from './storages.ts';
 
-type DomainServices = Omit<Services, 'billing' | 'topUps' | 'invoices' | 'crypto' | 'events' | 'stats'> & {
+type DomainServices = Omit<
+  Services,
+  'billing' | 'topUps' | 'invoices' | 'crypto' | 'streamSessions' | 'events' | 'stats'
+> & {
   stats: StatsService;
 };
 

@@ -1,12 +1,33 @@
-/** Sends documents other than JSON: usage as CSV, invoices as PDF. */
+/** Sends documents other than JSON: usage and sessions as CSV, invoices as PDF. */
 
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { InvoiceService } from '../../billing/invoices/service.ts';
 import type { UsageAsked } from '../../billing/ledger/record.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
 import { usageCsv } from '../../billing/ledger/usage.ts';
+import { sessionsCsv } from '../../billing/metering/session-history.ts';
+import type { SessionService } from '../../billing/metering/session-service.ts';
+import { flatten, pageArgs } from '../../lib/paging/list.ts';
 import type { Handlers } from './adapter.ts';
 
 const CSV = 'text/csv';
+
+interface Formatted {
+  format?: 'json' | 'csv';
+}
+
+/** Whether CSV is asked for, by the query or, without a word there, by Accept. */
+function asksForCsv({ query, headers }: FastifyRequest, reply: FastifyReply): boolean {
+  void reply.header('vary', 'accept');
+  const { format = headers.accept?.includes(CSV) ? 'csv' : 'json' } = query as Formatted;
+  return format === 'csv';
+}
+
+const sendCsv = (reply: FastifyReply, name: string, text: string): FastifyReply =>
+  reply
+    .type(`${CSV}; charset=utf-8; header=present`)
+    .header('content-disposition', `attachment; filename="${name}.csv"`)
+    .send(text);
 
 interface DocumentDeps {
   billing: Pick<BillingService, 'usage'>;
@@ -14,21 +35,26 @@ interface DocumentDeps {
 }
 
 export const documentHandlers = ({ billing, invoices }: DocumentDeps): Handlers => ({
-  async getUsage({ principal, query, headers }, reply) {
-    const { format = headers.accept?.includes(CSV) ? 'csv' : 'json', ...asked } = query as UsageAsked & {
-      format?: 'json' | 'csv';
-    };
-    const usage = await billing.usage(principal, asked);
-    void reply.header('vary', 'accept');
-    if (format === 'json') return usage;
-    return reply
-      .type(`${CSV}; charset=utf-8; header=present`)
-      .header('content-disposition', `attachment; filename="usage-${usage.from}-${usage.to}.csv"`)
-      .send(usageCsv(usage));
+  async getUsage(request, reply) {
+    const { format: _format, ...asked } = request.query as UsageAsked & Formatted;
+    const usage = await billing.usage(request.principal, asked);
+    if (!asksForCsv(request, reply)) return usage;
+    return sendCsv(reply, `usage-${usage.from}-${usage.to}`, usageCsv(usage));
   },
 
   async getInvoicePdf({ principal, params }, reply) {
     const { name, bytes } = await invoices.pdf(principal, (params as { id: string }).id);
     return reply.type('application/pdf').header('content-disposition', `attachment; filename="${name}"`).send(bytes);
+  },
+});
+
+export const sessionHandlers = ({ streamSessions }: { streamSessions: SessionService }): Handlers => ({
+  async listStreamSessions(request, reply) {
+    const { accountId } = request.principal;
+    const { id } = request.params as { id: string };
+    if (asksForCsv(request, reply))
+      return sendCsv(reply, `sessions-${id}`, sessionsCsv(await streamSessions.all(accountId, id)));
+    const args = pageArgs(request.query as { limit: number; cursor?: string });
+    return flatten(await streamSessions.list(accountId, id, args));
   },
 });

@@ -4,6 +4,7 @@ import { receiveStripeEvent, topUpOperations } from '../../billing/cards/operati
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
 import { invoiceOperations } from '../../billing/invoices/operations.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
+import { sessionOperations } from '../../billing/metering/operations.ts';
 import type { AccessService } from '../../domain/accounts/access.ts';
 import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { getLimits, getMe } from '../../domain/accounts/operations.ts';
@@ -29,7 +30,7 @@ import type { Services } from '../setup/services.ts';
 import { tusRoutes } from '../tus/tus.ts';
 import { serveOperations } from './adapter.ts';
 import { deletionHandlers } from './deletion.ts';
-import { documentHandlers } from './documents.ts';
+import { documentHandlers, sessionHandlers } from './documents.ts';
 import { type ExportHandlerDeps, exportHandlers } from './export.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
@@ -81,6 +82,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
     setAgeHeader(cached, deps.ageMs);
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
     serveOperations(cached, [getLimits], services);
+    serveOperations(cached, sessionOperations, services, sessionHandlers(services));
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
     const { incoming } = services.uploads;
     if (incoming) await cached.register(tusRoutes, { incoming, serve: serveBy(resumableOperations) });

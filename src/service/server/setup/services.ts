@@ -3,6 +3,7 @@ import type { TopUpService } from '../../billing/cards/service.ts';
 import type { CryptoService } from '../../billing/crypto/service.ts';
 import type { InvoiceService } from '../../billing/invoices/service.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
+import type { SessionService } from '../../billing/metering/session-service.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
 import type { EventService } from '../../domain/events/service.ts';
@@ -22,5 +23,6 @@ export interface Services {
   topUps: TopUpService;
   invoices: InvoiceService;
   crypto: CryptoService;
+  streamSessions: SessionService;
   stats: Pick<StatsService, 'live'>;
 }

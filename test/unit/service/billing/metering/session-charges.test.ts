@@ -225,6 +225,9 @@ it('for any growth, closing, merging, delay, repetition or clock: the count is t
       expect(Number(charged)).toBeLessThanOrEqual(2 * seconds + 1e-6);
       expect(Number(charged)).toBeGreaterThan(seconds - book.length - rows.size);
       expect([...rows.values()].reduce((sum, row) => sum + row.credits, 0n)).toBe(charged);
+      // Each session that has ended is kept with its end, also one of no time at all, and no old record opens it again.
+      for (const entry of book.filter(({ endedAt }) => endedAt !== undefined))
+        expect(rows.get(lastNumber(entry))?.endedAt).toEqual(new Date(entry.endedAt ?? ''));
     }),
     { numRuns: 300 },
   );

@@ -69,6 +69,12 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     graphql: 'unscheduleStream',
   },
   getStreamLiveStats: { rest: 'GET /streams/{id}/live-stats', scope: 'read', graphql: 'liveStats' },
+  listStreamSessions: {
+    rest: 'GET /streams/{id}/sessions',
+    scope: 'read',
+    query: [...PAGED, 'format'],
+    graphql: 'streamSessions',
+  },
   listStreamEvents: { rest: 'GET /streams/{id}/events', scope: 'read', query: PAGED, graphql: 'streamEvents' },
   skipStreamItem: { rest: 'POST /streams/{id}/skip', scope: 'write', graphql: 'skipStreamItem' },
 
