@@ -22,8 +22,9 @@ async function readReferenceScript(): Promise<string> {
   return body.replace(/^\/\/# sourceMappingURL=.*$/m, '');
 }
 
+/** A comment that a bundler keeps. Any other `/*` may be a part of a string, where no comment begins. */
 // linear-time: the script is that of a package, and a comment has one reading.
-const COMMENT = /\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
+const COMMENT = /\/\*[*!]\s[^*]*\*+(?:[^/*][^*]*\*+)*\//g;
 
 /** The notice of that package, with those of the works in its script: Vue's, for example. */
 export async function readReferenceNotice(): Promise<Notice> {
