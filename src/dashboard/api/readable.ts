@@ -3,6 +3,7 @@
  * Pure: no I/O, no clock.
  */
 import { formatTime } from '../lib/format.ts';
+import { quote } from '../lib/isolate.ts';
 
 /** Fields of answers that hold sentences. */
 const SENTENCES: ReadonlySet<string> = new Set(['message', 'fix', 'detail']);
@@ -21,10 +22,10 @@ const NOUNS: Readonly<Record<string, string>> = {
 
 /** `It starts at 2026-11-29T23:00:00Z.` as `It starts at Mon 30 Nov, 00:00.` */
 export const makeReadable = (sentence: string): string =>
-  sentence.replace(INSTANT, (instant) => formatTime(instant) ?? instant).replace(QUOTED, quote);
+  sentence.replace(INSTANT, (instant) => formatTime(instant) ?? instant).replace(QUOTED, quoteText);
 
 /** An id stays in its marks, by which the page finds it and says its title (features/references/names.ts). */
-const quote = (quoted: string, text: string): string => (ONLY_ID.test(text) ? quoted : `“${text}”`);
+const quoteText = (quoted: string, text: string): string => (ONLY_ID.test(text) ? quoted : quote(text));
 
 /** `Upload upl-… is ready.` as `The upload is ready.`: an id tells a person nothing. */
 export const withoutIds = (sentence: string): string =>

@@ -7,6 +7,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { useApi } from '../api/context.tsx';
 import { useBilling } from '../features/billing/queries.ts';
 import { Dialog } from '../ui/dialog.tsx';
+import { Name } from '../ui/name.tsx';
 import classes from './palette.module.css';
 import { listPaletteItems, NOTHING, type PaletteItem } from './paletteItems.ts';
 
@@ -81,7 +82,7 @@ function Options({ items, active, onChoose }: OptionsProps) {
             title={item.label}
             onClick={() => onChoose(item)}
           >
-            <bdi>{item.label}</bdi>
+            <Name isCut>{item.label}</Name>
           </div>
         </div>
       ))}

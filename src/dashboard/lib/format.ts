@@ -197,9 +197,9 @@ export function formatUntil(at: string | null | undefined, now: number): string 
 export const formatDay = (time: string): string =>
   new Intl.DateTimeFormat(DATES, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));
 
-/** `31 Jan 2027`, in the reader's language and zone. */
+/** `31 Jan 2027`, in the reader's zone. */
 export const formatShortDay = (time: string): string =>
-  new Date(time).toLocaleDateString(undefined, { dateStyle: 'medium' });
+  new Date(time).toLocaleDateString(DATES, { dateStyle: 'medium' });
 
 /** `2027-01-31`, on the reader's own clock. */
 export function formatIsoDay(at: Date): string {

@@ -1,6 +1,7 @@
 /** Several of a list that is seen as a whole: check boxes. */
 import type { ReactNode } from 'react';
 import type { CheckboxItem } from './checkboxItem.ts';
+import { Name } from './name.tsx';
 import { Poster } from './poster.tsx';
 import classes from './ticks.module.css';
 
@@ -41,7 +42,7 @@ export function CheckboxList({ legend, ticks, values, onChange, most, single = f
               />
               {picture && <Poster {...picture} size="small" />}
               <span>
-                {label}
+                <Name>{label}</Name>
                 {hint && <small>{hint}</small>}
               </span>
             </label>

@@ -5,6 +5,7 @@ import { ProblemError } from '../../service/client/index.ts';
 import { problemText } from '../api/problem.ts';
 import { Dialog, DialogActions } from './dialog.tsx';
 import classes from './form.module.css';
+import { Name } from './name.tsx';
 
 interface DeleteProps {
   /** The kind of thing, e.g. `upload`. */
@@ -40,7 +41,9 @@ export function DeleteDialog({ noun, name, children, holders, remove, onClose, o
   const held = error instanceof ProblemError && error.code.endsWith('_in_use') ? holders?.(error) : undefined;
   return (
     <Dialog title={`Delete this ${noun}?`} onClose={onClose} busy={isPending}>
-      <p className={classes.subject}>{name}</p>
+      <p className={classes.subject}>
+        <Name>{name}</Name>
+      </p>
       <p className={classes.explanation}>{children}</p>
       {error && (
         <div className={classes.problem} role="alert">

@@ -4,6 +4,7 @@ import { IconChevronLeft } from '@tabler/icons-react';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { type ReactNode, useRef } from 'react';
 import { ProblemError } from '../../service/client/index.ts';
+import { quote } from '../lib/isolate.ts';
 import notices from './notices.module.css';
 import { Failure, Notice } from './notices.tsx';
 import classes from './page.module.css';
@@ -44,7 +45,7 @@ export function Missing({ kind }: { kind: DetailKind }) {
 
 /** Stands where a thing was a moment ago: another window or a program has deleted it. */
 export function Deleted({ kind, name }: { kind: DetailKind; name: string }) {
-  const title = `“${name}” was deleted`;
+  const title = `${quote(name)} was deleted`;
   useTitle(title);
   return (
     <div role="alert">

@@ -12,7 +12,7 @@ export function useTitle(title: string): void {
 }
 
 interface PageHeadProps {
-  title: string;
+  title: ReactNode;
   lead?: ReactNode;
   children?: ReactNode;
 }

@@ -1,5 +1,6 @@
 /** A thing in a list: its kind, facts about it, its acts, and below them its progress. */
 import type { ReactNode } from 'react';
+import { Name } from './name.tsx';
 import classes from './page.module.css';
 
 interface RowProps {
@@ -22,7 +23,7 @@ export function Row({ name, icon, picture, title, facts, actions, children, ...d
     <article className={classes.row} aria-label={name} {...data}>
       {picture ?? <div className={classes.kind}>{icon}</div>}
       <div className={classes.facts}>
-        <h2>{title ?? name}</h2>
+        <h2>{title ?? <Name>{name}</Name>}</h2>
         {facts}
       </div>
       <div className={classes.rowActions}>{actions}</div>

@@ -45,6 +45,8 @@ export interface Visit {
   answers?: Answers;
   /** Nobody has signed in. */
   isOpen?: boolean;
+  /** Changes each answer of the API. */
+  change?: (json: unknown) => unknown;
 }
 
 const files = new Map<string, Buffer>();
@@ -55,19 +57,19 @@ function readDist(path: string): Buffer | undefined {
   return files.get(file);
 }
 
-async function fulfill(route: Route, { answers = {}, isOpen = false }: Visit): Promise<void> {
+async function fulfill(route: Route, { answers = {}, isOpen = false, change = (json) => json }: Visit): Promise<void> {
   const request = route.request();
   const url = new URL(request.url());
   if (url.origin !== SITE) return route.abort();
   const authPath = /^\/api\/auth(\/.*)/.exec(url.pathname)?.[1];
   if (authPath === '/get-session' && isOpen) return route.fulfill({ json: null });
-  if (authPath !== undefined) return route.fulfill({ json: AUTH[authPath] ?? {} });
+  if (authPath !== undefined) return route.fulfill({ json: change(AUTH[authPath] ?? {}) });
   if (url.pathname.startsWith('/v1/')) {
     const given = answerApi(answers, request.method(), url);
     if (given === 'later') return;
     if (given === 'away') return route.abort();
     if (given === 'picture') return route.fulfill({ body: PICTURE, contentType: 'image/png' });
-    if ('json' in given) return route.fulfill({ json: given.json });
+    if ('json' in given) return route.fulfill({ json: change(given.json) });
     const { status, code, detail = '' } = given;
     const problem = { type: `/docs/errors/${code}`, title: '', status, detail, code };
     return route.fulfill({ status, contentType: 'application/problem+json', body: JSON.stringify(problem) });
@@ -102,10 +104,12 @@ async function waitUntilDrawn(page: Page): Promise<void> {
 }
 
 /** Returns a page for one look after the other. */
-export async function newLooksPage(browser: Browser): Promise<Page> {
+export async function newLooksPage(
+  browser: Browser,
+  reader: { locale: string; timezoneId: string } = { locale: 'en-GB', timezoneId: 'Europe/Berlin' },
+): Promise<Page> {
   const context = await browser.newContext({
-    locale: 'en-GB',
-    timezoneId: 'Europe/Berlin',
+    ...reader,
     reducedMotion: 'reduce',
     serviceWorkers: 'block',
   });

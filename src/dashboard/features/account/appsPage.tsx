@@ -6,6 +6,7 @@ import type { ConnectedApp } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { formatAgo, formatDay } from '../../lib/format.ts';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -22,7 +23,9 @@ function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: ()
     <li className={classes.row}>
       <div className={classes.rowMain}>
         <div className={classes.nameRow}>
-          <h2>{getName(app)}</h2>
+          <h2>
+            <Name>{getName(app)}</Name>
+          </h2>
           {!app.isVerified && (
             <Tag tone="attention" icon={IconShieldQuestion}>
               Unverified

@@ -5,6 +5,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { useSession, useWho } from '../../api/context.tsx';
 import type { Person } from '../../api/session.ts';
+import { Name } from '../../ui/name.tsx';
 import { describeUrl, describingHost, mayFollow, readOAuthQuery } from './addresses.ts';
 import { type AskingClient, authApi } from './authApi.ts';
 import { explainAuthError } from './authErrors.ts';
@@ -58,7 +59,9 @@ const Allowances = ({ scopes }: { scopes: readonly string[] }) => (
 
 const Client = ({ name, isVerified }: { name: string; isVerified: boolean }) => (
   <div className={classes.client}>
-    <p className={classes.clientName}>{name}</p>
+    <p className={classes.clientName}>
+      <Name>{name}</Name>
+    </p>
     {isVerified ? (
       <span className={classes.verified}>
         <IconShieldCheck size={15} aria-hidden /> Verified

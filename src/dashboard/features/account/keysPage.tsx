@@ -11,6 +11,7 @@ import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
@@ -108,7 +109,9 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
   return (
     <li className={classes.row}>
       <div className={classes.rowMain}>
-        <h2>{name}</h2>
+        <h2>
+          <Name>{name}</Name>
+        </h2>
         <p className={classes.dim}>
           <code>{hint}…</code> · created {formatDay(createdAt)} ·{' '}
           {expiresAt === null ? 'no expiry' : `${ended ? 'expired' : 'valid until'} ${formatDay(expiresAt)}`} ·{' '}

@@ -8,6 +8,7 @@ import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
+import { Name } from '../../ui/name.tsx';
 import classes from './account.module.css';
 import { AccountPanel } from './accountPanel.tsx';
 import { findPasskeySite } from './addresses.ts';
@@ -75,7 +76,9 @@ function PasskeyLine({ passkey }: { passkey: Passkey }) {
   return (
     <li>
       <div>
-        <p>{name}</p>
+        <p>
+          <Name>{name}</Name>
+        </p>
         <p className={classes.dim}>Added {formatDay(createdAt)}</p>
       </div>
       <div className={classes.nameRow}>

@@ -1,6 +1,7 @@
 /** Signing in without the password: by a passkey, or with an account that somebody has elsewhere. */
 import { Button } from '@mantine/core';
 import { IconFingerprint } from '@tabler/icons-react';
+import { Name } from '../../ui/name.tsx';
 import { findPasskeySite, mayFollow, parseNext, readOAuthQuery, signInAgain } from './addresses.ts';
 import { authApi, type SignInResult } from './authApi.ts';
 import { Problem } from './fields.tsx';
@@ -49,7 +50,7 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
     <>
       {providers.map(({ id, name }) => (
         <Button key={id} variant="default" size="md" loading={busy} onClick={() => run(id)} fullWidth>
-          Continue with {name}
+          Continue with <Name>{name}</Name>
         </Button>
       ))}
       <Problem>{problem}</Problem>

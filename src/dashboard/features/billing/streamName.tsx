@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useApi } from '../../api/context.tsx';
+import { Name } from '../../ui/name.tsx';
 
 /** A stream may be gone, and its cost is still told. */
 export function StreamName({ id }: { id: string }) {
@@ -13,7 +14,7 @@ export function StreamName({ id }: { id: string }) {
   if (error) return <>{id} (deleted)</>;
   return (
     <Link to="/streams/$id" params={{ id }}>
-      {data?.name ?? id}
+      <Name>{data?.name ?? id}</Name>
     </Link>
   );
 }

@@ -1,5 +1,6 @@
 /** Describes how far a file of a new stream has come. Pure: no I/O, no clock. */
 import type { Upload } from '../../../service/client/index.ts';
+import { quote } from '../../lib/isolate.ts';
 import type { Sending } from '../uploads/sender.ts';
 import { formatProgress } from '../uploads/sendingText.ts';
 import type { DraftFile } from './draft.ts';
@@ -54,7 +55,7 @@ export function describeFile({ objectID }: DraftFile, { sending, upload, isUnfin
 /** Why a stream cannot be made of the files yet; undefined where it can. */
 export function findFilesProblem(states: readonly FileState[], files: readonly DraftFile[]): string | undefined {
   const at = states.findIndex(({ state }) => state === 'gone' || state === 'failed');
-  const named = (index: number) => `“${files[index]?.name}”`;
+  const named = (index: number) => quote(files[index]?.name ?? '');
   if (at >= 0) return `${named(at)}: ${states[at]?.text}`;
   const early = files.findIndex(({ objectID }) => objectID === '');
   if (early < 0) return undefined;

@@ -10,6 +10,7 @@ import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import { Deleted, Missing } from '../../ui/detailPage.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Bar } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
@@ -170,7 +171,7 @@ export function CreateProgress({ id }: { id: string }) {
       <div className={classes.progressHead}>
         <Poster url={stream.posterUrl ?? findPicture(uploads)} kind="VIDEO" />
         <h2 id="progress" className={classes.progressTitle}>
-          “{stream.name}” {TITLES[outlook]}
+          “<Name>{stream.name}</Name>” {TITLES[outlook]}
         </h2>
       </div>
       <ol className={classes.stages}>

@@ -1,5 +1,6 @@
 /** The way to a stream, step by step. Pure: no I/O, no clock. */
 import type { StreamCreate } from '../../../service/client/index.ts';
+import { quote } from '../../lib/isolate.ts';
 import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
 import type { DraftFile, NewStream } from './draft.ts';
 
@@ -48,11 +49,11 @@ export const planFiles = (files: readonly DraftFile[]): FilePlan => ({
 /** The use of several files, as a sentence; undefined for one video, which needs no word. */
 export function describePlan({ pictures, sounds }: FilePlan): string | undefined {
   const [first] = pictures;
-  const sound = sounds.length === 1 ? `“${sounds[0]?.name}” plays` : `${sounds.length} sounds play in turn`;
+  const sound = sounds.length === 1 ? `${quote(sounds[0]?.name ?? '')} plays` : `${sounds.length} sounds play in turn`;
   if (!first && sounds.length > 0) return `A stream needs a picture too. Add a video or a picture: ${sound} over it.`;
   if (!first) return undefined;
   const picture =
-    pictures.length === 1 ? `“${first.name}” is shown` : `These ${pictures.length} play in turn, as a playlist`;
+    pictures.length === 1 ? `${quote(first.name)} is shown` : `These ${pictures.length} play in turn, as a playlist`;
   if (sounds.length > 0) return `${picture}, and ${sound} over ${pictures.length === 1 ? 'it' : 'them'}.`;
   return pictures.length === 1 ? undefined : `${picture}, in this order.`;
 }

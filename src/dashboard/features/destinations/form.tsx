@@ -7,6 +7,7 @@ import { tidyKey, tidyUrl } from '../../../core/lib/pasted.ts';
 import type { Destination, DestinationChange, DestinationUpdate } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
+import { quote } from '../../lib/isolate.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -109,7 +110,7 @@ function InterruptQuestion({ destination, streamIDs, ...answers }: InterruptQues
   const named = streamIDs.slice(0, MOST_NAMES).map((id) => `"${id}"`);
   const all = streamIDs.length > MOST_NAMES ? [...named, 'others'] : named;
   return (
-    <Confirm title={`Change “${destination}” on air?`} yes="Save" no="Keep it as it is" {...answers}>
+    <Confirm title={`Change ${quote(destination)} on air?`} yes="Save" no="Keep it as it is" {...answers}>
       <Named>{`${listNames(all)} ${all.length === 1 ? 'is' : 'are'} on air here.`}</Named> Saving ends the broadcast at
       the old address and key, and connects to the new ones. If these do not work, viewers see nothing until they do.
     </Confirm>

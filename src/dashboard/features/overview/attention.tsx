@@ -5,6 +5,7 @@ import type { Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatIn, formatTime } from '../../lib/format.ts';
+import { Name } from '../../ui/name.tsx';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { WAITS_FOR_CREDIT, withoutCredit } from '../streams/credit.ts';
@@ -37,7 +38,9 @@ function FailedUpload({ upload: { name, error } }: { upload: Upload }) {
     <>
       <div className={classes.needHead}>
         <h3>
-          <Link to="/uploads">{name}</Link>
+          <Link to="/uploads">
+            <Name>{name}</Name>
+          </Link>
         </h3>
         <UploadTag state="failed" />
       </div>
@@ -69,7 +72,7 @@ export function Needing({ streams, uploads }: NeedingProps) {
             <div className={classes.needHead}>
               <h3>
                 <Link to="/streams/$id" params={{ id: stream.id }}>
-                  {stream.name}
+                  <Name>{stream.name}</Name>
                 </Link>
               </h3>
               <PhaseBadge phase={stream.status} />
@@ -97,7 +100,7 @@ export function NextStarts({ streams }: { streams: readonly Stream[] }) {
       {streams.slice(0, NEXT_SHOWN).map(({ id, name, nextStartAt }) => (
         <li key={id}>
           <Link to="/streams/$id" params={{ id }}>
-            {name}
+            <Name>{name}</Name>
           </Link>
           <time dateTime={nextStartAt ?? undefined}>
             {formatTime(nextStartAt)} <span>{formatIn(nextStartAt, now)}</span>

@@ -4,6 +4,7 @@ import type { Stream } from '../../api/api.ts';
 import { formatBitrate, formatFps } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import cover from '../../ui/cover.module.css';
+import { Name } from '../../ui/name.tsx';
 import { Thumbnail } from '../player/thumbnail.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { destinationLine } from '../streams/card.tsx';
@@ -31,7 +32,7 @@ function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<strin
       <div className={classes.airBody}>
         <h3>
           <Link to="/streams/$id" params={{ id: stream.id }} className={cover.cover}>
-            {stream.name}
+            <Name>{stream.name}</Name>
           </Link>
         </h3>
         <p className={classes.airNumbers}>

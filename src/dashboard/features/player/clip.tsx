@@ -6,6 +6,7 @@ import { Loader } from '@mantine/core';
 import { useEffect, useRef, useState } from 'react';
 import type { Upload } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
+import { isolate } from '../../lib/isolate.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import classes from './player.module.css';
 
@@ -71,7 +72,7 @@ export function ClipPreview({ upload, onClose }: { upload: Upload; onClose: () =
   }, [api, objectID, isReady]);
   const saying = isMade ? undefined : SAYINGS[state];
   return (
-    <Dialog title={name} onClose={onClose} wide>
+    <Dialog title={isolate(name)} onClose={onClose} wide>
       {saying && <p role="alert">{saying}</p>}
       <div className={classes.clip} hidden={saying !== undefined}>
         {(state === 'loading' || isMade) && (

@@ -20,6 +20,7 @@ import { ActionIcon, Tooltip } from '@mantine/core';
 import { IconGripVertical, IconX } from '@tabler/icons-react';
 import { useMemo } from 'react';
 import { formatLength } from '../../lib/format.ts';
+import { Name } from '../../ui/name.tsx';
 import { Poster } from '../../ui/poster.tsx';
 import { UploadTag } from '../uploads/row.tsx';
 import type { PlaylistEntry } from './draft.ts';
@@ -60,7 +61,7 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
       <Poster url={upload?.posterUrl} kind={upload?.type ?? 'VIDEO'} name={name} />
       <span className={classes.clipText}>
         <span className={classes.clipName} data-testid="clip-name">
-          {name}
+          <Name isCut>{name}</Name>
         </span>
         {upload && upload.state !== 'ready' && <UploadTag state={upload.state} />}
       </span>

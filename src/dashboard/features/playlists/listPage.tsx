@@ -8,6 +8,7 @@ import { formatAgo } from '../../lib/format.ts';
 import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import cover from '../../ui/cover.module.css';
 import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
@@ -45,7 +46,7 @@ function PlaylistRow({ playlist }: { playlist: PlaylistSummary }) {
       picture={<Poster url={posterUrl} kind={kind === 'audio' ? 'AUDIO' : 'VIDEO'} />}
       title={
         <Link to="/playlists/$id" params={{ id }} className={cover.cover}>
-          {name}
+          <Name>{name}</Name>
         </Link>
       }
       facts={<p className={page.dim}>{formatSummary(playlist)}</p>}

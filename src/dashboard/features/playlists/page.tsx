@@ -3,7 +3,9 @@ import { IconTrash } from '@tabler/icons-react';
 import { useState } from 'react';
 import type { Playlist } from '../../../service/client/index.ts';
 import { useDrafts } from '../../lib/drafts/context.tsx';
+import { isolate } from '../../lib/isolate.ts';
 import { DetailPage } from '../../ui/detailPage.tsx';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -27,10 +29,10 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
   const [deleting, setDeleting] = useState(false);
   const { id, name, kind, version } = playlist;
   const { draft, conflict } = editing;
-  useTitle(name);
+  useTitle(isolate(name));
   return (
     <>
-      <PageHead title={name} lead={`${KIND_WORDS[kind]} playlist · version ${version}`}>
+      <PageHead title={<Name>{name}</Name>} lead={`${KIND_WORDS[kind]} playlist · version ${version}`}>
         <Button variant="default" leftSection={<IconTrash size={16} aria-hidden />} onClick={() => setDeleting(true)}>
           Delete
         </Button>

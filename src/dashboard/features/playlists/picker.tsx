@@ -6,6 +6,7 @@ import type { Playlist, Upload } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatLength } from '../../lib/format.ts';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { More, RowsLoading } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
@@ -61,7 +62,9 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
               />
               <Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />
               <span className={classes.clipText}>
-                <span className={classes.clipName}>{upload.name}</span>
+                <span className={classes.clipName}>
+                  <Name isCut>{upload.name}</Name>
+                </span>
                 {upload.state !== 'ready' && <UploadTag state={upload.state} />}
               </span>
               <span className={classes.length}>{formatLength(upload.durationSeconds)}</span>

@@ -3,6 +3,7 @@ import { Button } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import type { Playlist } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
@@ -19,7 +20,7 @@ function Streams({ playlist }: { playlist: Playlist }) {
       {data.map(({ id, name, status }) => (
         <li key={id}>
           <Link to="/streams/$id" params={{ id }}>
-            {name}
+            <Name>{name}</Name>
           </Link>
           <PhaseBadge phase={status} />
         </li>

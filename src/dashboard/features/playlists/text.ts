@@ -1,6 +1,7 @@
 /** Describes playlists in words. Pure: no I/O, no clock. */
 import type { Playlist, PlaylistSummary, Upload } from '../../../service/client/index.ts';
 import { formatLength } from '../../lib/format.ts';
+import { quote } from '../../lib/isolate.ts';
 import type { DifferenceLine } from './difference.ts';
 
 export const KIND_WORDS: Record<PlaylistSummary['kind'], string> = { video: 'Video', audio: 'Audio' };
@@ -30,9 +31,9 @@ export function formatTotal(objectIDs: readonly string[], uploads: UploadsById):
 }
 
 export function lineText({ what, objectID, place, to }: DifferenceLine, uploads: UploadsById): string {
-  const name = clipName(objectID, uploads);
-  if (what === 'moved') return `“${name}” moved from place ${place} to ${to}`;
-  return what === 'added' ? `“${name}” added at place ${place}` : `“${name}” removed from place ${place}`;
+  const name = quote(clipName(objectID, uploads));
+  if (what === 'moved') return `${name} moved from place ${place} to ${to}`;
+  return what === 'added' ? `${name} added at place ${place}` : `${name} removed from place ${place}`;
 }
 
 /** How far the version that streams play is prepared. */

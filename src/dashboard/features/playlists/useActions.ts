@@ -2,6 +2,7 @@ import { notifications } from '@mantine/notifications';
 import { useEffect, useState } from 'react';
 import { type Playlist, problems } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
+import { quote } from '../../lib/isolate.ts';
 import { findFieldErrors } from '../../ui/fieldErrors.ts';
 import { usePlaylistMutations } from './queries.ts';
 import { notifyRestored, RESTORED } from './restored.tsx';
@@ -19,7 +20,7 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
   // Its button asks a question on this page.
   useEffect(() => () => void notifications.hide(RESTORED), []);
   const announce = (after: Playlist, title: string) =>
-    notifications.show({ title, message: `“${after.name}” is at version ${after.version} now.` });
+    notifications.show({ title, message: `${quote(after.name)} is at version ${after.version} now.` });
   const publishNow = (version: number) =>
     !isActing() && publish.mutate(version, { onError: refused(`Version ${version} was not published`) });
   // Nobody notices a change that no stream plays, so there is nothing to ask then.

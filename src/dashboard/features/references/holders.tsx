@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router';
 import type { ProblemError } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import classes from '../../ui/form.module.css';
+import { Name } from '../../ui/name.tsx';
 
 interface Holder {
   id: string;
@@ -29,7 +30,7 @@ export function StreamLinks({ ids }: { ids: readonly string[] }) {
         <li key={id}>
           Stream{' '}
           <Link to="/streams/$id" params={{ id }}>
-            {name}
+            <Name>{name}</Name>
           </Link>
         </li>
       ))}
@@ -44,7 +45,7 @@ function PlaylistLinks({ ids }: { ids: readonly string[] }) {
         <li key={id}>
           Playlist{' '}
           <Link to="/playlists/$id" params={{ id }}>
-            {name}
+            <Name>{name}</Name>
           </Link>
         </li>
       ))}

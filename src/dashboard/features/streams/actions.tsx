@@ -8,6 +8,7 @@ import { useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
+import { quote } from '../../lib/isolate.ts';
 import { ActMenu } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { DuplicateForm } from './duplicateForm.tsx';
@@ -28,7 +29,7 @@ function SkipButton({ stream }: { stream: Stream }) {
         id: `skip-${stream.id}`,
         color: 'red',
         withBorder: true,
-        title: `“${stream.name}” did not skip to the next item`,
+        title: `${quote(stream.name)} did not skip to the next item`,
         message: problemText(error),
       }),
   });

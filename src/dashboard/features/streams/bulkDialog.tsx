@@ -9,6 +9,7 @@ import { type ActFailure, runAll } from '../../lib/runAll.ts';
 import { isMissing } from '../../ui/deleteDialog.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { DELETE_MS } from './actions.tsx';
@@ -24,7 +25,7 @@ function Names({ streams }: { streams: readonly Stream[] }) {
     <ul className={classes.names}>
       {streams.slice(0, NAMED).map(({ id, name }) => (
         <li key={id}>
-          <bdi>{name}</bdi>
+          <Name isCut>{name}</Name>
         </li>
       ))}
       {streams.length > NAMED && <li>and {streams.length - NAMED} more</li>}

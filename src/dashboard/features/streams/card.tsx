@@ -4,9 +4,11 @@ import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile } from '../../lib/format.ts';
+import { isolate } from '../../lib/isolate.ts';
 import { ActMenu } from '../../ui/actMenu.tsx';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import cover from '../../ui/cover.module.css';
+import { Name } from '../../ui/name.tsx';
 import { Poster } from '../../ui/poster.tsx';
 import { Named } from '../references/named.tsx';
 import { PhaseBadge } from './badge.tsx';
@@ -22,7 +24,7 @@ import { OnAirUntil, Uptime } from './uptime.tsx';
 /** `Main channel`, `Main channel + 2 more`; ids where the names are not known. */
 export function destinationLine(stream: Stream, names: ReadonlyMap<string, string>): string {
   const ids = stream.destinationIDs?.length ? stream.destinationIDs : [stream.destinationID];
-  const known = ids.filter((id): id is string => Boolean(id)).map((id) => names.get(id) ?? id);
+  const known = ids.filter((id): id is string => Boolean(id)).map((id) => isolate(names.get(id) ?? id));
   const [first, ...more] = known;
   if (first === undefined) return 'No destination';
   return more.length > 0 ? `${first} + ${more.length} more` : first;
@@ -108,7 +110,7 @@ export const StreamCard = memo(function StreamCard({ stream, destinations, calls
       <div className={classes.top}>
         <h2>
           <Link to="/streams/$id" params={{ id: stream.id }} className={cover.cover}>
-            {stream.name}
+            <Name>{stream.name}</Name>
           </Link>
         </h2>
         <PhaseBadge phase={phase} />

@@ -4,6 +4,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
+import { quote } from '../../lib/isolate.ts';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
@@ -50,7 +51,7 @@ export function DuplicateForm({ stream, onClose }: { stream: Stream; onClose: ()
   const ticks = (destinations ?? []).map(({ id, name, rtmpUrl }) => ({
     value: id,
     label: name,
-    hint: stream.destinationIDs.includes(id) ? `“${stream.name}” is sent there` : rtmpUrl,
+    hint: stream.destinationIDs.includes(id) ? `${quote(stream.name)} is sent there` : rtmpUrl,
   }));
   return (
     <Dialog title="Duplicate stream" onClose={onClose} busy={busy}>

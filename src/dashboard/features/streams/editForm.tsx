@@ -5,6 +5,7 @@ import type { StreamChange, StreamUpdate } from '../../../service/client/index.t
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
+import { quote } from '../../lib/isolate.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
@@ -133,7 +134,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
   };
   const cancel = forgetBefore(onClose);
   const formatNames = (ids: readonly string[]) =>
-    ids.map((id) => `“${choices.destinations?.find((one) => one.id === id)?.name ?? id}”`).join(', ');
+    ids.map((id) => quote(choices.destinations?.find((one) => one.id === id)?.name ?? id)).join(', ');
   const destinations = (choices.destinations ?? []).map(({ id, name, rtmpUrl }) => ({
     value: id,
     label: name,
@@ -173,7 +174,9 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
       {question && (
         <OffAirQuestion
           title={
-            question.change.takesOffAir ? `Take “${stream.name}” off air?` : `End “${stream.name}” at a destination?`
+            question.change.takesOffAir
+              ? `Take ${quote(stream.name)} off air?`
+              : `End ${quote(stream.name)} at a destination?`
           }
           keep="Keep on air"
           onKeep={dismiss}

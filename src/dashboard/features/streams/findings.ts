@@ -2,10 +2,12 @@
  * Finds what keeps a stream from its viewers, with the fix of each cause and the act that mends it: for the top of its page. The words
  * are those of `kubectl loop diagnose`. Pure: no I/O, no clock.
  */
+
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { DESTINATION_ERRORS, describeRefusal, type FailureCode } from '../../../core/lib/codes/destinations.ts';
 import { DIAGNOSES } from '../../../core/lib/codes/streams.ts';
 import type { LiveStats, Readiness, Stream } from '../../api/api.ts';
+import { makeReadable } from '../../api/readable.ts';
 import { isRunning } from './phase.ts';
 
 /** The act that mends a cause, on this page or by a link from it. */
@@ -65,7 +67,7 @@ function listRefusals({ degraded }: Seen, stats: LiveStats | undefined): StreamC
       : [
           {
             code: lastError.code,
-            message: describeRefusal(name, explainFailure(lastError)),
+            message: makeReadable(describeRefusal(name, explainFailure(lastError))),
             fix: findFix(lastError.code, 'destination') ?? degraded?.fix ?? '',
             since: degraded?.since,
             mend: findMend(lastError.code),

@@ -11,6 +11,7 @@ import {
   formatUptime,
   NONE,
 } from '../../lib/format.ts';
+import { Name } from '../../ui/name.tsx';
 import { Chart } from './chart.tsx';
 import { selectPoints } from './chartLine.ts';
 import { useHistory } from './history.ts';
@@ -84,7 +85,10 @@ function DestinationRow({ name, stats }: Row) {
       <Icon size={18} stroke={1.8} aria-hidden data-connected={stats?.connected} />
       <div>
         <p>
-          <strong>{name}</strong> {stats && <span>{stats.connected ? 'connected' : 'not connected'}</span>}
+          <strong>
+            <Name>{name}</Name>
+          </strong>{' '}
+          {stats && <span>{stats.connected ? 'connected' : 'not connected'}</span>}
         </p>
         {stats && (
           <p className={classes.small}>
@@ -121,18 +125,26 @@ export function NowAndNext({ stats }: { stats: LiveStats | undefined }) {
     <dl className={classes.items}>
       <div>
         <dt>Now</dt>
-        <dd>{itemName(stats?.current)}</dd>
+        <dd>
+          <Name>{itemName(stats?.current)}</Name>
+        </dd>
       </div>
       <div>
         <dt>Next</dt>
-        <dd>{itemName(stats?.next)}</dd>
+        <dd>
+          <Name>{itemName(stats?.next)}</Name>
+        </dd>
       </div>
       {stats?.currentAudio && (
         <div>
           <dt>Sound</dt>
           <dd data-testid="sound">
-            {itemName(stats.currentAudio)}
-            {stats.nextAudio && <span className={classes.small}>, next {itemName(stats.nextAudio)}</span>}
+            <Name>{itemName(stats.currentAudio)}</Name>
+            {stats.nextAudio && (
+              <span className={classes.small}>
+                , next <Name>{itemName(stats.nextAudio)}</Name>
+              </span>
+            )}
           </dd>
         </div>
       )}

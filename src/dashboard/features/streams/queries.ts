@@ -16,6 +16,7 @@ import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { problemText } from '../../api/problem.ts';
 import { withReadable } from '../../api/readable.ts';
+import { quote } from '../../lib/isolate.ts';
 import { readDestinations } from './choices.ts';
 import { IssueLines } from './issues.tsx';
 import type { StreamListFilter } from './listOrder.ts';
@@ -199,7 +200,7 @@ export function notifyRefused(name: string, want: PowerIntent['want'], error: un
     color: 'red',
     autoClose: 12_000,
     withBorder: true,
-    title: want === 'start' ? `“${name}” did not start` : `“${name}” was not stopped`,
+    title: want === 'start' ? `${quote(name)} did not start` : `${quote(name)} was not stopped`,
     message: issues.length > 0 ? createElement(IssueLines, { issues }) : problemText(error),
   });
 }

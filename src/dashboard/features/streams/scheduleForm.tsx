@@ -4,6 +4,7 @@ import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatTime } from '../../lib/format.ts';
+import { quote } from '../../lib/isolate.ts';
 import { findTimeZone, nameZoneOfToday } from '../../lib/timeZones.ts';
 import { ChangedElsewhere } from '../../ui/changedElsewhere.tsx';
 import { Choices } from '../../ui/choices.tsx';
@@ -59,7 +60,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
   const hidden = form.values.repeat === 'weekly' ? form.errors.cron : undefined;
   return (
     <>
-      <Dialog title={`Schedule of “${stream.name}”`} onClose={cancel} busy={busy}>
+      <Dialog title={`Schedule of ${quote(stream.name)}`} onClose={cancel} busy={busy}>
         <form className={forms.form} onSubmit={form.onSubmit((values) => submit(scheduleBody(values)))} noValidate>
           <Choices
             legend="When"
@@ -78,7 +79,7 @@ export function ScheduleForm({ stream, onClose, onDone }: ScheduleFormProps) {
       </Dialog>
       {question && (
         <OffAirQuestion
-          title={`Take “${stream.name}” off air?`}
+          title={`Take ${quote(stream.name)} off air?`}
           keep={nextStartAt ? 'Keep on air until then' : 'Keep on air'}
           onKeep={() => (nextStartAt ? answer({ ...question.values, scheduleOnAirUntil: nextStartAt }) : dismiss())}
           onSave={() => answer(question.values)}

@@ -8,6 +8,7 @@ import { problemText } from '../../api/problem.ts';
 import { formatHours, formatTime } from '../../lib/format.ts';
 import { findTimeZone } from '../../lib/timeZones.ts';
 import { Confirm } from '../../ui/confirm.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { isRunning } from './phase.ts';
 import { useSchedule } from './queries.ts';
@@ -142,8 +143,8 @@ export function SchedulePanel({ stream, onChange }: SchedulePanelProps) {
           onClose={() => setAsking(false)}
         >
           <p>
-            “{stream.name}” then goes on air only when you start it, until you stop it. Its current state does not
-            change.
+            “<Name>{stream.name}</Name>” then goes on air only when you start it, until you stop it. Its current state
+            does not change.
           </p>
         </Confirm>
       )}

@@ -3,6 +3,7 @@ import { Button, Popover } from '@mantine/core';
 import { IconPlayerPlayFilled, IconPlayerStopFilled } from '@tabler/icons-react';
 import { useId, useState } from 'react';
 import type { Stream } from '../../api/api.ts';
+import { Name } from '../../ui/name.tsx';
 import { actionsIn, isRunning } from './phase.ts';
 import classes from './power.module.css';
 import { usePower, useStartAhead } from './queries.ts';
@@ -68,7 +69,9 @@ function StopButton({ name, words, asks, power }: StopButtonProps) {
         <p id={titleId} className={classes.question}>
           {question}
         </p>
-        <p className={classes.name}>{name}</p>
+        <p className={classes.name}>
+          <Name>{name}</Name>
+        </p>
         <p className={classes.consequence}>{consequence}</p>
         <div className={classes.answers}>
           <Button size="sm" variant="default" onClick={() => setAsking(false)} data-autofocus>

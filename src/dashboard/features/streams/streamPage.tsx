@@ -4,8 +4,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { LiveStats, Stream } from '../../api/api.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatProfile } from '../../lib/format.ts';
+import { isolate } from '../../lib/isolate.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -60,7 +62,9 @@ function Head({ stream, phase, names, seconds, onEdit }: StreamHeadProps) {
     <div className={page.head}>
       <div className={page.title}>
         <div className={classes.nameRow}>
-          <h1>{stream.name}</h1>
+          <h1>
+            <Name>{stream.name}</Name>
+          </h1>
           <PhaseBadge phase={phase} large />
         </div>
         <p className={page.dim}>
@@ -136,7 +140,7 @@ function StreamView({ stream }: { stream: Stream }) {
   const { opened, open, close } = useOpen();
   const { word, meaning } = getPhaseLook(phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
-  useTitle(`${phase === 'live' ? '● ' : ''}${stream.name} · ${word}`);
+  useTitle(`${phase === 'live' ? '● ' : ''}${isolate(stream.name)} · ${word}`);
 
   const numbers = running ? stats.data : undefined;
   const findings = listFindings(stream, phase, { stats: numbers, readiness: readiness.data });

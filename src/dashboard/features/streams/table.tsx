@@ -5,6 +5,7 @@ import { memo, useEffect, useRef } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { formatProfile, formatShortDay } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
+import { Name } from '../../ui/name.tsx';
 import { Poster } from '../../ui/poster.tsx';
 import { useNear } from '../../ui/useNear.ts';
 import { PhaseMark } from './badge.tsx';
@@ -86,7 +87,7 @@ const StreamRow = memo(function StreamRow({ stream, place, destination, isSelect
         <span>
           <Poster url={posterUrl} kind="VIDEO" size="small" />
           <Link to="/streams/$id" params={{ id }} title={name} preload={false}>
-            <bdi>{name}</bdi>
+            <Name isCut>{name}</Name>
           </Link>
         </span>
       </th>
@@ -102,7 +103,7 @@ const StreamRow = memo(function StreamRow({ stream, place, destination, isSelect
         <OnAirCell stream={stream} phase={phase} />
       </td>
       <td className={classes.to} title={destination}>
-        <bdi>{destination}</bdi>
+        {destination}
       </td>
       <td className={classes.picture}>{formatProfile(stream.quality, stream.framerate)}</td>
       <td className={classes.created}>{formatShortDay(stream.createdAt)}</td>

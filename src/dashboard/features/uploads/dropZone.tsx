@@ -1,6 +1,7 @@
 import { Button } from '@mantine/core';
 import { IconCloudUpload } from '@tabler/icons-react';
 import { type DragEvent, type RefObject, useRef, useState } from 'react';
+import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
 import { judgeFiles, type RefusedFile } from './judgeFiles.ts';
 import { readDropped } from './readDropped.ts';
@@ -78,7 +79,7 @@ export function DropZone({
         <div className={classes.refused} role="alert">
           {refused.map(({ name, problem }) => (
             <p key={name}>
-              “{name}”: {problem}
+              “<Name>{name}</Name>”: {problem}
             </p>
           ))}
         </div>

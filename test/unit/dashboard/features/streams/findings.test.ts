@@ -82,7 +82,7 @@ test.each(Object.keys(DESTINATION_ERRORS))(
     expect(found).toEqual([
       {
         code,
-        message: `Destination "Main channel" does not accept the stream. ${DESTINATION_ERRORS[code as FailureCode].meaning}`,
+        message: `Destination “Main channel” does not accept the stream. ${DESTINATION_ERRORS[code as FailureCode].meaning}`,
         fix: DESTINATION_ERRORS[code as FailureCode].fix,
         since,
         mend: 'editDestination',
