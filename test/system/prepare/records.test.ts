@@ -4,6 +4,7 @@ import { CreateBucketCommand } from '@aws-sdk/client-s3';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
+import { listReferredKeys } from '../../../src/core/operator/upload/sweep.ts';
 import { sweep } from '../../../src/core/pods/prepare/job/sweep.ts';
 import { runPrepare } from '../../../src/core/pods/prepare/main.ts';
 import { listRecords, readRecord, writeRecord } from '../../../src/core/pods/records/store.ts';
@@ -13,7 +14,10 @@ import type { Storage } from '../../../src/core/pods/storage/storage.ts';
 import { prepareConfig } from '../../../src/core/protocol/environment.ts';
 import { hashLink, type RecordsTask, recordKey, type UploadIdentity } from '../../../src/core/protocol/records.ts';
 import { PrepareResult, type PrepareTask } from '../../../src/core/protocol/task.ts';
+import { posterKey } from '../../../src/core/resources/upload/poster.ts';
+import { importContent } from '../../../src/core/resources/upload/spec.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
+import { MEDIA, upload } from '../../kit/make/operator.ts';
 import { quiet, room, serve } from '../../kit/make/prepare.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
 
@@ -218,6 +222,24 @@ describe.each(KINDS)('in %s', (...kind) => {
     expect(await clear([], hours(now + 24 * 29))).toMatchObject({ deleted: 0, suspicious: 1 });
     expect(await clear([], hours(now + 24 * 32))).toMatchObject({ deleted: 1 });
     expect(await recordsIn(storage)).toEqual([]);
+  });
+
+  test('the poster of a deleted upload goes after the grace time, and that of one that is there stays', async () => {
+    await using place = await room();
+    const { storage, clear } = await openJobs(place, kind);
+    const [gone, kept] = ['gone', 'kept'].map((name) => posterKey(importContent(`uid-of-${name}`), 'video')) as [
+      string,
+      string,
+    ];
+    for (const key of [gone, kept]) await storage.write(key, Buffer.from([0xff, 0xd8, 0xff]));
+    // The list of the operator after the deletion: of an upload alone, or of all that an account had.
+    const uploads = [upload('kept', { media: MEDIA, poster: kept })];
+    const keep = [...listReferredKeys({ uploads, jobs: [], pods: [], streams: [], begun: [] })];
+    const now = (Date.now() - LONG_AGO.getTime()) / 3_600_000;
+    expect(await clear(keep, hours(now))).toMatchObject({ deleted: 0, marked: 1 });
+    expect(await clear(keep, hours(now + 3))).toMatchObject({ deleted: 1 });
+    expect(await storage.head(gone)).toBeUndefined();
+    expect(await storage.head(kept)).toBeDefined();
   });
 
   test('a source that two uploads share stays until both were deleted', async () => {
