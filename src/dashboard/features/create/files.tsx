@@ -11,8 +11,10 @@ import {
   IconX,
   type TablerIcon,
 } from '@tabler/icons-react';
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Upload } from '../../../service/client/index.ts';
+import { quote } from '../../lib/isolate.ts';
+import { Name } from '../../ui/name.tsx';
 import { Bar } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
 import { useFiles, useSend, useSendings } from '../uploads/sending.tsx';
@@ -85,12 +87,30 @@ interface FileLineProps {
   onRemove?: (() => void) | undefined;
 }
 
-/** Opens the picker for a file whose first part was sent before the page was loaded anew. */
-function ChooseAgain() {
+/** Opens the picker for a file whose first part was sent before the page was loaded anew. Another file would be one more upload. */
+function ChooseAgain({ id, name }: Pick<DraftFile, 'id' | 'name'>) {
   const send = useSend();
   const picker = useRef<HTMLInputElement>(null);
+  const [wrong, setWrong] = useState<string>();
+  const take = (input: HTMLInputElement) => {
+    const [chosen] = input.files ?? [];
+    input.value = '';
+    if (!chosen) return;
+    // A file that was cut off is known by a key with its fingerprint in it.
+    if (id.includes(computeFingerprint(chosen))) return send([chosen]);
+    setWrong(
+      chosen.name === name
+        ? 'This file was changed since. Choose it as it was, or remove it here and add it anew.'
+        : `${quote(chosen.name)} is another file. Choose ${quote(name)}.`,
+    );
+  };
   return (
     <>
+      {wrong && (
+        <p className={classes.wrong} role="alert">
+          {wrong}
+        </p>
+      )}
       <Button size="compact-sm" variant="default" onClick={() => picker.current?.click()}>
         Choose file
       </Button>
@@ -99,7 +119,7 @@ function ChooseAgain() {
         type="file"
         hidden
         aria-label="The same file"
-        onChange={({ currentTarget }) => send([...(currentTarget.files ?? [])])}
+        onChange={({ currentTarget }) => take(currentTarget)}
       />
     </>
   );
@@ -114,7 +134,9 @@ export function FileLine({ file: { id, name, type }, state: found, onRemove }: F
     <li className={classes.file} data-state={state} data-testid="draft-file">
       {posterUrl ? <Poster url={posterUrl} kind={type} size="small" /> : <Icon size={20} stroke={1.6} aria-hidden />}
       <div>
-        <p className={classes.name}>{name}</p>
+        <p className={classes.name}>
+          <Name>{name}</Name>
+        </p>
         <p role={state === 'failed' || state === 'cut' ? 'alert' : undefined}>{text}</p>
         {fix && <p>{fix}</p>}
         {progress !== undefined && <Bar value={progress} label={`Sent of ${name}`} />}
@@ -129,7 +151,7 @@ export function FileLine({ file: { id, name, type }, state: found, onRemove }: F
         {state === 'failed' && isSending && (
           <Act label={`Try again: ${name}`} icon={IconRefresh} onClick={() => sender?.resume(id)} />
         )}
-        {state === 'cut' && <ChooseAgain />}
+        {state === 'cut' && <ChooseAgain id={id} name={name} />}
         {onRemove && <Act label={`Remove ${name}`} icon={IconX} onClick={onRemove} />}
       </div>
     </li>
