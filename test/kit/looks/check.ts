@@ -1,4 +1,5 @@
-/** Looks for what a picture does not show: faults of accessibility, giant icons, and pages wider than a small window. */
+/// <reference lib="dom" />
+/** Looks for what a picture does not show: faults of accessibility, giant icons, and what is wider than a small window or out of its reach. */
 import type { Page } from 'playwright-core';
 import { findFaults, findOverflow } from '../real/page.ts';
 import { LAST_WAY } from './take.ts';
@@ -13,6 +14,35 @@ const SMALL = [
 /** Each theme and each size is in one of them. */
 const THOROUGH = ['light', LAST_WAY];
 
+/**
+ * Lists the controls that nobody can press, however they scroll: they stay outside the window, behind an edge that cuts them off, or under
+ * something else. Nothing behind an open dialog or question is looked at.
+ */
+const findUnreachable = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const open = document.querySelectorAll('dialog[open], .mantine-Popover-dropdown');
+    const place = [...open].at(-1) ?? document.body;
+    const controls = place.querySelectorAll('a[href]:not([href^="#"]), button:enabled, input:enabled, select:enabled');
+    const isCovered = (control: Element): boolean => {
+      // The box of a choice may be as large as its words.
+      const shown = control.closest('label') ?? control;
+      // The end of a long name is cut off, and would be scrolled to.
+      (shown.closest('h2, h3') ?? shown).scrollIntoView({ block: 'center', inline: 'center', behavior: 'instant' });
+      // A link may go on in the next line.
+      const [box] = shown.getClientRects();
+      if (!box || Math.min(box.width, box.height) <= 1) return false;
+      const takes = (x: number, y: number): boolean => {
+        const hit = document.elementFromPoint(x, y);
+        return hit !== null && (shown.contains(hit) || hit.closest('label')?.control === control);
+      };
+      const corner = Math.min(10, box.width / 2, box.height / 2);
+      return !takes(box.x + box.width / 2, box.y + box.height / 2) && !takes(box.x + corner, box.y + corner);
+    };
+    return [...controls]
+      .filter((one) => one.checkVisibility({ visibilityProperty: true }) && isCovered(one))
+      .map((one) => `${one.getAttribute('aria-label') ?? one.textContent?.trim()} (${one.localName})`);
+  });
+
 /** Leaves the page in another size than it was after the last of its pictures. */
 export async function checkLook(page: Page, way: string): Promise<string[]> {
   const faults = THOROUGH.includes(way) ? await findFaults(page, way) : [];
@@ -20,7 +50,9 @@ export async function checkLook(page: Page, way: string): Promise<string[]> {
   for (const size of SMALL) {
     await page.setViewportSize(size);
     const wider = await findOverflow(page);
-    if (wider > 0) faults.push(`${size.width} × ${size.height}: ${wider} pixels wider than the window`);
+    const where = `${size.width} × ${size.height}`;
+    if (wider > 0) faults.push(`${where}: ${wider} pixels wider than the window`);
+    faults.push(...(await findUnreachable(page)).map((one) => `${where}: nobody can press ${one}`));
   }
   return faults;
 }
