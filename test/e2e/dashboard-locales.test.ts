@@ -28,7 +28,7 @@ const PATHS = [
 
 /** Letters that are not Latin, and digits that are not those of the page. */
 const FOREIGN = /(?!\p{Script=Latin})\p{L}|(?![0-9])\p{Nd}/u;
-/** What German has for months, days and times, and English has not. */
+/** German words for months, days and times, and numbers as German writes them. */
 const GERMAN =
   /\b(?:Januar|Februar|Jan\.|Mai|Okt|Dez|Mo|Di|Mi|Do|Fr|Sa|So)\b[.,]|\b(?:Uhr|Sonntag|Montag)\b|(?<![$.\d])\d{1,3}\.\d{3}(?![.\d])/;
 
