@@ -11,9 +11,9 @@ import { giveCredit } from '../kit/make/ledger.ts';
 import { inMinutes, makeStreamHelpers } from '../kit/make/streams.ts';
 import { type Answer, type Client, startTestApi, type TestApi } from '../kit/system/api.ts';
 
-/** Small limits, so that a test meets them with few writes; the code is the same. */
+/** Small limits, so that a test meets them with few writes, and no small write is soon possible again; the code is the same. */
 const KIB = 1024;
-const LIMITS = withOverrides({ trial: { writtenBytes: 256 * KIB }, full: { writtenBytes: 2048 * KIB } });
+const LIMITS = withOverrides({ trial: { writtenBytes: 256 * KIB }, full: { writtenBytes: 320 * KIB } });
 
 let api: TestApi;
 beforeAll(async () => {

@@ -66,7 +66,7 @@ export const AccountEvent = Type.Object(
     id: Type.String({ description: 'The same however often the event is read or sent: drop what you know already.' }),
     type: Type.Enum(EVENT_TYPE_NAMES, { description: `What has happened. ${listMeanings()}` }),
     timestamp: Type.String({ format: 'date-time', description: 'Time at which it happened.' }),
-    object: Type.Enum(EVENT_OBJECTS, { title: 'EventObject', description: 'Kind of the object.' }),
+    object: Type.Enum(EVENT_OBJECTS, { description: 'Kind of the object.' }),
     objectID: Type.String({ description: 'Id of the object.' }),
     seq: Type.Integer({
       minimum: 1,

@@ -46,16 +46,19 @@ function shapeEnum(schema: Json, values: readonly unknown[], schemas: Record<str
 
 /**
  * Names the values of named enums for languages that have one namespace for all of them (openapi-generator's Go has `const FAILED`). If
- * another enum shares a value's name, all values of this enum get its name as a prefix.
+ * another enum shares a value's name, all values of this enum get its name as a prefix. An enum that has all values of the other, and more,
+ * keeps its own: it was there first, since a request accepts more than an answer has.
  */
 export function nameValues(schemas: Record<string, Json>): void {
   const nameValue = (value: unknown) => String(value).toUpperCase();
   const enums = Object.entries(schemas).filter(([, schema]) => Array.isArray(schema.enum));
   for (const [name, schema] of enums) {
     const values = schema.enum as unknown[];
-    const others = enums.flatMap(([other, theirs]) =>
-      other === name ? [] : (theirs.enum as unknown[]).map(nameValue),
-    );
+    const others = enums.flatMap(([other, theirs]) => {
+      const names = (theirs.enum as unknown[]).map(nameValue);
+      const isPart = names.length < values.length && names.every((one) => values.map(nameValue).includes(one));
+      return other === name || isPart ? [] : names;
+    });
     if (!values.some((value) => others.includes(nameValue(value)))) continue;
     const prefix = name.replaceAll(/(?<=[a-z])(?=[A-Z])/g, '_').toUpperCase();
     schema['x-enum-varnames'] = values.map((value) => `${prefix}_${nameValue(value)}`);
