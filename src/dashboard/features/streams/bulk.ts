@@ -3,7 +3,8 @@ import { ProblemError } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { problemText } from '../../api/problem.ts';
 import type { ActFailure } from '../../lib/runAll.ts';
-import { actionsIn, isRunning } from './phase.ts';
+import { actionsIn, isRunning, stopAsks } from './phase.ts';
+import { findStopWords } from './power.ts';
 
 export type BulkKind = 'start' | 'stop' | 'delete';
 
@@ -26,22 +27,36 @@ export const countStreams = (count: number): string => (count === 1 ? '1 stream'
 export const listActedOn = (kind: BulkKind, streams: readonly Stream[]): Stream[] =>
   streams.filter(({ status }) => kind === 'delete' || actionsIn(status).includes(kind));
 
-/** Nothing that viewers see ends without a question, and nothing is deleted without one. */
+/** Nothing that viewers see or wait for ends without a question, and nothing is deleted without one. */
 export const needsQuestion = (kind: BulkKind, streams: readonly Stream[]): boolean =>
-  kind === 'delete' || (kind === 'stop' && streams.some(({ status }) => isRunning(status)));
+  kind === 'delete' || (kind === 'stop' && streams.some(({ status }) => stopAsks(status)));
 
-/** Says how many go off air. */
+const isScheduled = ({ status }: Stream): boolean => status === 'scheduled';
+
+/** A stop of streams that only wait for their times calls their schedules off. */
+export const nameAct = (kind: BulkKind, streams: readonly Stream[]): string =>
+  kind === 'stop' && streams.every(isScheduled) ? `${findStopWords('scheduled').label} of` : BULK_WORDS[kind].verb;
+
+/** `It is`, `All 2 are`, `1 of them is`. */
+function countThem(some: number, all: number): string {
+  if (some < all) return `${some} of them ${some === 1 ? 'is' : 'are'}`;
+  return all === 1 ? 'It is' : `All ${all} are`;
+}
+
+/** Says how many go off air, and how many no longer go on air by themselves. */
 export function formatConsequence(kind: BulkKind, streams: readonly Stream[]): string {
+  const count = streams.length;
   const onAir = streams.filter(({ status }) => isRunning(status)).length;
-  const rest = kind === 'delete' ? 'Media, playlists and destinations stay. You cannot undo this.' : '';
-  if (onAir === 0) return `None of them is on air. ${rest}`.trim();
-  const who =
-    onAir === streams.length
-      ? onAir === 1
-        ? 'It is'
-        : `All ${onAir} are`
-      : `${onAir} of them ${onAir === 1 ? 'is' : 'are'}`;
-  return `${who} on air, and go${onAir === 1 ? 'es' : ''} off air for viewers immediately, on every destination. ${rest}`.trim();
+  const scheduled = kind === 'stop' ? streams.filter(isScheduled).length : 0;
+  const sentences = [
+    onAir > 0 &&
+      `${countThem(onAir, count)} on air, and go${onAir === 1 ? 'es' : ''} off air for viewers immediately, on every destination.`,
+    scheduled > 0 &&
+      `${countThem(scheduled, count)} scheduled, and ${scheduled === 1 ? 'does' : 'do'} not go on air by ${scheduled === 1 ? 'itself' : 'themselves'} any more. The times stay.`,
+    onAir + scheduled === 0 && 'None of them is on air.',
+    kind === 'delete' && 'Media, playlists and destinations stay. You cannot undo this.',
+  ];
+  return sentences.filter(Boolean).join(' ');
 }
 
 const explain = (error: unknown): string =>

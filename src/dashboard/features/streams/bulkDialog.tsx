@@ -14,8 +14,17 @@ import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
 import { DELETE_MS } from './actions.tsx';
 import classes from './bulk.module.css';
-import { BULK_WORDS, type BulkKind, countStreams, formatConsequence, groupFailures, needsQuestion } from './bulk.ts';
-import { useIntents } from './queries.ts';
+import {
+  BULK_WORDS,
+  type BulkKind,
+  countStreams,
+  formatConsequence,
+  groupFailures,
+  nameAct,
+  needsQuestion,
+} from './bulk.ts';
+import { isRunning } from './phase.ts';
+import { startNow, useIntents } from './queries.ts';
 
 /** More names than these are counted. */
 const NAMED = 8;
@@ -48,7 +57,8 @@ function Failures({ failures }: { failures: readonly ActFailure<Stream>[] }) {
 
 /** Runs one kind of act over streams. */
 function useBulk(kind: BulkKind) {
-  const { streams } = useApi().calls;
+  const api = useApi();
+  const { streams } = api.calls;
   const queries = useQueryClient();
   const intents = useIntents();
   const [progress, setProgress] = useState<{ total: number; over: number }>();
@@ -61,7 +71,7 @@ function useBulk(kind: BulkKind) {
         if (!isMissing(error)) throw error;
       });
     intents.set(stream.id, kind);
-    await streams[kind](stream.id).catch((error: unknown) => {
+    await (kind === 'start' ? startNow(api, stream) : streams.stop(stream.id)).catch((error: unknown) => {
       intents.clear(stream.id);
       throw error;
     });
@@ -88,7 +98,7 @@ interface BulkDialogProps {
 }
 
 export function BulkDialog({ kind, streams, onClose }: BulkDialogProps) {
-  const { verb, doing, done } = BULK_WORDS[kind];
+  const { doing, done } = BULK_WORDS[kind];
   const { run, progress, failures, end } = useBulk(kind);
   const [asks] = useState(() => needsQuestion(kind, streams));
   const begin = async (wanted: readonly Stream[]) => {
@@ -138,16 +148,17 @@ export function BulkDialog({ kind, streams, onClose }: BulkDialogProps) {
       </Dialog>
     );
   const what = streams.length === 1 ? 'this stream' : countStreams(streams.length);
+  const act = `${nameAct(kind, streams)} ${what}`;
   return (
-    <Dialog title={`${verb} ${what}?`} onClose={() => onClose()}>
+    <Dialog title={`${act}?`} onClose={() => onClose()}>
       <Names streams={streams} />
       <p className={forms.explanation}>{formatConsequence(kind, streams)}</p>
       <DialogActions>
         <Button variant="default" onClick={() => onClose()} data-autofocus>
-          {kind === 'delete' ? 'Keep them' : 'Keep on air'}
+          {kind === 'stop' && streams.some(({ status }) => isRunning(status)) ? 'Keep on air' : 'Keep them'}
         </Button>
         <Button variant="danger" onClick={() => begin(streams)} data-testid="bulk-confirm">
-          {verb} {what}
+          {act}
         </Button>
       </DialogActions>
     </Dialog>

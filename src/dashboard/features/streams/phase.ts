@@ -73,6 +73,9 @@ export function actionsIn(phase: string): readonly PowerAction[] {
 export const isRunning = (phase: string): boolean =>
   phase === 'live' || phase === 'reconnecting' || phase === 'starting';
 
+/** States in which a stop takes something away: what viewers see, or a start that somebody relies on. */
+export const stopAsks = (phase: string): boolean => isRunning(phase) || phase === 'scheduled';
+
 /** States that ask for a person. */
 export const needsAttention = (phase: string): boolean => {
   const { tone } = getPhaseLook(phase);

@@ -11,7 +11,7 @@ import {
 } from '@tanstack/react-query';
 import { createElement, useEffect, useMemo, useState } from 'react';
 import { type Destination, ProblemError, type StreamQuery } from '../../../service/client/index.ts';
-import type { Page, Stream } from '../../api/api.ts';
+import type { Api, Page, Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import { problemText } from '../../api/problem.ts';
@@ -22,6 +22,7 @@ import { IssueLines } from './issues.tsx';
 import type { StreamListFilter } from './listOrder.ts';
 import type { LoadedStreams } from './loadedStreams.ts';
 import { INTENT_MS, isRunning, type PowerIntent, shownPhase } from './phase.ts';
+import { findAheadSchedule } from './power.ts';
 
 /** Polling intervals while the feed of changes is down. */
 const LIST_MS = 3000;
@@ -205,15 +206,19 @@ export function notifyRefused(name: string, want: PowerIntent['want'], error: un
   });
 }
 
-type Powered = Pick<Stream, 'id' | 'name'>;
+/** Puts a stream on air now, also one that waits for its time. */
+export function startNow(api: Api, stream: Stream): Promise<Stream> {
+  const schedule = findAheadSchedule(stream, Date.now());
+  return schedule ? api.calls.streams.schedule(stream.id, schedule) : api.start(stream.id);
+}
 
 /** Start and stop of any stream. The wish shows at once; an error takes it back and says why. */
 export function usePowers() {
   const api = useApi();
   const queries = useQueryClient();
   return useMutation({
-    mutationFn: ({ stream: { id }, want }: { stream: Powered; want: PowerIntent['want'] }) =>
-      want === 'start' ? api.start(id) : api.stop(id),
+    mutationFn: ({ stream, want }: { stream: Stream; want: PowerIntent['want'] }) =>
+      want === 'start' ? startNow(api, stream) : api.stop(stream.id),
     onMutate: async ({ stream: { id, name }, want }) => {
       notifications.hide(`${want}-${name}`);
       setIntent(queries, id, { want, at: Date.now() });
@@ -228,7 +233,7 @@ export function usePowers() {
     },
     onSettled: (_after, _error, { stream: { id } }) =>
       Promise.all(
-        [keys.stream(id), keys.streams, keys.readiness(id), keys.events(id)].map((queryKey) =>
+        [keys.stream(id), keys.streams, keys.readiness(id), keys.events(id), keys.schedule(id)].map((queryKey) =>
           queries.invalidateQueries({ queryKey }),
         ),
       ),
@@ -236,40 +241,11 @@ export function usePowers() {
 }
 
 /** The same of one stream. */
-export function usePower(stream: Powered) {
+export function usePower(stream: Stream) {
   const { mutate, isPending, variables } = usePowers();
   return {
     isPending,
     want: variables?.want,
     mutate: (want: PowerIntent['want']) => mutate({ stream, want }),
   };
-}
-
-/** Puts a stream on air before its next recurring window, and keeps it there until then. */
-export function useStartAhead(
-  stream: Pick<Stream, 'id' | 'name' | 'recurrence' | 'scheduleStartAt' | 'scheduleEndAt' | 'nextStartAt'>,
-) {
-  const { streams } = useApi().calls;
-  const queries = useQueryClient();
-  const { id, name, recurrence, scheduleStartAt, scheduleEndAt, nextStartAt } = stream;
-  return useMutation({
-    mutationFn: () => {
-      // A start that has passed is refused, and means nothing any more.
-      const isAhead = scheduleStartAt !== null && Date.parse(scheduleStartAt) > Date.now();
-      return streams.schedule(id, {
-        ...(recurrence && { recurrence }),
-        ...(isAhead && { scheduleStartAt }),
-        ...(scheduleEndAt !== null && { scheduleEndAt }),
-        ...(nextStartAt !== null && { scheduleOnAirUntil: nextStartAt }),
-      });
-    },
-    onSuccess: (after) => queries.setQueryData(keys.stream(id), after),
-    onError: (error) => notifyRefused(name, 'start', error),
-    onSettled: () =>
-      Promise.all(
-        [keys.stream(id), keys.streams, keys.readiness(id), keys.schedule(id)].map((queryKey) =>
-          queries.invalidateQueries({ queryKey }),
-        ),
-      ),
-  });
 }

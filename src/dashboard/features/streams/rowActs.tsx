@@ -4,7 +4,8 @@ import type { Stream } from '../../api/api.ts';
 import { type Act, ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import { RoundButton } from '../../ui/roundButton.tsx';
 import type { BulkKind } from './bulk.ts';
-import { actionsIn, isRunning, type PowerAction } from './phase.ts';
+import { actionsIn, type PowerAction, stopAsks } from './phase.ts';
+import { findStartWords, findStopWords, nameStop } from './power.ts';
 import classes from './table.module.css';
 
 export interface RowCalls {
@@ -33,18 +34,26 @@ export function RowActs({ stream, phase, calls }: { stream: Stream; phase: strin
   const acts = useStreamActs(stream, calls);
   const possible = actionsIn(phase);
   const { name } = stream;
-  const stop = () => (isRunning(phase) ? calls.ask('stop', [stream]) : calls.power({ stream, want: 'stop' }));
+  const start = findStartWords(phase, stream);
+  const words = findStopWords(phase);
+  const stop = () => (stopAsks(phase) ? calls.ask('stop', [stream]) : calls.power({ stream, want: 'stop' }));
   return (
     <div className={classes.buttons}>
       {possible.includes('stop') && (
-        <RoundButton icon={IconPlayerStopFilled} size={16} aria-label={`Stop ${name}`} title="Stop" onClick={stop} />
+        <RoundButton
+          icon={IconPlayerStopFilled}
+          size={16}
+          aria-label={nameStop(words, name)}
+          title={words.label}
+          onClick={stop}
+        />
       )}
       {(possible.includes('start') || possible.length === 0) && (
         <RoundButton
           icon={IconPlayerPlayFilled}
           size={16}
-          aria-label={`Start ${name}`}
-          title="Start"
+          aria-label={`${start.label} ${name}`}
+          title={start.hint ?? start.label}
           disabled={possible.length === 0}
           onClick={() => calls.power({ stream, want: 'start' })}
         />

@@ -5,6 +5,7 @@ import {
   formatConsequence,
   groupFailures,
   listActedOn,
+  nameAct,
   needsQuestion,
 } from '../../../../../src/dashboard/features/streams/bulk.ts';
 import { nameCopy, toCopy } from '../../../../../src/dashboard/features/streams/duplicate.ts';
@@ -20,6 +21,20 @@ test('a question comes before a deletion, and before viewers lose a stream', () 
   expect(needsQuestion('stop', [IDLE, LIVE])).toBe(true);
   expect(needsQuestion('stop', [stream('waits', 'waiting')])).toBe(false);
   expect(needsQuestion('start', [IDLE])).toBe(false);
+});
+
+test('a stop of streams that wait for their times calls off their schedules, and asks first', () => {
+  const planned = stream('planned', 'scheduled');
+  expect(needsQuestion('stop', [planned])).toBe(true);
+  expect(nameAct('stop', [planned, planned])).toBe('Cancel the schedule of');
+  expect(nameAct('stop', [planned, LIVE])).toBe('Stop');
+  expect(formatConsequence('stop', [planned])).toBe(
+    'It is scheduled, and does not go on air by itself any more. The times stay.',
+  );
+  expect(formatConsequence('stop', [planned, planned, LIVE])).toBe(
+    '1 of them is on air, and goes off air for viewers immediately, on every destination. ' +
+      '2 of them are scheduled, and do not go on air by themselves any more. The times stay.',
+  );
 });
 
 test('the question says how many go off air', () => {
