@@ -113,6 +113,8 @@ export const StreamerStats = Type.Object({
   /** Averages over the last seconds. */
   bitrateKbps: Count,
   fps: Count,
+  /** The profile on air (resources/stream/profile.ts). */
+  profile: Type.Optional(Type.String({ maxLength: 20 })),
   framesSent: Count,
   /** Rounds of the video list since the on-air epoch. */
   loopCount: Count,

@@ -91,11 +91,16 @@ export function formatAmount(amount: number, unit: string): string {
   return `${Math.floor((amount / 1024 ** power) * 10) / 10} ${BINARY[power]}`;
 }
 
+/** `q_1080p` as `1080p`. */
+export const formatQuality = (quality: string): string => quality.replace(/^q_/, '');
+
+/** `f_30` as `30 fps`. */
+export const formatFramerate = (framerate: string | number): string => `${String(framerate).replace(/^f_/, '')} fps`;
+
 /** `q_1080p` and `f_30` (or without the prefixes) as `1080p30`'s readable form: `1080p · 30 fps`. */
 export function formatProfile(quality: string | undefined, framerate: string | number | undefined): string {
-  const q = quality?.replace(/^q_/, '');
-  const f = framerate === undefined ? undefined : String(framerate).replace(/^f_/, '');
-  return [q, f && `${f} fps`].filter(Boolean).join(' · ') || NONE;
+  const parts = [quality && formatQuality(quality), framerate && formatFramerate(framerate)];
+  return parts.filter(Boolean).join(' · ') || NONE;
 }
 
 /** How long ago: `just now`, `42 s ago`, `5 min ago`, `3 h ago`, `2 days ago`. */

@@ -57,7 +57,16 @@ export function Dialog({ title, children, onClose, busy = false, wide = false }:
   );
 }
 
-/** The buttons at the end of a dialog, the one that does it last. */
-export const DialogActions = ({ children }: { children: ReactNode }) => (
-  <div className={classes.actions}>{children}</div>
+interface DialogActionsProps {
+  children: ReactNode;
+  /** Stands above the buttons. */
+  before?: ReactNode;
+}
+
+/** The buttons at the end of a dialog, the one that does it last. They stay in sight while a long dialog scrolls. */
+export const DialogActions = ({ children, before }: DialogActionsProps) => (
+  <div className={classes.foot}>
+    {before}
+    <div className={classes.actions}>{children}</div>
+  </div>
 );

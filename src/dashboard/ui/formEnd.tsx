@@ -13,25 +13,34 @@ interface FormEndProps {
   children: ReactNode;
   /** Stands after that. */
   icon?: ReactNode;
+  /** What sending it does. */
+  effects?: readonly string[];
 }
 
 /** The end of a form in a dialog: what went wrong as a whole, and the buttons. */
-export function FormEnd({ problem, busy, onCancel, children, icon }: FormEndProps) {
-  return (
+export function FormEnd({ problem, busy, onCancel, children, icon, effects = [] }: FormEndProps) {
+  const before = (
     <>
+      <div className={forms.effects} role="status">
+        {effects.map((effect) => (
+          <p key={effect}>{effect}</p>
+        ))}
+      </div>
       {problem && (
         <p className={forms.problem} role="alert">
           {problem}
         </p>
       )}
-      <DialogActions>
-        <Button variant="default" onClick={onCancel} disabled={busy}>
-          Cancel
-        </Button>
-        <Button type="submit" loading={busy} rightSection={icon}>
-          {children}
-        </Button>
-      </DialogActions>
     </>
+  );
+  return (
+    <DialogActions before={before}>
+      <Button variant="default" onClick={onCancel} disabled={busy}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={busy} rightSection={icon}>
+        {children}
+      </Button>
+    </DialogActions>
   );
 }

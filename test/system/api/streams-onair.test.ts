@@ -261,6 +261,7 @@ describe('live', () => {
     currentAudioItem: null,
     nextAudioItem: { id: 'upl-2', name: 'Song', playlistID: 'pls-1', index: 0 },
     programVersion: 1,
+    profile: '720p25',
     clock: { video: null, audio: null },
     playable: true,
     skippedItems: 0,
@@ -310,6 +311,8 @@ describe('live', () => {
     await expect.poll(async () => (await ada.call('GET', path)).body.live).toBe(true);
     expect((await ada.call('GET', path)).body).toEqual({
       live: true,
+      quality: 'q_720p',
+      framerate: 'f_25',
       startedAt: '2026-01-01T00:00:00Z',
       uptimeSeconds: 5,
       bitrateKbps: 4500,

@@ -28,6 +28,8 @@ export interface Engine {
   soundtrack: Soundtrack;
   /** Returns the program that plays. */
   program(): Program;
+  /** Returns the profile of a version of the program; that on air is of an earlier one until its item has ended. */
+  findProfile(version: number | undefined): string;
   /**
    * Takes another program. A program of the same version can only change its destinations. Rejects when the storage
    * does not answer for the new items; the old program plays on.
@@ -48,10 +50,17 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     (ended) => new TrackPlayer({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
   );
   let program = first;
+  const profiles = new Map<number, string>();
+  const keepProfile = ({ version, profile }: Program) => {
+    const onAir = video.stats().clock?.version ?? version;
+    for (const old of profiles.keys()) if (old < onAir) profiles.delete(old);
+    profiles.set(version, profile);
+  };
   const load = async (next: Program) => {
     await video.load(next, next.video);
     await soundtrack.load(next);
     program = next;
+    keepProfile(next);
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };
   const take = async (next: Program) => {
@@ -71,11 +80,12 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     startTicks: msToTicks(timelineStartMs),
   });
   soundtrack.attach(splicer);
+  const findProfile = (version = program.version) => profiles.get(version) ?? program.profile;
   broadcaster = new Broadcaster({ splicer, clock });
   lifecycle.defer('tracks', () => {
     splicer.close();
     video.close();
     soundtrack.close();
   });
-  return { splicer, broadcaster, video, soundtrack, program: () => program, take };
+  return { splicer, broadcaster, video, soundtrack, program: () => program, findProfile, take };
 }

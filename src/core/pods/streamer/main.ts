@@ -80,15 +80,16 @@ export async function startStreamer(
     log.info({ publish: state }, state === 'acquired' ? 'this pod publishes' : 'this pod no longer publishes');
     send();
   });
-  const parts = (): StatsParts => ({
+  const parts = (video = engine.video.stats()): StatsParts => ({
     splice: engine.splicer.stats,
     broadcaster: broadcaster.stats(),
-    video: engine.video.stats(),
+    video,
     audio: engine.soundtrack.track?.stats(),
     outputs: outputs.stats(),
     startedAt,
     now: clock.now(),
     programVersion: engine.program().version,
+    profile: engine.findProfile(video.clock?.version),
     held: lock !== undefined && lock.state !== 'acquired',
     pushes: reporter?.isHeard ?? false,
     cache: cache(),

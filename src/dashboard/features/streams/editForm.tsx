@@ -17,9 +17,11 @@ import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
 import { CHOICE_FIELDS } from './choiceValues.ts';
+import { listEditEffects } from './editEffects.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
 import { LABELS } from './fields.ts';
 import { OffAirQuestion } from './offAirQuestion.tsx';
+import { isRunning } from './phase.ts';
 
 const FIELDS = Object.keys(LABELS);
 const PICTURE = ['quality', 'framerate'] as const;
@@ -140,7 +142,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     label: name,
     hint: rtmpUrl,
   }));
-  const reshaped = form.isDirty('quality') || form.isDirty('framerate');
+  const effects = listEditEffects(findChanges(form.getInitialValues(), form.values), isRunning(stream.status));
   return (
     <>
       <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
@@ -148,11 +150,6 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           <TextInput label="Name" autoComplete="off" data-autofocus {...form.getInputProps('name')} />
           <ChoiceFields fields={PICTURE} getInputProps={form.getInputProps} />
           <PriceLine {...form.values} />
-          {reshaped && (
-            <p className={forms.help} role="status">
-              The media must be prepared again for this, which takes a while.
-            </p>
-          )}
           <Media form={form} choices={choices} />
           <Sound form={form} choices={choices} />
           <ChoiceFields fields={PLAYING} getInputProps={form.getInputProps} />
@@ -166,7 +163,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
             error={form.errors.destinationIDs}
           />
           <ChangedElsewhere fields={elsewhere} labels={LABELS} />
-          <FormEnd problem={problem} busy={busy} onCancel={cancel}>
+          <FormEnd problem={problem} busy={busy} onCancel={cancel} effects={effects}>
             Save
           </FormEnd>
         </form>

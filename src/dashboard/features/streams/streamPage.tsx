@@ -1,9 +1,8 @@
 /** One stream: its picture, its health, and all acts on it. */
 import { Skeleton } from '@mantine/core';
 import { useQueryClient } from '@tanstack/react-query';
-import type { LiveStats, Stream } from '../../api/api.ts';
+import type { LiveStats, Readiness, Stream } from '../../api/api.ts';
 import { problemText } from '../../api/problem.ts';
-import { formatProfile } from '../../lib/format.ts';
 import { isolate } from '../../lib/isolate.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import { DetailPage } from '../../ui/detailPage.tsx';
@@ -29,6 +28,7 @@ import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
 import { Outdated } from './outdated.tsx';
 import { getPhaseLook, isRunning } from './phase.ts';
+import { formatPicture } from './picture.ts';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
@@ -52,12 +52,13 @@ interface StreamHeadProps {
   stream: Stream;
   phase: string;
   names: ReadonlyMap<string, string>;
-  /** On air in this session; undefined while it is off air. */
-  seconds: number | null | undefined;
+  /** Undefined while it is off air. */
+  stats: LiveStats | undefined;
+  readiness: Readiness | undefined;
   onEdit: () => void;
 }
 
-function Head({ stream, phase, names, seconds, onEdit }: StreamHeadProps) {
+function Head({ stream, phase, names, stats, readiness, onEdit }: StreamHeadProps) {
   return (
     <div className={page.head}>
       <div className={page.title}>
@@ -68,9 +69,9 @@ function Head({ stream, phase, names, seconds, onEdit }: StreamHeadProps) {
           <PhaseBadge phase={phase} large />
         </div>
         <p className={page.dim}>
-          {formatProfile(stream.quality, stream.framerate)} · to {destinationLine(stream, names)}
+          {formatPicture(stream, stats, readiness)} · to {destinationLine(stream, names)}
         </p>
-        <StreamCost {...stream} seconds={seconds} />
+        <StreamCost {...stream} seconds={stats?.uptimeSeconds} />
       </div>
       <div className={page.actions}>
         <StartStopButtons stream={stream} phase={phase} />
@@ -151,7 +152,14 @@ function StreamView({ stream }: { stream: Stream }) {
   });
   return (
     <>
-      <Head stream={stream} phase={phase} names={names} seconds={numbers?.uptimeSeconds} onEdit={() => open('edit')} />
+      <Head
+        stream={stream}
+        phase={phase}
+        names={names}
+        stats={numbers}
+        readiness={readiness.data}
+        onEdit={() => open('edit')}
+      />
       <Findings stream={stream} findings={findings} isOffAir={phase !== 'live' || unseen} onMend={open} />
       <div className={page.columns}>
         <div className={page.column}>

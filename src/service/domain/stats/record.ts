@@ -1,6 +1,7 @@
 /** Defines the live statistics of a stream as clients see them: null when it is not live. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { nullable } from '../../lib/schemas.ts';
+import { FramerateOutput, QualityOutput } from '../streams/fields.ts';
 
 const number = nullable(Type.Number());
 const integer = nullable(Type.Integer());
@@ -17,6 +18,11 @@ const Item = nullable(ShownItem);
 export const LiveStats = Type.Object(
   {
     live: Type.Boolean(),
+    quality: nullable(
+      QualityOutput,
+      'Quality on air. After an edit it differs from that of the stream until the new media is prepared and begins.',
+    ),
+    framerate: nullable(FramerateOutput, 'Frame rate on air. After an edit it differs from that of the stream, too.'),
     startedAt: nullable(Type.String({ format: 'date-time' })),
     uptimeSeconds: number,
     bitrateKbps: number,

@@ -1,11 +1,15 @@
 /** Converts the statistics of a streamer's pod to the public shape, in which a missing number is null. Pure: no I/O, no clock. */
 import { readStats, type StreamerStats } from '../../../core/protocol/report.ts';
+import { parseProfile } from '../../../core/resources/stream/profile.ts';
 import { getReasonCode } from '../../../core/resources/stream/readiness.ts';
 import type { LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
+import { toPublicFramerate, toPublicQuality } from '../streams/fields.ts';
 import type { LiveStats } from './record.ts';
 
 export const NOT_LIVE: LiveStats = Object.freeze({
   live: false,
+  quality: null,
+  framerate: null,
   startedAt: null,
   uptimeSeconds: null,
   bitrateKbps: null,
@@ -59,6 +63,7 @@ export function toLiveStats(
   const read = readStats(answer);
   if (!read.ok) return NOT_LIVE;
   const stats = read.message;
+  const profile = parseProfile(stats.profile ?? '');
   const { seam, currentItem, currentAudioItem, nextAudioItem } = stats;
   const reported = stats.brokenItems.map(({ track, code, message, ...one }) => ({
     ...toItem(one),
@@ -68,6 +73,8 @@ export function toLiveStats(
   }));
   return {
     live: stats.live === true,
+    quality: profile ? toPublicQuality(profile.quality) : null,
+    framerate: profile ? toPublicFramerate(profile.framerate) : null,
     startedAt: stats.startedAt,
     uptimeSeconds: stats.uptimeSeconds ?? null,
     bitrateKbps: stats.bitrateKbps ?? null,

@@ -63,6 +63,8 @@ const item = { id: upload, name: 'fireplace.mp4', playlistID: null, index: 0 };
 
 export const exampleLiveStats: LiveStats = {
   live: true,
+  quality: 'q_1080p',
+  framerate: 'f_30',
   startedAt: since,
   uptimeSeconds: 3600.5,
   bitrateKbps: 4628.4,

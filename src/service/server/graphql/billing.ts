@@ -24,7 +24,7 @@ import { operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
-import { ENUMS as STREAM_ENUMS } from './streams.ts';
+import { STREAM_ENUMS } from './stream-enums.ts';
 import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const Kind = enumType('LedgerEntryKind', KINDS);

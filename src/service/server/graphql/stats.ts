@@ -1,8 +1,9 @@
 /** Defines the GraphQL fields of live statistics. */
-import { GraphQLFloat, GraphQLString } from 'graphql';
+import { type GraphQLEnumType, GraphQLFloat, GraphQLString } from 'graphql';
 import type { TSchema } from 'typebox';
 import { LiveStats as LiveStatsSchema } from '../../domain/stats/record.ts';
 import { innerSchema, outputType } from './output.ts';
+import { STREAM_ENUMS } from './stream-enums.ts';
 
 /** Ids of live statistics are strings. */
 const ids = { id: GraphQLString };
@@ -28,6 +29,8 @@ const BrokenItem = outputType('BrokenItem', inStats('brokenItems'), {
 export const LiveStats = outputType('LiveStats', LiveStatsSchema, {
   description: 'Live statistics of a stream. Values are null while it is not live.',
   types: {
+    quality: STREAM_ENUMS.quality as GraphQLEnumType,
+    framerate: STREAM_ENUMS.framerate as GraphQLEnumType,
     framesSent: GraphQLFloat,
     seam: outputType('LiveSeam', inStats('seam')),
     current: Item,

@@ -18,15 +18,15 @@ import {
 import type { EventOrder, StreamOrder, StreamService } from '../../domain/streams/service.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
-import { enumTypes, filterNames } from './fields.ts';
+import { filterNames } from './fields.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import { NOUN_ORDER, Node, type NounFields, type OrderFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
+import { STREAM_ENUMS } from './stream-enums.ts';
 import { enumFilter, filtersOf, whereInput } from './where.ts';
 
-export const ENUMS = enumTypes('Stream', STREAM_FIELDS);
 const State = enumType('StreamState', PHASES, 'live means that a destination accepts media.');
 
 const Recurrence = outputType('Recurrence', RecurrenceSchema, {
@@ -61,7 +61,7 @@ const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSche
 const streamType = (streams: StreamService) =>
   outputType<StreamRecord>('Stream', StreamSchema, {
     interfaces: [Node],
-    types: { ...ENUMS, recurrence: Recurrence, degraded: Degraded },
+    types: { ...STREAM_ENUMS, recurrence: Recurrence, degraded: Degraded },
     omit: ['status'],
     fields: {
       state: { type: required(State), resolve: ({ status }) => status },
@@ -108,7 +108,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
     ...operationFields(streamOperations, services, {
       outputs: { Stream, LiveStats, StreamEvent },
       inputs: {
-        ...ENUMS,
+        ...STREAM_ENUMS,
         track: enumType('StreamTrack', ['video', 'audio']),
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
       },

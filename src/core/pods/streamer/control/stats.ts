@@ -25,6 +25,7 @@ export interface StatsParts {
   startedAt: Date | undefined;
   now: Date;
   programVersion: number;
+  profile: string;
   held?: boolean;
   pushes?: boolean;
   cache?: CacheStats | undefined;
@@ -63,6 +64,7 @@ export function streamerStats(parts: StatsParts): ShownStats {
     currentAudioItem: audio?.current ?? null,
     nextAudioItem: audio?.next ?? null,
     programVersion: parts.programVersion,
+    profile: parts.profile,
     clock: { video: video.clock, audio: audio?.clock ?? null },
     playable: video.playable,
     skippedItems: sum([...Object.values(video.skipped), ...Object.values(audio?.skipped ?? {})]),

@@ -47,3 +47,9 @@ test('any report of a pod becomes the public shape: wrong types are nulls, unkno
     ],
   });
 });
+
+test('the picture on air is that of the pod, and null where it does not say one that exists', () => {
+  const show = (profile?: string) => toLiveStats({ playable: true, ...(profile && { profile }) }, (id) => id);
+  expect(show('720p25')).toMatchObject({ quality: 'q_720p', framerate: 'f_25' });
+  for (const profile of [undefined, '720', '4320p25']) expect(show(profile)).toEqual({ ...NOT_LIVE, playable: true });
+});
