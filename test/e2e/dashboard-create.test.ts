@@ -209,6 +209,12 @@ test('a destination that cannot be reached needs the person, who edits it there'
   await next(page);
   await page.getByRole('button', { name: 'New destination' }).click();
   await fillDestination(page, 'nobody', 'rtmp://127.0.0.1:9/live');
+  // It is tested as soon as it is there, and the person may go on all the same.
+  const tested = page.getByTestId('test-result');
+  await tested.waitFor({ timeout: 90_000 });
+  expect(await tested.getAttribute('data-ok')).toBe('false');
+  await page.getByRole('link', { name: 'Edit destination' }).waitFor();
+  await expectForEverybody(page);
   await page.getByRole('button', { name: 'Create and start' }).click();
   const failed = page.locator('[data-testid="stage"][data-state="failed"]');
   await failed.getByText('Connect to the destination').waitFor({ timeout: 150_000 });

@@ -60,9 +60,11 @@ test('an error stands at its field, the server’s too; a double click makes one
   await dialog.getByText('Enter the stream key.').waitFor();
   await dialog.getByLabel('Name').fill('<b>My</b> own server');
   await dialog.getByLabel('Address').fill('https://example.com/app');
+  // Leaving the field is enough.
   await dialog.getByRole('textbox', { name: 'Stream key' }).fill('sECRet-stream-key-wxyz');
-  await dialog.getByRole('button', { name: 'Add destination' }).click();
   await dialog.getByText('Must begin with rtmp://, rtmps:// or srt://.').waitFor();
+  await dialog.getByRole('button', { name: 'Add destination' }).click();
+  expect(await all()).toEqual([]);
   expect(await dialog.getByLabel('Address').getAttribute('aria-invalid')).toBe('true');
   await expectForEverybody(page);
   await dialog.getByLabel('Address').fill(system.facts.rtmpUrl);

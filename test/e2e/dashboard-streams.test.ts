@@ -188,11 +188,48 @@ test('a schedule is set in days and a time, shows its next five starts in words,
     await leave();
   }));
 
+test('a stream that waits for its time is started now, and its schedule is called off after a question', () =>
+  withStream('Waits', async (id) => {
+    const { client } = system;
+    const hour = new Date().getUTCHours() < 12 ? 18 : 6;
+    const recurrence = { cron: `0 ${hour} * * *`, timeZone: 'UTC', durationSeconds: 3600 };
+    await client.streams.schedule(id, { recurrence });
+    const page = await open(`/streams/${id}`);
+    const status = async () => (await client.streams.get(id)).status;
+    const cancel = page.getByRole('button', { name: 'Cancel the schedule of Waits' });
+    await cancel.click();
+    await page.getByText('The times stay, so that you can change them.').waitFor();
+    await page.getByRole('button', { name: 'Keep it' }).click();
+    expect(await status()).toBe('scheduled');
+    await page.getByRole('button', { name: 'Start now Waits' }).hover();
+    await page.getByText('On air at once, and by its schedule from its next time on.').waitFor();
+    await expectForEverybody(page);
+
+    // The table has the same words and asks the same.
+    await page.goto(new URL('/streams?q=Waits', page.url()).href);
+    await page.getByRole('button', { name: 'Show a table' }).click();
+    await cancel.click();
+    const question = page.getByRole('dialog', { name: 'Cancel the schedule of this stream?' });
+    await question.getByText('It is scheduled, and does not go on air by itself any more.').waitFor();
+    await question.getByTestId('bulk-confirm').click();
+    await expect.poll(status).toBe('idle');
+    expect((await client.streams.get(id)).recurrence).toEqual(recurrence);
+
+    await client.streams.schedule(id, { recurrence });
+    await page.getByRole('button', { name: 'Start now Waits' }).click();
+    await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe('live');
+    const ahead = await client.streams.get(id);
+    expect(ahead.recurrence).toEqual(recurrence);
+    expect(ahead.scheduleOnAirUntil).not.toBeNull();
+    await leave();
+  }));
+
 test('an edit that would end a broadcast asks first, and keeps it on air where that is chosen', () =>
   withStream('On air', async (id) => {
     const { client, facts } = system;
     const own = await client.destinations.create({ name: 'Own', rtmpUrl: facts.rtmpUrl, rtmpKey: id });
     await client.streams.update(id, { destinationIDs: [own.id] });
+    expect(await client.destinations.test(own.id)).toMatchObject({ ok: true });
     await client.streams.start(id, { wait: 30 });
     const status = async () => (await client.streams.get(id)).status;
     await expect.poll(status, { timeout: 60_000, interval: 500 }).toBe('live');
@@ -246,6 +283,13 @@ test('an edit that would end a broadcast asks first, and keeps it on air where t
     await page.goto(new URL('/destinations', page.url()).href);
     const change = page.getByRole('dialog', { name: 'Change destination' });
     const interrupt = page.getByRole('dialog', { name: 'Change “Own” on air?' });
+    // A test would interrupt the stream, so the last result stands in for one.
+    const row = page.getByRole('article', { name: 'Own' });
+    await row.getByRole('button', { name: 'Test Own' }).click();
+    await row.getByText('No test was needed').waitFor();
+    await row.getByText(/^Last test, /).waitFor();
+    expect(await row.getByTestId('test-result').getAttribute('data-ok')).toBe('true');
+    await expectForEverybody(page);
     await page.getByRole('button', { name: 'Change Own' }).click();
     await change.getByRole('textbox', { name: 'New stream key' }).fill('another-key');
     await change.getByRole('button', { name: 'Save' }).click();

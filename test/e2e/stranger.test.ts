@@ -77,6 +77,14 @@ test('a stranger is on air with a file of their own after few clicks and fields'
   await press('Create and start');
   await page.locator('[data-testid="preview"][data-state="playing"]').waitFor({ timeout: 150_000 });
 
+  // A start that goes well warns of nothing.
+  const events = await page.evaluate(async () => {
+    const { data } = await (await fetch(`/v1/streams/${location.pathname.split('/').at(-1)}/events`)).json();
+    return (data as { reason: string }[]).map(({ reason }) => reason);
+  });
+  expect(events).toContain('Live');
+  expect(events).not.toContain('DestinationReconnecting');
+
   expect(hands.fields.length, hands.fields.join(', ')).toBeLessThanOrEqual(MOST.fields);
   expect(hands.clicks.length, hands.clicks.join(', ')).toBeLessThanOrEqual(MOST.clicks);
   // Something was counted at all.

@@ -51,6 +51,7 @@ describe('destinations', () => {
       rtmpUrl: target.rtmpUrl,
       rtmpKeyHint: '9z2q',
       hasLogin: false,
+      lastTest: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     expect(made.id).toMatch(/^dst-/);

@@ -114,7 +114,12 @@ export function decideTest(destination: Destination, observed: TestObservation):
   const remove = pod && !pod.metadata.deletionTimestamp ? { remove: pod } : {};
   if (id === undefined) return remove;
   const over = (result: ProbeResult): TestStep => ({
-    result: { id, ...result, finishedAt: kubeTime(observed.now) },
+    result: {
+      id,
+      ...result,
+      finishedAt: kubeTime(observed.now),
+      ...(observed.secretVersion !== undefined && { secretVersion: observed.secretVersion }),
+    },
     ...remove,
   });
   const result = pod && follow(pod, observed);

@@ -5,7 +5,7 @@
  */
 import { tidyKey, tidyText, tidyUrl } from '../../lib/pasted.ts';
 import { trimEndOf } from '../../lib/trim.ts';
-import { findIngestKeyProblem, type Ingest, readIngest } from './ingest.ts';
+import { findIngestKeyProblem, hasHidden, type Ingest, readIngest } from './ingest.ts';
 import { findLoginProblem, type Login, splitLogin } from './login.ts';
 import { fillPlaceholder, hasPlaceholder, isPlaceholderKey, isPlaceholderPart } from './placeholders.ts';
 import { isWhole, platformProblem } from './platforms.ts';
@@ -92,6 +92,20 @@ export function readDestination(given: GivenDestination, quote?: (name: string) 
   if (badLogin) return wrong(badLogin.field, badLogin.problem);
   const { rtmpUser, rtmpPassword } = credentials;
   return { read: { ingest, streamName: sent.rtmpKey, rtmpUrl, rtmpKey, rtmpUser, rtmpPassword } };
+}
+
+export const findHiddenProblem = (rtmpUrl: string): string | undefined =>
+  hasHidden(rtmpUrl) ? 'has hidden values (…); enter them again, or leave the URL as it is shown' : undefined;
+
+/** Stands for a key that is not known: an address is judged without it. */
+const SOME_KEY = 'some-key';
+
+/** Why an address is none of a destination, whatever its key is; undefined where it is one. The sentence follows the name of the field. */
+export function findAddressProblem(rtmpUrl: string): string | undefined {
+  const hidden = findHiddenProblem(rtmpUrl);
+  if (hidden !== undefined) return hidden;
+  const { field, problem } = readDestination({ rtmpUrl, rtmpKey: SOME_KEY });
+  return field === 'rtmpUrl' ? problem : undefined;
 }
 
 /** `optional`: the address may be complete. The key may also have been forgotten, so people must say that they mean none. */

@@ -44,6 +44,9 @@ export const TestStatus = Type.Object(
     id: Type.String({ description: 'Value of the annotation loopstream.dev/test that requested the test.' }),
     ...ProbeResult.properties,
     finishedAt: Type.String({ format: 'date-time', description: 'Time at which the test ended.' }),
+    secretVersion: Type.Optional(
+      Type.String({ description: 'resourceVersion of the Secret whose URL and key were tested.' }),
+    ),
   },
   { description: 'Result of the last requested test.' },
 );

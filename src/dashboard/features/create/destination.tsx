@@ -1,20 +1,23 @@
 /** The second step: where it is sent to. */
 import { Button, Skeleton } from '@mantine/core';
 import { useForm } from '@mantine/form';
-import { IconPlus } from '@tabler/icons-react';
+import { IconPlugConnected, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import forms from '../../ui/form.module.css';
 import type { StreamChoices } from '../streams/choices.ts';
+import { CheckResult } from './checkResult.tsx';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { NewDestination } from './newDestination.tsx';
+import type { DestinationCheck } from './useDestinationCheck.ts';
 
 interface DestinationStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
   choices: StreamChoices;
+  check: DestinationCheck;
   onNext: () => void;
   onBack: () => void;
 }
@@ -24,7 +27,9 @@ interface KnownProps extends DestinationStepProps {
 }
 
 /** A choice of those that the account has. */
-function KnownDestinations({ draft, change, choices: { destinations = [] }, onNext, onBack, onNew }: KnownProps) {
+function KnownDestinations({ draft, change, choices, check, onNext, onBack, onNew }: KnownProps) {
+  const { destinations = [] } = choices;
+  const chosen = destinations.find(({ id }) => id === draft.destinationID);
   const form = useForm({
     initialValues: {},
     validate: () => (draft.destinationID === '' ? { destinationIDs: 'Choose a destination.' } : {}),
@@ -44,11 +49,22 @@ function KnownDestinations({ draft, change, choices: { destinations = [] }, onNe
         }}
         error={form.errors.destinationIDs}
       />
-      <div>
+      <div className={classes.acts}>
         <Button variant="default" leftSection={<IconPlus size={16} aria-hidden />} onClick={onNew}>
           New destination
         </Button>
+        {chosen && (
+          <Button
+            variant="default"
+            leftSection={<IconPlugConnected size={16} aria-hidden />}
+            loading={check.isPending}
+            onClick={() => check.begin(chosen)}
+          >
+            Test it
+          </Button>
+        )}
       </div>
+      <CheckResult check={check} id={draft.destinationID} />
       <div className={classes.buttons}>
         <Button variant="default" onClick={onBack}>
           Back
@@ -60,7 +76,7 @@ function KnownDestinations({ draft, change, choices: { destinations = [] }, onNe
 }
 
 export function DestinationStep(props: DestinationStepProps) {
-  const { change, choices, onNext, onBack } = props;
+  const { change, choices, check, onNext, onBack } = props;
   const queries = useQueryClient();
   const [isNew, setNew] = useState(false);
   const { destinations } = choices;
@@ -70,8 +86,9 @@ export function DestinationStep(props: DestinationStepProps) {
     <NewDestination
       taken={destinations.map(({ name }) => name)}
       onBack={destinations.length > 0 ? () => setNew(false) : onBack}
-      onDone={async ({ id }) => {
-        change({ destinationID: id });
+      onDone={async (destination) => {
+        change({ destinationID: destination.id });
+        check.begin(destination);
         onNext();
         await queries.invalidateQueries({ queryKey: ['destinations'] });
       }}

@@ -9,7 +9,13 @@ import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { AddressField } from '../destinations/address.tsx';
 import { isKeyMissed, KeyQuestion, missing, PLATFORM_CHOICES, StreamKey, usePreset } from '../destinations/form.tsx';
-import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from '../destinations/formValues.ts';
+import {
+  type DestinationValues,
+  FIELDS,
+  findAddressKeyNeed,
+  findAddressMistake,
+  findChanges,
+} from '../destinations/formValues.ts';
 import { LoginFields } from '../destinations/login.tsx';
 import { PRESETS } from '../destinations/presets.ts';
 import classes from './create.module.css';
@@ -35,8 +41,9 @@ export function NewDestination({ taken, onBack, onDone }: NewDestinationProps) {
       rtmpPassword: '',
       endLogin: false,
     },
+    validateInputOnBlur: ['rtmpUrl'],
     validate: {
-      rtmpUrl: missing('the destination’s address'),
+      rtmpUrl: (url) => findAddressMistake(url),
       rtmpKey: (key, { rtmpUrl }) =>
         findAddressKeyNeed(rtmpUrl) === 'required' ? missing('the stream key')(key) : null,
     },

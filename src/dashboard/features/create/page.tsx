@@ -19,6 +19,7 @@ import { CreateProgress } from './progress.tsx';
 import { type CreateStep, limitStep, nameFrom, planFiles, renamed, STEP_WORDS, STEPS } from './steps.ts';
 import { StreamStep } from './stream.tsx';
 import { suggestProfile } from './suggestProfile.ts';
+import { useDestinationCheck } from './useDestinationCheck.ts';
 
 interface StepsProps {
   step: CreateStep;
@@ -82,6 +83,7 @@ function Way() {
     [changeDraft],
   );
   const choices = useChoices();
+  const check = useDestinationCheck();
   const { source, files } = draft;
   const states = useFileStates(files, choices.uploads, (begun) => change({ files: begun }));
   useGivenPlaylist(draft, change, choices);
@@ -107,12 +109,13 @@ function Way() {
       <section ref={card} className={classes.card} aria-label={STEP_WORDS[step]} tabIndex={-1}>
         {step === 'media' && <MediaStep {...props} states={states} onNext={() => go('destination')} />}
         {step === 'destination' && (
-          <DestinationStep {...props} onNext={() => go('stream')} onBack={() => go('media')} />
+          <DestinationStep {...props} check={check} onNext={() => go('stream')} onBack={() => go('media')} />
         )}
         {step === 'stream' && (
           <StreamStep
             draft={draft}
             change={change}
+            check={check}
             suggested={suggestProfile(findPicture(draft, choices))}
             filesProblem={source === 'file' ? findFilesProblem(states, files) : undefined}
             isBeginning={source === 'file' && areFilesBeginning(states, files)}

@@ -12,11 +12,13 @@ import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from '../streams/choiceFields.tsx';
 import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
 import { notifyRefused } from '../streams/queries.ts';
+import { CheckResult } from './checkResult.tsx';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { makePlaylists } from './makePlaylists.ts';
 import { buildBody, listAskedChoices, listPlannedPlaylists } from './steps.ts';
 import type { StreamProfile } from './suggestProfile.ts';
+import type { DestinationCheck } from './useDestinationCheck.ts';
 
 type StreamStepValues = ChoiceValues & Pick<NewStream, 'name'>;
 
@@ -28,6 +30,7 @@ interface Order {
 interface StreamStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
+  check: DestinationCheck;
   /** Fits the media. */
   suggested: StreamProfile;
   /** Why the stream cannot be made yet: its files are not known to the server. */
@@ -64,7 +67,8 @@ function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draf
   return form;
 }
 
-export function StreamStep({ draft, change, suggested, filesProblem, isBeginning, onBack, onDone }: StreamStepProps) {
+export function StreamStep(props: StreamStepProps) {
+  const { draft, change, check, suggested, filesProblem, isBeginning, onBack, onDone } = props;
   const { streams, playlists } = useApi().calls;
   const [isEarly, setEarly] = useState(false);
   /** Set when a button was pressed before the server knew all files: to start, or to make the stream alone. */
@@ -76,6 +80,7 @@ export function StreamStep({ draft, change, suggested, filesProblem, isBeginning
       const stream = await streams.create(buildBody(wanted, made), { idempotencyKey });
       if (!start) return { stream, started: false };
       // Sent again after its answer was lost, it finds the stream that it has made, and starts that.
+      await check.ended();
       try {
         return { stream: await streams.start(stream.id, { whenReady: true }), started: true };
       } catch (error) {
@@ -115,6 +120,7 @@ export function StreamStep({ draft, change, suggested, filesProblem, isBeginning
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
       <PriceLine {...form.values} />
+      <CheckResult check={check} id={draft.destinationID} />
       {complaint && (
         <p className={forms.problem} role="alert">
           {complaint}

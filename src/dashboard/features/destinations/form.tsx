@@ -18,7 +18,7 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { Named } from '../references/named.tsx';
 import { AddressField } from './address.tsx';
-import { type DestinationValues, FIELDS, findAddressKeyNeed, findChanges } from './formValues.ts';
+import { type DestinationValues, FIELDS, findAddressKeyNeed, findAddressMistake, findChanges } from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
@@ -145,9 +145,10 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       rtmpPassword: '',
       endLogin: false,
     },
+    validateInputOnBlur: ['rtmpUrl'],
     validate: {
       name: missing('a name'),
-      rtmpUrl: missing('the destination’s address'),
+      rtmpUrl: (url) => findAddressMistake(url, before?.rtmpUrl),
       rtmpKey: (key, { rtmpUrl }) =>
         before || findAddressKeyNeed(rtmpUrl) !== 'required' ? null : missing('the stream key')(key),
     },

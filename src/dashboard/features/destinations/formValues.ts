@@ -2,8 +2,14 @@
 
 import { tidyKey, tidyText, tidyUrl } from '../../../core/lib/pasted.ts';
 import { splitLogin } from '../../../core/resources/destination/login.ts';
-import { findKeyNeed, type KeyNeed, readDestination } from '../../../core/resources/destination/read.ts';
+import {
+  findAddressProblem,
+  findKeyNeed,
+  type KeyNeed,
+  readDestination,
+} from '../../../core/resources/destination/read.ts';
 import type { Destination } from '../../../service/client/index.ts';
+import { asSentence } from '../../api/problem.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];
@@ -14,6 +20,14 @@ type SentFields = Partial<Record<DestinationFormField, string>>;
 export function findAddressKeyNeed(rtmpUrl: string): KeyNeed {
   const { read } = readDestination({ rtmpUrl: splitLogin(tidyUrl(rtmpUrl)).rtmpUrl });
   return read ? findKeyNeed(read) : 'required';
+}
+
+/** What is wrong with an address, as the server says it; null where it can be one. `before` is the one that the destination has. */
+export function findAddressMistake(rtmpUrl: string, before?: string): string | null {
+  const url = tidyUrl(rtmpUrl);
+  if (url === '') return 'Enter the destination’s address.';
+  const problem = url === before ? undefined : findAddressProblem(url);
+  return problem === undefined ? null : asSentence(problem);
 }
 
 const TIDY: Partial<Record<DestinationFormField, (text: string) => string>> = { rtmpUrl: tidyUrl, rtmpKey: tidyKey };

@@ -2,9 +2,10 @@
 import { VisuallyHidden } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
 import { findFix } from '../../../core/lib/codes/codes.ts';
-import { type DestinationTest, ProblemError } from '../../../service/client/index.ts';
+import { type Destination, type DestinationTest, ProblemError } from '../../../service/client/index.ts';
+import { useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
-import { formatMs } from '../../lib/format.ts';
+import { formatAgo, formatMs } from '../../lib/format.ts';
 import forms from '../../ui/form.module.css';
 import { StreamLinks } from '../references/holders.tsx';
 import classes from './destinations.module.css';
@@ -16,10 +17,23 @@ const ICONS: Record<DestinationTestStep['state'], TablerIcon> = {
   'not reached': IconCircleDashed,
 };
 
-export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: string }) {
+interface TestResultProps {
+  test: DestinationTest;
+  rtmpUrl: string;
+  /** When that was, for one that was not made now. */
+  finishedAt?: string;
+}
+
+export function TestResult({ test, rtmpUrl, finishedAt }: TestResultProps) {
+  const now = useNow(false);
   const fix = test.ok ? undefined : findFix(test.code ?? undefined, 'test');
   return (
     <div className={classes.result} data-ok={test.ok} role="status" data-testid="test-result">
+      {finishedAt && (
+        <p className={classes.took}>
+          Last test, <time dateTime={finishedAt}>{formatAgo(new Date(finishedAt), new Date(now))}</time>
+        </p>
+      )}
       <ol className={classes.steps}>
         {buildSteps(rtmpUrl, test).map(({ stage, label, state }) => {
           const Icon = ICONS[state];
@@ -39,17 +53,33 @@ export function TestResult({ test, rtmpUrl }: { test: DestinationTest; rtmpUrl: 
   );
 }
 
+interface TestProblemProps {
+  error: unknown;
+  /** The last result, which stands in for one that would interrupt a stream. */
+  last: Destination['lastTest'];
+  rtmpUrl: string;
+}
+
 /** Why there was no test. */
-export function TestProblem({ error }: { error: unknown }) {
+export function TestProblem({ error, last, rtmpUrl }: TestProblemProps) {
   const streamIDs = error instanceof ProblemError ? (error.problem.streamIDs ?? []) : [];
   // The detail names streams by their ids; their links are below.
   const isOnAir = error instanceof ProblemError && error.code === 'destination_on_air';
+  if (!isOnAir)
+    return (
+      <div className={forms.problem} role="alert">
+        {problemText(error)}
+        <StreamLinks ids={streamIDs} />
+      </div>
+    );
   return (
-    <div className={isOnAir ? forms.help : forms.problem} role={isOnAir ? 'status' : 'alert'}>
-      {isOnAir
-        ? `No test was needed: a stream is on air here, and a test would interrupt it. Its page says whether the destination accepts it.`
-        : problemText(error)}
-      <StreamLinks ids={streamIDs} />
-    </div>
+    <>
+      <div className={forms.help} role="status">
+        No test was needed: a stream is on air here, and a test would interrupt it. Its page says whether the
+        destination accepts it.
+        <StreamLinks ids={streamIDs} />
+      </div>
+      {last && <TestResult test={last} rtmpUrl={rtmpUrl} finishedAt={last.finishedAt} />}
+    </>
   );
 }

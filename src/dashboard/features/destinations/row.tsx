@@ -119,7 +119,9 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
         </p>
       )}
       {!test.isPending && test.data && <TestResult test={test.data} rtmpUrl={rtmpUrl} />}
-      {!test.isPending && test.error && <TestProblem error={test.error} />}
+      {!test.isPending && test.error && (
+        <TestProblem error={test.error} last={destination.lastTest} rtmpUrl={rtmpUrl} />
+      )}
       {asked === 'rename' && (
         <RenameDialog
           noun="destination"

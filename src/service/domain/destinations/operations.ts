@@ -32,6 +32,14 @@ export const exampleDestination: Destination = {
   rtmpUrl: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
   hasLogin: false,
+  lastTest: {
+    ok: true,
+    stage: 'publish',
+    code: null,
+    message: 'The destination accepted the stream.',
+    tookMs: 2310,
+    finishedAt: EXAMPLE.since,
+  },
   createdAt: EXAMPLE.createdAt,
 };
 

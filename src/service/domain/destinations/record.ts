@@ -6,7 +6,7 @@ import { type Static, Type } from 'typebox';
 import { MAX_VALUE_BYTES } from '../../../core/resources/destination/ingest.ts';
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../../core/resources/destination/login.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
-import { DisplayName, EFFECT } from '../../lib/schemas.ts';
+import { DisplayName, EFFECT, nullable } from '../../lib/schemas.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,
@@ -43,6 +43,28 @@ export const DestinationUpdate = Type.Object(
 );
 export type DestinationUpdate = Static<typeof DestinationUpdate>;
 
+export const DestinationTest = Type.Object(
+  {
+    ok: Type.Boolean({ description: 'True if the destination accepted a publisher.' }),
+    stage: Type.Enum(TEST_STAGES, {
+      title: 'DestinationTestStage',
+      description: 'The last step that the test reached.',
+    }),
+    code: Type.Union([Type.String(), Type.Null()], {
+      description: 'Code of the failure, as in `lastError` of live-stats. Null if ok is true.',
+    }),
+    message: Type.String({ description: 'The result, as a sentence.' }),
+    tookMs: Type.Integer({ minimum: 0 }),
+  },
+  { title: 'DestinationTest' },
+);
+export type DestinationTest = Static<typeof DestinationTest>;
+
+const LastTest = Type.Object({
+  ...DestinationTest.properties,
+  finishedAt: Type.String({ format: 'date-time', description: 'Time at which the test ended.' }),
+});
+
 export const Destination = Type.Object(
   {
     id: Type.String(),
@@ -52,6 +74,7 @@ export const Destination = Type.Object(
     }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
     hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
+    lastTest: nullable(LastTest, 'Result of the last test with the current URL, key and login. Null if there is none.'),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Destination' },
@@ -69,17 +92,3 @@ export const DestinationChange = Type.Object(
   { title: 'DestinationChange' },
 );
 export type DestinationChange = Static<typeof DestinationChange>;
-
-export const DestinationTest = Type.Object(
-  {
-    ok: Type.Boolean({ description: 'True if the destination accepted a publisher.' }),
-    stage: Type.Enum(TEST_STAGES, { description: 'The last step that the test reached.' }),
-    code: Type.Union([Type.String(), Type.Null()], {
-      description: 'Code of the failure, as in `lastError` of live-stats. Null if ok is true.',
-    }),
-    message: Type.String({ description: 'The result, as a sentence.' }),
-    tookMs: Type.Integer({ minimum: 0 }),
-  },
-  { title: 'DestinationTest' },
-);
-export type DestinationTest = Static<typeof DestinationTest>;

@@ -7,11 +7,12 @@
 import { tidyKey, tidyText, tidyUrl } from '../../../core/lib/pasted.ts';
 import { trimEndOf } from '../../../core/lib/trim.ts';
 import { ingestForbidden } from '../../../core/resources/destination/forbidden.ts';
-import { hasHidden, redactUrl } from '../../../core/resources/destination/ingest.ts';
+import { redactUrl } from '../../../core/resources/destination/ingest.ts';
 import { splitLogin } from '../../../core/resources/destination/login.ts';
 import {
   type DestinationField,
   FIELDS,
+  findHiddenProblem,
   findKeyNeed,
   mergeLogins,
   readDestination,
@@ -44,9 +45,8 @@ const refuse = (field: DestinationField, message: string) => validationFailed([{
 /** Throws `validation_failed` and `destination_forbidden`. `known` is the status of an existing destination; a new one has none. */
 export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, known?: DestinationStatus): Changes {
   if (FIELDS.every((field) => asked[field] === undefined)) return { changes: {}, status: {} };
-  if (asked.rtmpUrl !== undefined && hasHidden(asked.rtmpUrl)) {
-    throw refuse('rtmpUrl', 'has hidden values (…); enter them again, or leave the URL as it is shown');
-  }
+  const hidden = asked.rtmpUrl === undefined ? undefined : findHiddenProblem(asked.rtmpUrl);
+  if (hidden) throw refuse('rtmpUrl', hidden);
   const given = takeLoginOut(asked);
   const login = readLogin(given, known);
   const shown = (known?.rtmpUrl ?? '').replaceAll(/=…/g, '=');

@@ -9,7 +9,7 @@ import { callAll } from '../../../core/resources/common/called.ts';
 import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { hasHidden } from '../../../core/resources/destination/ingest.ts';
 import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
-import { type DestinationStatus, holdsDestination } from '../../../core/resources/destination/spec.ts';
+import { type DestinationStatus, holdsDestination, NOT_RUN, ON_AIR } from '../../../core/resources/destination/spec.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -20,7 +20,7 @@ import { type Interrupted, judgeDestinationChange } from './effect.ts';
 import type { Destination, DestinationChange, DestinationCreate, DestinationUpdate } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import type { SecretStore } from './secret-store.ts';
-import { createTests } from './testing.ts';
+import { createTests, showTest } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
 
@@ -37,12 +37,21 @@ export interface DestinationServiceDeps {
   clock?: Clock;
 }
 
+/** A result of another URL or key says nothing of these, and one of a test that did not run says nothing at all. */
+function showLastTest(status: DestinationStatus | undefined): Destination['lastTest'] {
+  const test = status?.test;
+  if (!test || test.code === NOT_RUN || test.code === ON_AIR || test.secretVersion !== status?.secretVersion)
+    return null;
+  return { ...showTest(test), finishedAt: test.finishedAt };
+}
+
 const show = ({ metadata, spec, status }: Resource): Destination => ({
   id: metadata.name,
   name: spec.displayName ?? metadata.name,
   rtmpUrl: status?.rtmpUrl ?? '',
   rtmpKeyHint: status?.rtmpKeyHint ?? '',
   hasLogin: status?.hasLogin ?? false,
+  lastTest: showLastTest(status),
   createdAt: metadata.creationTimestamp,
 });
 

@@ -28,7 +28,8 @@ export interface TestsDeps {
   clock?: Clock;
 }
 
-const show = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest => ({
+/** Converts a result to the public shape. */
+export const showTest = ({ ok, stage, code, message, tookMs }: TestStatus): DestinationTest => ({
   ok,
   stage,
   message,
@@ -89,14 +90,14 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
     const testId = currentIntent()?.newId('tst') ?? newId('tst');
     const known = destination.status?.test;
     // An earlier try of the same request got this result.
-    if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return show(known);
+    if (known?.id.endsWith(` ${testId}`) && known.code !== NOT_RUN) return showTest(known);
     requireOffAir(accountId, id);
     await keepPace(accountId);
     const result = await ask(accountId, destination, testId);
     // The destination may be gone by now.
     destinations.get(accountId, id);
     if (result?.code === ON_AIR) throw new AppError('destination_on_air', result.message);
-    if (result && result.code !== NOT_RUN) return show(result);
+    if (result && result.code !== NOT_RUN) return showTest(result);
     const why = result?.message ?? 'It did not end in time.';
     throw new AppError('upstream_unavailable', `${TEST_REFUSALS.not_run.meaning} ${why}`);
   };

@@ -9,18 +9,21 @@ import {
 } from '../../domain/destinations/record.ts';
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
-import { outputType } from './output.ts';
+import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
 import { enumType } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
+const stages = { stage: enumType('DestinationTestStage', TEST_STAGES) };
+
 const Destination = outputType<DestinationRecord>('Destination', DestinationSchema, {
   interfaces: [Node],
+  types: {
+    lastTest: outputType('DestinationLastTest', innerSchema(DestinationSchema, 'lastTest'), { types: stages }),
+  },
 });
 
-const Test = outputType('DestinationTest', DestinationTest, {
-  types: { stage: enumType('DestinationTestStage', TEST_STAGES) },
-});
+const Test = outputType('DestinationTest', DestinationTest, { types: stages });
 
 const where = whereInput('DestinationWhereInput', filtersOf(Destination, ['id', 'name', 'rtmpUrl', 'createdAt']));
 

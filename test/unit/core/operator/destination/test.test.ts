@@ -43,6 +43,7 @@ const result = (id: string, code: string, message: unknown = expect.any(String))
   message,
   tookMs: 0,
   finishedAt: '2026-06-01T12:00:05Z',
+  secretVersion: '7',
 });
 
 describe('a test that is asked for', () => {
@@ -54,7 +55,7 @@ describe('a test that is asked for', () => {
   it('is over with its pod’s result, and the pod goes then', () => {
     const pod = ended(PASSED);
     expect(decideTest(buildRequested(), world({ pod }))).toEqual({
-      result: { id: ID, ...PASSED, finishedAt: '2026-06-01T12:00:05Z' },
+      result: { id: ID, ...PASSED, finishedAt: '2026-06-01T12:00:05Z', secretVersion: '7' },
       remove: pod,
     });
   });

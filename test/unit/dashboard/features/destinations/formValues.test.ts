@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
-import { findAddressKeyNeed } from '../../../../../src/dashboard/features/destinations/formValues.ts';
+import {
+  findAddressKeyNeed,
+  findAddressMistake,
+} from '../../../../../src/dashboard/features/destinations/formValues.ts';
 import { readChanges } from '../../../../../src/service/domain/destinations/secret-changes.ts';
+import type { AppError } from '../../../../../src/service/lib/errors.ts';
 
 /** Whether the API takes a new destination whose key is empty, or not given. */
 const isTaken = (rtmpUrl: string, key: { rtmpKey?: string }): boolean => {
@@ -34,4 +38,43 @@ test.each([
   expect(findAddressKeyNeed(rtmpUrl)).toBe(need);
   expect(isTaken(rtmpUrl, { rtmpKey: '' })).toBe(need !== 'required');
   expect(isTaken(rtmpUrl, {})).toBe(need === 'none');
+});
+
+/** What the API says of the address of a new destination. */
+function findRefusal(rtmpUrl: string): string | undefined {
+  try {
+    readChanges({ rtmpUrl, rtmpKey: 'abcd-efgh' }, true);
+    return undefined;
+  } catch (error) {
+    const { errors } = (error as AppError).extras as { errors: { message: string }[] };
+    return errors[0]?.message;
+  }
+}
+
+test.each([
+  'https://example.com/app',
+  'live.example.com/app',
+  'rtmp://',
+  'rtmp://live.example.com:0/app',
+  'rtmp://live example.com/app',
+  'rtmp://bad_host!/app',
+  'srt://media.example:9000?mode=listener',
+  'srt://media.example:9000?passphrase=…',
+  'rtmp://media.example/{app}/live/x',
+])('the page says of the address %s what the API says, whatever the key is', (rtmpUrl) => {
+  const refusal = findRefusal(rtmpUrl);
+  expect(refusal).toBeDefined();
+  expect(findAddressMistake(rtmpUrl)?.toLowerCase()).toBe(`${refusal}.`.toLowerCase());
+});
+
+test('an address that can be one, and one that stays, is no mistake', () => {
+  for (const url of [
+    ' rtmp://media.example/live ',
+    'rtmp://media.example/live/{stream_key}',
+    'srt://media.example:9000',
+  ])
+    expect(findAddressMistake(url)).toBeNull();
+  const shown = 'srt://media.example:9000?passphrase=…';
+  expect(findAddressMistake(shown, shown)).toBeNull();
+  expect(findAddressMistake('  ')).toBe('Enter the destination’s address.');
 });

@@ -64,7 +64,7 @@ function place() {
   const retry = (id: number) => {
     nextId = id;
   };
-  return { secrets, service, retry };
+  return { secrets, stored, service, retry };
 }
 
 const SECRET = { rtmpUrl: INPUT.rtmpUrl, rtmpKey: INPUT.rtmpKey };
@@ -104,4 +104,22 @@ test('a Secret that somebody deleted is made again', async () => {
   secrets.delete(id);
   await service.update('ada', id, { rtmpUrl: INPUT.rtmpUrl, rtmpKey: INPUT.rtmpKey });
   expect(secrets.get(id)).toEqual(SECRET);
+});
+
+test.each([
+  ['of the current Secret', { secretVersion: '7' }, true],
+  ['of another one', { secretVersion: '6' }, false],
+  ['of a release that did not say', {}, false],
+  ['that did not run', { secretVersion: '7', code: 'not_run' }, false],
+])('the last test %s is shown: %o, %s', async (_, more, isShown) => {
+  const { service, stored } = place();
+  const { id } = await service.create('ann', INPUT);
+  const made = stored.get(id) as Destination;
+  const passed = { id: 'x', ok: true, stage: 'publish' as const, message: 'It took it.', tookMs: 5 };
+  const test = { ...passed, finishedAt: '2026-06-01T12:00:00Z', ...more };
+  stored.set(id, { ...made, status: { ...made.status, secretVersion: '7', test } as never });
+  const { lastTest } = service.get('ann', id);
+  if (!isShown) return expect(lastTest).toBeNull();
+  const { id: _id, ...shown } = passed;
+  expect(lastTest).toEqual({ ...shown, code: null, finishedAt: '2026-06-01T12:00:00Z' });
 });
