@@ -19,4 +19,6 @@ export interface Principal {
   sessionId?: string;
   /** Staff have locked the account. */
   isSuspended?: boolean;
+  /** Where the owner of a suspended account asks for the reason. */
+  supportUrl?: string;
 }

@@ -48,7 +48,8 @@ export interface ServerDeps extends Pick<MetaServices, 'health' | 'version'>, St
     | 'corsOrigins'
     | 'timeouts'
     | 'trustTraceparent'
-  >;
+  > &
+    Partial<Pick<ApiConfig, 'supportUrl'>>;
   auth: Authentication;
   /** Without it there is neither sign-in nor OAuth. */
   authServer?: AuthServer | undefined;

@@ -43,6 +43,8 @@ export interface GuardOptions {
   rateLimit: Quota;
   /** Returns whether staff suspended the account; by default never. */
   isSuspended?: ((accountId: string) => boolean) | undefined;
+  /** Where the owner of a suspended account asks for the reason. */
+  supportUrl?: string | undefined;
   /** Loads the namespace of an account before its requests are served. */
   cells?: Pick<Cells, 'hasLoaded' | 'load'> | undefined;
   counter?: Counter | undefined;
@@ -69,9 +71,10 @@ export const findResource = ({ routeOptions }: FastifyRequest): TokenResource =>
 
 /** Guards all routes registered on `app`, or inside of it, from now on. */
 export async function guard(app: FastifyInstance, options: GuardOptions): Promise<void> {
-  const { auth, scopePrefix, publicUrl, isSuspended = () => false, cells } = options;
+  const { auth, scopePrefix, publicUrl, isSuspended = () => false, supportUrl, cells } = options;
+  const suspended = { isSuspended: true, ...(supportUrl !== undefined && { supportUrl }) };
   const marked = (principal: Principal): Principal =>
-    isSuspended(principal.accountId) ? { ...principal, isSuspended: true } : principal;
+    isSuspended(principal.accountId) ? { ...principal, ...suspended } : principal;
   app.decorateRequest('principal', null as unknown as Principal);
   app.decorateRequest('refusal', null);
   if (auth.tokenRules) await verifyTokens(app, auth.tokenRules);

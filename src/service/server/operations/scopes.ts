@@ -5,6 +5,7 @@
 import { AppError } from '../../lib/errors.ts';
 import type { Access } from '../../lib/operation.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
+import { nameSupport } from '../../lib/support.ts';
 import { findOperation, OPERATIONS, type Operation } from './list.ts';
 
 /** Required scope of each operation; null needs no authentication. */
@@ -47,7 +48,10 @@ export function requireScope(principal: Principal, operation: Operation, prefix:
   const scope = OPERATION_SCOPES[operation];
   if (scope === null) return;
   if (principal.isSuspended && !isOpenWhileSuspended(operation))
-    throw new AppError('account_suspended', 'The account is suspended. Ask the support of the service for the reason.');
+    throw new AppError(
+      'account_suspended',
+      `The account is suspended. Ask ${nameSupport(principal.supportUrl)} for the reason.`,
+    );
   if (scope === PERSON) {
     if (principal.via === 'session') return;
     throw new AppError('person_required', 'Only a user who has signed in may do this. Sign in to the dashboard.');

@@ -6,8 +6,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SUSPENDED_ANNOTATION } from '../../../../../../src/core/resources/common/names.ts';
 import type { LoopStream } from '../../../../../../src/core/resources/stream/resource.ts';
 import { suspensionPatch } from '../../../../../../src/service/billing/audit/admin/suspensions.ts';
+import type { Principal } from '../../../../../../src/service/lib/scopes.ts';
 import type { Operation } from '../../../../../../src/service/server/operations/list.ts';
-import { isOpenWhileSuspended, OPERATION_SCOPES } from '../../../../../../src/service/server/operations/scopes.ts';
+import {
+  isOpenWhileSuspended,
+  OPERATION_SCOPES,
+  requireScope,
+} from '../../../../../../src/service/server/operations/scopes.ts';
 import { buildTestServer, type TestServer } from '../../../../../kit/system/server.ts';
 
 const stream = (given: { suspend?: boolean; marked?: boolean; deleted?: boolean }) =>
@@ -69,6 +74,14 @@ describe('a locked account', () => {
     expect(await ask('GET', '/v1/me', 'locked')).toEqual([200, undefined]);
     expect(await ask('GET', '/v1/billing', 'locked')).toEqual([200, undefined]);
     expect(await ask('POST', '/v1/streams/str-1/start', 'other')).not.toEqual(suspended);
+  });
+
+  test('names whom to ask, where that is set', () => {
+    const principal = { accountId: 'a', userId: 'u', scopes: new Set(), via: 'key', isSuspended: true } as const;
+    const read = (supportUrl?: string) => () =>
+      requireScope({ ...principal, ...(supportUrl && { supportUrl }) } as Principal, 'listStreams', 'service');
+    expect(read()).toThrow('Ask the support of the service for the reason.');
+    expect(read('mailto:help@example.com')).toThrow('Ask help@example.com for the reason.');
   });
 
   test('changes nothing, and may see its debt and leave', () => {
