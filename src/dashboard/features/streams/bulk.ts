@@ -52,7 +52,7 @@ export function formatConsequence(kind: BulkKind, streams: readonly Stream[]): s
     onAir > 0 &&
       `${countThem(onAir, count)} on air, and go${onAir === 1 ? 'es' : ''} off air for viewers immediately, on every destination.`,
     scheduled > 0 &&
-      `${countThem(scheduled, count)} scheduled, and ${scheduled === 1 ? 'does' : 'do'} not go on air by ${scheduled === 1 ? 'itself' : 'themselves'} any more. The times stay.`,
+      `${countThem(scheduled, count)} scheduled, and no longer ${scheduled === 1 ? 'goes on air by itself' : 'go on air by themselves'}. The times stay.`,
     onAir + scheduled === 0 && 'None of them is on air.',
     kind === 'delete' && 'Media, playlists and destinations stay. You cannot undo this.',
   ];

@@ -148,6 +148,7 @@ export function BulkDialog({ kind, streams, onClose }: BulkDialogProps) {
       </Dialog>
     );
   const what = streams.length === 1 ? 'this stream' : countStreams(streams.length);
+  const keep = streams.length === 1 ? 'Keep it' : 'Keep them';
   const act = `${nameAct(kind, streams)} ${what}`;
   return (
     <Dialog title={`${act}?`} onClose={() => onClose()}>
@@ -155,7 +156,7 @@ export function BulkDialog({ kind, streams, onClose }: BulkDialogProps) {
       <p className={forms.explanation}>{formatConsequence(kind, streams)}</p>
       <DialogActions>
         <Button variant="default" onClick={() => onClose()} data-autofocus>
-          {kind === 'stop' && streams.some(({ status }) => isRunning(status)) ? 'Keep on air' : 'Keep them'}
+          {kind === 'stop' && streams.some(({ status }) => isRunning(status)) ? 'Keep on air' : keep}
         </Button>
         <Button variant="danger" onClick={() => begin(streams)} data-testid="bulk-confirm">
           {act}

@@ -29,11 +29,11 @@ test('a stop of streams that wait for their times calls off their schedules, and
   expect(nameAct('stop', [planned, planned])).toBe('Cancel the schedule of');
   expect(nameAct('stop', [planned, LIVE])).toBe('Stop');
   expect(formatConsequence('stop', [planned])).toBe(
-    'It is scheduled, and does not go on air by itself any more. The times stay.',
+    'It is scheduled, and no longer goes on air by itself. The times stay.',
   );
   expect(formatConsequence('stop', [planned, planned, LIVE])).toBe(
     '1 of them is on air, and goes off air for viewers immediately, on every destination. ' +
-      '2 of them are scheduled, and do not go on air by themselves any more. The times stay.',
+      '2 of them are scheduled, and no longer go on air by themselves. The times stay.',
   );
 });
 
