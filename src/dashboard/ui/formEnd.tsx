@@ -13,7 +13,7 @@ interface FormEndProps {
   children: ReactNode;
   /** Stands after that. */
   icon?: ReactNode;
-  /** What sending it does. */
+  /** Sentences on the effects of sending it. */
   effects?: readonly string[];
 }
 

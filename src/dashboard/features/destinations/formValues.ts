@@ -22,7 +22,7 @@ export function findAddressKeyNeed(rtmpUrl: string): KeyNeed {
   return read ? findKeyNeed(read) : 'required';
 }
 
-/** What is wrong with an address, as the server says it; null where it can be one. `before` is the one that the destination has. */
+/** Returns the mistake in an address, in the words of the server; null where it can be one. `before` is that of the destination. */
 export function findAddressMistake(rtmpUrl: string, before?: string): string | null {
   const url = tidyUrl(rtmpUrl);
   if (url === '') return 'Enter the destination’s address.';

@@ -1,6 +1,6 @@
 /** Builds the records of billing that clients see: the balance, usage and entries. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { FramerateOutput, QualityOutput } from '../../domain/streams/fields.ts';
+import { FramerateOutput, QualityOutput } from '../../lib/public-profile.ts';
 
 const credits = (description: string) =>
   Type.String({

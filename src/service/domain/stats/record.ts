@@ -1,7 +1,7 @@
 /** Defines the live statistics of a stream as clients see them: null when it is not live. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
+import { FramerateOutput, QualityOutput } from '../../lib/public-profile.ts';
 import { nullable } from '../../lib/schemas.ts';
-import { FramerateOutput, QualityOutput } from '../streams/fields.ts';
 
 const number = nullable(Type.Number());
 const integer = nullable(Type.Integer());

@@ -3,7 +3,7 @@ import { readStats, type StreamerStats } from '../../../core/protocol/report.ts'
 import { parseProfile } from '../../../core/resources/stream/profile.ts';
 import { getReasonCode } from '../../../core/resources/stream/readiness.ts';
 import type { LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
-import { toPublicFramerate, toPublicQuality } from '../streams/fields.ts';
+import { toPublicFramerate, toPublicQuality } from '../../lib/public-profile.ts';
 import type { LiveStats } from './record.ts';
 
 export const NOT_LIVE: LiveStats = Object.freeze({

@@ -16,6 +16,14 @@ import {
   Schedule,
 } from '../../../core/resources/stream/spec.ts';
 import { computed, fieldsIn, shown } from '../../lib/fields.ts';
+import {
+  FramerateOutput,
+  PUBLIC_FRAMERATES,
+  PUBLIC_QUALITIES,
+  QualityOutput,
+  toPublicFramerate,
+  toPublicQuality,
+} from '../../lib/public-profile.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
 
 /** Parts of a LoopStream that the fields read. */
@@ -37,22 +45,6 @@ const inStatus = fieldsIn({ schema: LoopStreamStatus, get: ({ status }: Source) 
 const REQUIRED = { create: 'required', update: 'optional' } as const;
 const OPTIONAL = { create: 'optional', update: 'optional' } as const;
 const TIMES = { create: 'optional', schedule: 'optional' } as const;
-
-type PublicQuality = `q_${Quality}`;
-type PublicFramerate = `f_${Framerate}`;
-export const toPublicQuality = (quality: Quality): PublicQuality => `q_${quality}`;
-export const toPublicFramerate = (framerate: Framerate): PublicFramerate => `f_${framerate}`;
-const PUBLIC_QUALITIES = QUALITIES.map(toPublicQuality);
-const PUBLIC_FRAMERATES = FRAMERATES.map(toPublicFramerate);
-
-export const QualityOutput = Type.Enum(PUBLIC_QUALITIES, {
-  title: 'StreamQuality',
-  description: 'Height of the picture.',
-});
-export const FramerateOutput = Type.Enum(PUBLIC_FRAMERATES, {
-  title: 'StreamFramerate',
-  description: 'Frame rate in frames per second.',
-});
 
 /** The published API contract uses `q_1080p` in requests and once `1080p` in a response. Requests accept both; responses use the first. */
 const QualityInput = Type.Enum([...PUBLIC_QUALITIES, ...QUALITIES], {

@@ -40,7 +40,7 @@ test.each([
   expect(isTaken(rtmpUrl, {})).toBe(need === 'none');
 });
 
-/** What the API says of the address of a new destination. */
+/** Returns the complaint of the API about the address of a new destination. */
 function findRefusal(rtmpUrl: string): string | undefined {
   try {
     readChanges({ rtmpUrl, rtmpKey: 'abcd-efgh' }, true);
