@@ -60,9 +60,15 @@ export const DestinationTest = Type.Object(
 );
 export type DestinationTest = Static<typeof DestinationTest>;
 
+const { message, tookMs } = DestinationTest.properties;
+/** Many tools of agents show it, so it repeats no description. */
 const LastTest = Type.Object({
-  ...DestinationTest.properties,
-  finishedAt: Type.String({ format: 'date-time', description: 'Time at which the test ended.' }),
+  ok: Type.Boolean(),
+  stage: Type.Enum(TEST_STAGES, { title: 'DestinationTestStage' }),
+  code: nullable(Type.String()),
+  message,
+  tookMs,
+  finishedAt: Type.String({ format: 'date-time' }),
 });
 
 export const Destination = Type.Object(

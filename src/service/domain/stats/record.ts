@@ -18,11 +18,8 @@ const Item = nullable(ShownItem);
 export const LiveStats = Type.Object(
   {
     live: Type.Boolean(),
-    quality: nullable(
-      QualityOutput,
-      'Quality on air. After an edit it differs from that of the stream until the new media is prepared and begins.',
-    ),
-    framerate: nullable(FramerateOutput, 'Frame rate on air. After an edit it differs from that of the stream, too.'),
+    quality: nullable(QualityOutput, 'Quality on air. An edit changes it once the new media plays.'),
+    framerate: nullable(FramerateOutput, 'Frame rate on air.'),
     startedAt: nullable(Type.String({ format: 'date-time' })),
     uptimeSeconds: number,
     bitrateKbps: number,

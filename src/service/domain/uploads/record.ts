@@ -53,9 +53,7 @@ export const Upload = Type.Object(
     objectID: Type.String(),
     type: UploadType,
     name: Type.String(),
-    fromLink: Type.Boolean({
-      description: 'True if the service fetches the file from a link, false if a client sends it.',
-    }),
+    fromLink: Type.Boolean({ description: 'False if a client sends the file.' }),
     state: Type.Enum(UPLOAD_STATES),
     progress: Type.Number({ description: 'Progress of the current state, from 0 to 1.' }),
     sizeBytes: nullable(Type.Integer()),
