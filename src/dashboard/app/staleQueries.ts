@@ -23,6 +23,7 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
       ['schedule', id],
       ['events', id],
       ['stats', id],
+      ['streamSessions', id],
       ['money', 'balance'],
     ];
   const ofMoney = MONEY[noun];

@@ -2,6 +2,7 @@
  * Provides the account that pictures of pages show: streams in every state, uploads of every kind, playlists, destinations and money.
  * Each record begins with the example of its operation, so a field that is added later is here too. Pure: no I/O, no clock.
  */
+import { SESSION_ENDS, type SessionEnd } from '../../../src/core/lib/codes/streams.ts';
 import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
 import { PHASES } from '../../../src/core/resources/stream/spec.ts';
 import { warn } from '../../../src/core/resources/upload/warnings.ts';
@@ -19,6 +20,7 @@ import type {
   SignInOptions,
   Stream,
   StreamEvent,
+  StreamSession,
   Upload,
   UsageLine,
 } from '../../../src/service/client/index.ts';
@@ -250,6 +252,29 @@ export const events = (
     createdAt: before(minutes),
   }),
 );
+
+const SESSION = example<StreamSession>('listStreamSessions');
+const endedBy = ({ code, meaning: message, fix }: (typeof SESSION_ENDS)[SessionEnd]) => ({ code, message, fix });
+
+/** The one on air, and others that ended for as many reasons. */
+export const sessions: readonly StreamSession[] = (
+  [
+    [120, null, undefined],
+    [1500, 180, SESSION_ENDS.Stopped],
+    [3600, 1510, SESSION_ENDS.ScheduleEnded],
+    [3700, 3604, SESSION_ENDS.ProcessEnded],
+    [9000, 3900, SESSION_ENDS.CreditUsedUp],
+  ] as const
+).map(([from, to, why], n) => ({
+  ...SESSION,
+  number: 40 - n,
+  startedAt: before(from),
+  endedAt: to === null ? null : before(to),
+  onAirSeconds: (from - (to ?? 0)) * 60 - n,
+  credits: String(5 * (from - (to ?? 0))),
+  creditsEstimated: to === null,
+  end: why ? endedBy(why) : null,
+}));
 
 /** A month of days, most of which were on air, and some of which cost less than a cent. */
 export const usageLines: readonly UsageLine[] = Array.from({ length: 30 }, (_, n) => ({

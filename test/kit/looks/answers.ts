@@ -16,6 +16,7 @@ import {
   playlists,
   prices,
   ready,
+  sessions,
   signInOptions,
   streams,
   uploads,
@@ -52,6 +53,8 @@ const FULL: Answers = {
   getStreamReadiness: ({ id }: Asked) => (streams.find((one) => one.id === id)?.ready ? ready : notReady),
   getStreamLiveStats: ({ id }: Asked) => (id === degraded.id ? degradedStats : liveStats),
   listStreamEvents: events,
+  listStreamSessions: ({ id }: Asked) =>
+    sessions.slice(streams.find((one) => one.id === id)?.status === 'live' ? 0 : 1),
   listUploads: uploads,
   getUpload: ({ id }: Asked) => uploads.find(({ objectID }) => objectID === id),
   listDestinations: destinations,

@@ -1,11 +1,8 @@
 /** Shows usage by day as a chart and by stream as a table, and offers both as a file. */
-import { Button, NativeSelect, Skeleton, VisuallyHidden } from '@mantine/core';
-import { IconDownload } from '@tabler/icons-react';
+import { NativeSelect, Skeleton, VisuallyHidden } from '@mantine/core';
 import { lazy, Suspense, useState } from 'react';
 import type { Billing, Usage } from '../../../service/client/index.ts';
-import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
-import { saveFile } from '../../lib/download.ts';
 import {
   createAxisFormat,
   formatCredits,
@@ -15,9 +12,9 @@ import {
   toChartNumber,
 } from '../../lib/format.ts';
 import { UTC } from '../../lib/timeZones.ts';
+import { DownloadButton } from '../../ui/downloadButton.tsx';
 import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
-import { useOnce } from '../../ui/useOnce.ts';
 import classes from './billing.module.css';
 import { type DayRange, useUsage } from './queries.ts';
 import { StreamName } from './streamName.tsx';
@@ -93,25 +90,11 @@ function ByStream({ usage, billing }: { usage: Usage; billing: Billing }) {
 }
 
 function Download({ range, timeZone }: { range: DayRange; timeZone: string }) {
-  const api = useApi();
   const query = new URLSearchParams({ ...range, groupBy: 'stream', timeZone, format: 'csv' });
-  const { run, busy, problem } = useOnce(
-    () => api.file(`/billing/usage?${query}`, 'text/csv'),
-    (file) => saveFile(file, `usage-${range.from}-${range.to}.csv`),
-  );
   return (
-    <>
-      <Button
-        size="compact-sm"
-        variant="default"
-        leftSection={<IconDownload size={15} aria-hidden />}
-        loading={busy}
-        onClick={() => run(undefined)}
-      >
-        CSV
-      </Button>
-      {problem && <p role="alert">{problem}</p>}
-    </>
+    <DownloadButton path={`/billing/usage?${query}`} name={`usage-${range.from}-${range.to}.csv`}>
+      CSV
+    </DownloadButton>
   );
 }
 

@@ -32,6 +32,7 @@ import { formatPicture } from './picture.ts';
 import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
+import { SessionsPanel } from './sessions.tsx';
 import { StartStopButtons } from './startStop.tsx';
 import classes from './streamPage.module.css';
 import { TimelineBar } from './timelineBar.tsx';
@@ -181,6 +182,7 @@ function StreamView({ stream }: { stream: Stream }) {
           <Panel title="Destinations">
             <DestinationRows rows={rows} />
           </Panel>
+          <SessionsPanel id={stream.id} />
           <Panel title="API and kubectl" screenOnly>
             <Snippets
               about="This stream"
