@@ -198,6 +198,10 @@ export function formatUntil(at: string | null | undefined, now: number): string 
   return at && hours < 24 && hours > -1 ? formatClock(at) : formatTime(at);
 }
 
+/** `18:00` on the reader's day of `from`, `Fri 20 Nov, 18:00` on another. */
+export const formatEnd = (at: string, from: string): string | undefined =>
+  new Date(at).toDateString() === new Date(from).toDateString() ? formatClock(at) : formatTime(at);
+
 /** `31 January 2027`, in the reader's zone. */
 export const formatDay = (time: string): string =>
   new Intl.DateTimeFormat(DATES, { day: 'numeric', month: 'long', year: 'numeric' }).format(new Date(time));

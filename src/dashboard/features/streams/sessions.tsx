@@ -2,7 +2,7 @@
 import { Skeleton } from '@mantine/core';
 import type { Prices, StreamSession } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
-import { formatCredits, formatTime, formatTimeSpan, formatUntil } from '../../lib/format.ts';
+import { formatCredits, formatEnd, formatTime, formatTimeSpan } from '../../lib/format.ts';
 import { DownloadButton } from '../../ui/downloadButton.tsx';
 import page from '../../ui/page.module.css';
 import { More } from '../../ui/page.tsx';
@@ -22,7 +22,7 @@ function Row({ session, cost }: { session: StreamSession; cost: string | undefin
         {endedAt !== null && (
           <>
             {' – '}
-            <time dateTime={endedAt}>{formatUntil(endedAt, Date.parse(startedAt))}</time>
+            <time dateTime={endedAt}>{formatEnd(endedAt, startedAt)}</time>
           </>
         )}
         {end && <p>{end.message}</p>}

@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { PHASES } from '../../../../src/core/resources/stream/spec.ts';
 import { offAirSince, restingLine } from '../../../../src/dashboard/features/streams/offAir.ts';
-import { formatTime as clockTime, formatClock, formatReason as wordsOf } from '../../../../src/dashboard/lib/format.ts';
+import {
+  formatTime as clockTime,
+  formatClock,
+  formatEnd,
+  formatReason as wordsOf,
+} from '../../../../src/dashboard/lib/format.ts';
 import type { StreamEvent } from '../../../../src/service/domain/streams/record.ts';
 
 const event = (reason: string, time: string): StreamEvent => ({
@@ -28,6 +33,12 @@ describe('times of a stream in words', () => {
     expect(formatClock(at, { timeZone: 'Asia/Kolkata', hour12: true }).replace(/\s/g, ' ')).toBe('11:30 PM');
     expect(formatClock('2030-01-10T00:05:00Z', { timeZone: 'UTC', hour12: true }).replace(/\s/g, ' ')).toBe('12:05 AM');
     expect(formatClock('2030-01-10T00:05:00Z', { timeZone: 'UTC', hour12: false })).toBe('00:05');
+  });
+
+  test('an end names its day where that is another than the day of the beginning, however few hours later', () => {
+    const local = (day: number, hour: number) => new Date(2030, 0, day, hour).toISOString();
+    expect(formatEnd(local(10, 23), local(10, 0))).toBe(formatClock(local(10, 23)));
+    expect(formatEnd(local(11, 1), local(10, 23))).toBe(clockTime(local(11, 1)));
   });
 
   test('a missing or unreadable time is no time, never "Invalid Date"', () => {
