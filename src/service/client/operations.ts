@@ -208,8 +208,15 @@ export interface Operations {
      * within seven days. Pass the id of the last event that you know as `after` to get what followed. With `Accept:
      * text/event-stream`, the events come as server-sent events without end, and a client that reconnects sends the
      * last id as `Last-Event-ID`. Each event comes at least once: drop an `id` that you know. `seq` counts the
-     * events of one object. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or
-     * `problems.ServerBusy`.
+     * events of one object. Types: `stream.live`: A destination takes media, after a start that was wanted.
+     * `stream.reconnecting`: No destination takes media any more. It is sought again, or the pod is being replaced.
+     * `stream.off_air`: Viewers see nothing for five seconds, or nothing seeks a destination, though the stream is
+     * meant to be on air. `stream.recovered`: A destination takes media again. The event has the length of the
+     * outage. `stream.stopped`: The stream leaves the air as it was meant to. `stream.degraded`: The stream is on
+     * air with a problem. `stream.scheduled_start_missed`: A window of the schedule began too long ago to be
+     * started. `upload.ready`: The media was fetched and checked: streams can use it. `upload.failed`: The media
+     * cannot be used. The event has the cause and the fix. `playlist.published`: Streams play a new version of the
+     * playlist. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or `problems.ServerBusy`.
      */
     list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
   };

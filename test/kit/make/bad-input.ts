@@ -276,8 +276,8 @@ function ofParameters(
     });
     if (place === 'path' && name === 'id')
       // The library of tus checks its own headers first. HTTP clients shorten a path with two dots, perhaps to another operation's:
-      // /v1/playlists/../changes is /v1/changes.
-      return IDS.map((value) =>
+      // /v1/playlists/../changes is /v1/changes. /v1/streams/../events is answered, as it should be.
+      return IDS.filter((value) => value !== '%2e%2e' || !path.endsWith('/events')).map((value) =>
         getContext(value, {
           path: filled(path, {}).replace('none', value),
           ...(!path.includes('resumable') && value !== '%2e%2e' && { status: value === '%00' ? 422 : 404 }),

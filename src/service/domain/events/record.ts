@@ -41,7 +41,8 @@ export const EVENT_TYPES = {
 export type AccountEventType = keyof typeof EVENT_TYPES;
 export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as AccountEventType[];
 
-const listMeanings = (): string =>
+/** The types with what they mean, in a sentence each. */
+export const listMeanings = (): string =>
   EVENT_TYPE_NAMES.map((type) => `\`${type}\`: ${EVENT_TYPES[type].meaning}`).join(' ');
 
 const CAUSE = {
@@ -64,7 +65,7 @@ export type EventData = Static<typeof EventData>;
 export const AccountEvent = Type.Object(
   {
     id: Type.String({ description: 'The same however often the event is read or sent: drop what you know already.' }),
-    type: Type.Enum(EVENT_TYPE_NAMES, { description: `What has happened. ${listMeanings()}` }),
+    type: Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType', description: 'What has happened.' }),
     timestamp: Type.String({ format: 'date-time', description: 'Time at which it happened.' }),
     object: Type.Enum(EVENT_OBJECTS, { description: 'Kind of the object.' }),
     objectID: Type.String({ description: 'Id of the object.' }),

@@ -1,7 +1,7 @@
 /** Reads the events of an account, and waits for new ones. */
 import type { Db } from '../../db/pool.ts';
 import type { RowWhere } from '../../db/where.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import { type Connection, DEFAULT_PAGE, type ListArgs } from '../../lib/list-page.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
 import type { AccountEvent, AccountEventType } from './record.ts';
@@ -25,6 +25,8 @@ export const toWhere = ({ types, objectID }: EventFilter): RowWhere => ({
 const AGAIN_MS = 100;
 const AGAIN_FOR_MS = 10_000;
 
+/** Ids are our own (news.ts). */
+const EVENT_ID = /^evt_[A-Za-z0-9_]{1,120}$/;
 const NEVER = new AbortController().signal;
 
 export interface EventsDeps {
@@ -39,7 +41,10 @@ export function createEventService({ db }: EventsDeps) {
 
   /** An id that leads to nothing would leave out what came meanwhile. */
   async function ensureKnown(accountId: string, id: string | null | undefined, path: string): Promise<void> {
-    if (!id || (await store.hasEvent(db, accountId, id))) return;
+    if (!id) return;
+    if (!EVENT_ID.test(id))
+      throw validationFailed([{ path, message: 'is not the id of an event; use one of an earlier response' }]);
+    if (await store.hasEvent(db, accountId, id)) return;
     throw new AppError(
       'event_not_found',
       `No event ${id.slice(0, 100)} is kept: events are kept for ${store.KEPT_DAYS} days. Read the objects, then begin without ${path.slice(1)}.`,
