@@ -208,7 +208,8 @@ test('a stream that waits for its time is started now, and its schedule is calle
     // The table has the same words and asks the same.
     await page.goto(new URL('/streams?q=Waits', page.url()).href);
     await page.getByRole('button', { name: 'Show a table' }).click();
-    await cancel.click();
+    // The card, which goes then, has such a button too.
+    await page.getByRole('table').getByRole('button', { name: 'Cancel the schedule of Waits' }).click();
     const question = page.getByRole('dialog', { name: 'Cancel the schedule of this stream?' });
     await question.getByText('It is scheduled, and no longer goes on air by itself.').waitFor();
     await question.getByTestId('bulk-confirm').click();
