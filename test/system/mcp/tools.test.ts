@@ -240,6 +240,25 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect(await stopping).toMatchObject({ done: true, stream: { status: 'stopped' } });
     expect(await done('get_stream_live_stats', { id })).toMatchObject({ live: false, current: null });
     expect((await done('list_stream_events', { id })).page).toEqual({ hasMore: false, nextCursor: null });
+    expect((await done('list_stream_sessions', { id })).data).toEqual([]);
+    expectProblem(await call('list_stream_sessions', { id: 'none' }), 'stream_not_found');
+  });
+
+  test('events are watched from one to the next', async () => {
+    const { done, call } = agent();
+    const { id } = await started.create();
+    const at = '2027-01-31T18:00:00Z';
+    await started.api.observe(id, { phase: 'live', transitions: [{ number: 1, kind: 'Live', at }] });
+    const [first] = (await done('watch_events', { objectID: id, wait: 30 })).data;
+    expect(first).toMatchObject({ type: 'stream.live', objectID: id, seq: 1 });
+    const next = done('watch_events', { objectID: id, after: first.id, wait: 30 });
+    const transitions = [
+      { number: 1, kind: 'Live', at },
+      { number: 2, kind: 'OffAir', at, reason: 'DestinationReconnecting', message: 'It refuses.' },
+    ] as const;
+    await started.api.observe(id, { phase: 'reconnecting', transitions: [...transitions] });
+    expect((await next).data).toMatchObject([{ type: 'stream.off_air', data: { message: 'It refuses.' } }]);
+    expectProblem(await call('watch_events', { types: 'stream.on_fire' }), 'validation_failed', '/types');
   });
 
   test('an upload is waited for, until it is ready or has failed', async () => {

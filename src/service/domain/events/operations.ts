@@ -63,9 +63,6 @@ const wait = Type.Optional(
   }),
 );
 
-const describeEvent = ({ id, type, timestamp, data }: AccountEvent): string =>
-  [`- ${timestamp} ${type} (${id}): ${data.name}.`, data.message, data.fix].filter(Boolean).join(' ');
-
 export const eventOperations = [
   operation({
     id: 'watchEvents',
@@ -97,8 +94,6 @@ export const eventOperations = [
         'Returns what happened to streams, uploads and playlists within seven days, oldest first, such as a stream that went ' +
         'off air. With `wait`, returns once something has happened. Pass the last id as `after` to go on.',
       wait: { until: 'something happens', summarize: () => 'Nothing has happened yet.' },
-      summarize: ({ edges }) =>
-        edges.length === 0 ? 'Nothing new has happened.' : edges.map(({ node }) => describeEvent(node)).join('\n'),
     },
     client: { noun: 'events', method: 'list' },
     run: ({ events }, { accountId, page, query, watch }) => {

@@ -7,6 +7,7 @@ import { billingOperations } from '../../billing/ledger/operations.ts';
 import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
@@ -27,6 +28,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(streamOperations, services),
     ...operationTools(sessionOperations, services),
     diagnosisTool(services),
+    ...operationTools(eventOperations, services),
     ...operationTools(billingOperations, services),
     ...operationTools(topUpOperations, services),
     ...operationTools(invoiceOperations, services),

@@ -31,9 +31,9 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getInvoicePdf',
 ];
 const NAMES_A_TOOL =
-  /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff)_[a-z_]+\b/g;
+  /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff|watch)_[a-z_]+\b/g;
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress)/.test(
+  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress|watchEvents)/.test(
     id,
   ) && OPERATION_SCOPES[id as Operation] !== null;
 
