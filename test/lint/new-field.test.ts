@@ -90,27 +90,31 @@ test('it takes at most five files by hand, those of its behaviour included', () 
   expect(Object.keys(BY_HAND).length + ofBehaviour.length).toBeLessThanOrEqual(5);
 });
 
-test('REST takes and shows it, MCP offers it, and the page asks for it and sends it', async () => {
-  writeFileSync(join(copy, 'use.ts'), USE);
-  const { stdout } = await node('use.ts');
-  const schema = { title: 'StreamSeam', enum: ['Cut', 'Fade'], description: 'How items follow each other.' };
-  const { title: _, ...tool } = schema;
-  expect(JSON.parse(stdout)).toEqual({
-    bodies: [
-      [schema, false],
-      [schema, false],
-    ],
-    created: { seamPolicy: 'Fade' },
-    patched: { seamPolicy: 'Fade' },
-    read: ['Cut', 'Fade'],
-    page: ['Cut', { onSeam: 'Fade' }],
-    tools: [
-      { type: 'string', ...tool },
-      { type: 'string', ...tool },
-    ],
-  });
-  expect(inCopy('src/dashboard/features/streams/fields.ts')).toContain("onSeam: 'Between items'");
-});
+test(
+  'REST takes and shows it, MCP offers it, and the page asks for it and sends it',
+  async () => {
+    writeFileSync(join(copy, 'use.ts'), USE);
+    const { stdout } = await node('use.ts');
+    const schema = { title: 'StreamSeam', enum: ['Cut', 'Fade'], description: 'How items follow each other.' };
+    const { title: _, ...tool } = schema;
+    expect(JSON.parse(stdout)).toEqual({
+      bodies: [
+        [schema, false],
+        [schema, false],
+      ],
+      created: { seamPolicy: 'Fade' },
+      patched: { seamPolicy: 'Fade' },
+      read: ['Cut', 'Fade'],
+      page: ['Cut', { onSeam: 'Fade' }],
+      tools: [
+        { type: 'string', ...tool },
+        { type: 'string', ...tool },
+      ],
+    });
+    expect(inCopy('src/dashboard/features/streams/fields.ts')).toContain("onSeam: 'Between items'");
+  },
+  TIMEOUT_MS,
+);
 
 test('GraphQL has it in the type, the inputs and the filter', () => {
   const types = buildSchema(inCopy('docs/schema.graphql')).getTypeMap();

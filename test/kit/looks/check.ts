@@ -1,5 +1,5 @@
 /// <reference lib="dom" />
-/** Looks for what a picture does not show: faults of accessibility, giant icons, and what is wider than a small window or out of its reach. */
+/** Looks for what a picture does not show: faults of accessibility, giant icons, lost spaces, and what is wider than a small window or out of its reach. */
 import type { Page } from 'playwright-core';
 import { findFaults, findOverflow } from '../real/page.ts';
 import { LAST_WAY } from './take.ts';
@@ -43,10 +43,28 @@ const findUnreachable = (page: Page): Promise<string[]> =>
       .map((one) => `${one.getAttribute('aria-label') ?? one.textContent?.trim()} (${one.localName})`);
   });
 
+/** Lists texts that lose the space beside an element: it is at the edge of an item of its own where the box lays out items. */
+const findLostSpaces = (page: Page): Promise<string[]> =>
+  page.evaluate(() => {
+    const lays = (box: Element): boolean => /flex|grid/.test(getComputedStyle(box).display);
+    // An icon has its distance from the layout; words beside words have it from the space.
+    const hasWords = (node: ChildNode | null): boolean => /\S/.test(node?.textContent ?? '');
+    const isNamed = (node: ChildNode | null): boolean => node?.nodeType === Node.ELEMENT_NODE && hasWords(node);
+    const loses = (node: ChildNode): boolean =>
+      node.nodeType === Node.TEXT_NODE &&
+      hasWords(node) &&
+      ((/\s$/.test(node.textContent ?? '') && isNamed(node.nextSibling)) ||
+        (/^\s/.test(node.textContent ?? '') && isNamed(node.previousSibling)));
+    return [...document.body.querySelectorAll('*')]
+      .filter((box) => lays(box) && [...box.childNodes].some(loses))
+      .map((box) => box.textContent ?? '');
+  });
+
 /** Leaves the page in another size than it was after the last of its pictures. */
 export async function checkLook(page: Page, way: string): Promise<string[]> {
   const faults = THOROUGH.includes(way) ? await findFaults(page, way) : [];
   if (way !== LAST_WAY) return faults;
+  faults.push(...(await findLostSpaces(page)).map((text) => `a space is lost in: ${text}`));
   for (const size of SMALL) {
     await page.setViewportSize(size);
     const wider = await findOverflow(page);

@@ -11,6 +11,8 @@ export interface Look extends Visit {
   isPrinted?: boolean;
   /** Runs on the page before the picture. */
   act?: (page: Page) => Promise<unknown>;
+  /** Waits for what is to be seen, in each size: another size may ask the server again. */
+  shown?: (page: Page) => Promise<unknown>;
 }
 
 const press = (name: string | RegExp) => (page: Page) => page.getByRole('button', { name }).first().click();
@@ -120,7 +122,7 @@ const OF_STREAMS: Look[] = [
   { name: 'streams-chosen', path: '/streams', act: (page) => page.getByRole('checkbox').nth(3).check() },
   { name: 'streams-empty', path: '/streams', answers: EMPTY },
   { name: 'streams-loading', path: '/streams', answers: { listStreams: later } },
-  { name: 'streams-away', path: '/streams', answers: { listStreams: away }, act: failed },
+  { name: 'streams-away', path: '/streams', answers: { listStreams: away }, shown: failed },
   { name: 'streams-not-found', path: '/streams?q=nothing+is+called+this' },
   { name: 'stream', path: `/streams/${live.id}` },
   { name: 'stream-printed', path: `/streams/${live.id}`, isPrinted: true },
@@ -155,7 +157,7 @@ const OF_STREAMS: Look[] = [
 const OF_MEDIA: Look[] = [
   { name: 'uploads', path: '/uploads' },
   { name: 'uploads-empty', path: '/uploads', answers: EMPTY },
-  { name: 'uploads-away', path: '/uploads', answers: { listUploads: away }, act: failed },
+  { name: 'uploads-away', path: '/uploads', answers: { listUploads: away }, shown: failed },
   { name: 'upload-link', path: '/uploads?form=link' },
   { name: 'upload-delete', path: '/uploads', act: chooseInMenu('Delete upload…') },
   { name: 'upload-rename', path: '/uploads', act: chooseInMenu('Rename…') },
@@ -163,12 +165,12 @@ const OF_MEDIA: Look[] = [
   { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
   { name: 'playlists', path: '/playlists' },
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },
-  { name: 'playlists-away', path: '/playlists', answers: { listPlaylists: away }, act: failed },
+  { name: 'playlists-away', path: '/playlists', answers: { listPlaylists: away }, shown: failed },
   { name: 'playlist', path: `/playlists/${playlist.id}` },
   { name: 'playlist-new', path: '/playlists?form=new' },
   { name: 'destinations', path: '/destinations' },
   { name: 'destinations-empty', path: '/destinations', answers: EMPTY },
-  { name: 'destinations-away', path: '/destinations', answers: { listDestinations: away }, act: failed },
+  { name: 'destinations-away', path: '/destinations', answers: { listDestinations: away }, shown: failed },
   { name: 'destination-new', path: '/destinations?form=new' },
   { name: 'destination-no-key', path: '/destinations?form=new', act: addWithoutKey },
   { name: 'sign-in-again', path: '/destinations', act: endSession },

@@ -29,8 +29,14 @@ export interface Taken {
 }
 
 /** Makes the window as high as the page: the bar of a phone would stand amid a longer picture. */
-async function showWhole(page: Page, { settle }: OpenedLook, { width, height }: typeof DESK): Promise<void> {
+async function showWhole(
+  page: Page,
+  { shown }: Look,
+  { settle }: OpenedLook,
+  { width, height }: typeof DESK,
+): Promise<void> {
   await page.setViewportSize({ width, height });
+  await shown?.(page);
   await settle();
   // A dialog scrolls by itself.
   if ((await page.locator('dialog[open]').count()) > 0) return;
@@ -54,7 +60,7 @@ async function takeLook(page: Page, look: Look, check: Check): Promise<Taken> {
     await opened.settle();
     await page.emulateMedia({ media: look.isPrinted ? 'print' : 'screen' });
     for (const size of look.isPrinted ? [PAPER] : [DESK, PHONE]) {
-      await showWhole(page, opened, size);
+      await showWhole(page, look, opened, size);
       for (const colorScheme of SCHEMES) {
         await page.emulateMedia({ colorScheme });
         await opened.settle();

@@ -50,7 +50,10 @@ function Providers({ providers }: { providers: readonly { id: string; name: stri
     <>
       {providers.map(({ id, name }) => (
         <Button key={id} variant="default" size="md" loading={busy} onClick={() => run(id)} fullWidth>
-          Continue with <Name>{name}</Name>
+          {/* One element: a space at the edge of a flex item is lost. */}
+          <span>
+            Continue with <Name>{name}</Name>
+          </span>
         </Button>
       ))}
       <Problem>{problem}</Problem>
