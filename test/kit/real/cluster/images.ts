@@ -16,7 +16,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { environment } from '../../../../src/core/settings/environment.ts';
 import { withFileLock } from '../../../../tools/process/filelock.ts';
 import { run } from '../../../../tools/process/run.ts';
@@ -76,15 +76,18 @@ async function buildMounts(dir: string): Promise<string[]> {
   return mounts.flatMap((mount) => ['--volume', mount]);
 }
 
-/** The files at the project's root that the Dockerfile cannot see. */
-const ignoredFiles = () => new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
+/** Whether the Dockerfile cannot see a file: by its path, or as one of a folder (`docs/*`) that is no exception (`!docs/…`). */
+function readIgnored(): (path: string) => boolean {
+  const lines = new Set(readFileSync(join(ROOT, '.dockerignore'), 'utf8').trim().split('\n'));
+  return (path) => !lines.has(`!${path}`) && (lines.has(path) || lines.has(`${dirname(path)}/*`));
+}
 
 /** Copies the project with one time on all its files: buildah reuses a layer only with equal times, and a fresh clone's times differ. */
 function buildContext(dir: string): string {
   const context = join(dir, 'context');
   rmSync(context, { recursive: true, force: true });
-  const ignored = ignoredFiles();
-  cpSync(ROOT, context, { recursive: true, filter: (path) => !ignored.has(relative(ROOT, path)) });
+  const isIgnored = readIgnored();
+  cpSync(ROOT, context, { recursive: true, filter: (path) => !isIgnored(relative(ROOT, path)) });
   for (const path of ['', ...readdirSync(context, { recursive: true, encoding: 'utf8' })])
     lutimesSync(join(context, path), 0, 0);
   return context;
@@ -122,15 +125,16 @@ interface ImageStore {
 function sourceHash(programs: string[]): string {
   const hash = createHash('sha256').update(JSON.stringify([BUILDER_IMAGE, PAUSE_IMAGE, DNS_IMAGE, IMAGE_TAGS]));
   for (const file of programs) hash.update(readFileSync(file));
-  const ignored = ignoredFiles();
+  const isIgnored = readIgnored();
   const add = (path: string) => {
+    if (isIgnored(path)) return;
     const file = join(ROOT, path);
     const stats = lstatSync(file);
     hash.update(JSON.stringify([path, stats.mode, stats.size]));
     if (stats.isDirectory()) for (const name of readdirSync(file).sort()) add(join(path, name));
     else hash.update(stats.isSymbolicLink() ? readlinkSync(file) : readFileSync(file));
   };
-  for (const name of readdirSync(ROOT).sort()) if (!ignored.has(name)) add(name);
+  for (const name of readdirSync(ROOT).sort()) add(name);
   return hash.digest('hex');
 }
 
