@@ -68,7 +68,7 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
   { tests: 'test/system/operator/repository.test.ts', data: ['docs/gitops.md'] },
   {
     tests: 'test/unit/tools/generate/chart/files.test.ts',
-    data: ['crds/**', 'manifests/**', 'src/dashboard/favicon.svg', 'package.json', 'docs/settings.md'],
+    data: ['crds/**', 'manifests/**', 'src/dashboard/public/favicon.svg', 'package.json', 'docs/settings.md'],
   },
   { tests: 'test/system/clients/**', data: ['test/system/clients/**'] },
   // An image is built of the whole repository.

@@ -1,5 +1,6 @@
 /** Declares the operations on events. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
+import { DEGRADATIONS } from '../../../core/lib/codes/streams.ts';
 import { createOperationBuilder, page } from '../../lib/operation.ts';
 import { AccountEvent, type AccountEventType, EVENT_TYPE_NAMES, listMeanings } from './record.ts';
 import type { EventFilter, EventService } from './service.ts';
@@ -37,6 +38,8 @@ export const readFilter = ({ types, objectID }: { types?: string; objectID?: str
   objectID,
 });
 
+const { DestinationReconnecting } = DEGRADATIONS;
+
 export const exampleEvent: AccountEvent = {
   id: 'evt_0c9b4a3c5d1f4f1e8b2a7d6e5f4c3b2a_7',
   type: 'stream.off_air',
@@ -46,9 +49,9 @@ export const exampleEvent: AccountEvent = {
   seq: 7,
   data: {
     name: 'Lofi radio',
-    code: 'destination_reconnecting',
-    message: 'Destination "Main" does not accept the stream: The destination refuses connections.',
-    fix: 'Read the error of the destination in the live-stats of the stream, and test the destination while no stream uses it.',
+    code: DestinationReconnecting.code,
+    message: 'Destination "Main" does not accept the stream.',
+    fix: DestinationReconnecting.fix,
     offAirSeconds: null,
     version: null,
   },

@@ -54,7 +54,7 @@ test('Artifact Hub is told of the definitions, the image and the icon as they ar
     expect(['added', 'changed', 'deprecated', 'removed', 'fixed', 'security']).toContain(kind);
     expect(description).toMatch(/\.$/);
   }
-  const favicon = readFileSync(join(CHART, '../../src/dashboard/favicon.svg')).toString('base64');
+  const favicon = readFileSync(join(CHART, '../../src/dashboard/public/favicon.svg')).toString('base64');
   expect(icon).toBe(`data:image/svg+xml;base64,${favicon}`);
 });
 
