@@ -49,6 +49,7 @@ describe('creating', () => {
       scheduleEndAt: null,
       liveSince: null,
       nextEndAt: null,
+      posterUrl: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     const { metadata, spec } = await resource(id);

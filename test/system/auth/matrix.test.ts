@@ -164,7 +164,11 @@ describe('every root field of GraphQL', () => {
     })),
   );
   const capital = (name: string) => name.replace(/^./, (first) => first.toUpperCase());
-  const ELSE: Record<string, Operation> = { liveStats: 'getStreamLiveStats', playlistDiff: 'diffPlaylistVersion' };
+  const ELSE: Record<string, Operation> = {
+    liveStats: 'getStreamLiveStats',
+    playlistDiff: 'diffPlaylistVersion',
+    events: 'watchEvents',
+  };
   const findOperation = (name: string): Operation => {
     const found = ELSE[name] ?? [name, `get${capital(name)}`, `list${capital(name)}`].find(isOperation);
     if (found === undefined) throw new Error(`${name} is the field of no operation.`);
