@@ -127,7 +127,11 @@ async function tryAll(page: Page, formUnderTest: Form): Promise<void> {
   }
 }
 
-const isDryRun = (request: Request): boolean => new URL(request.url()).searchParams.get('dryRun') === 'true';
+/** Nothing of it stays: a dry run, or the test of a new destination. */
+const isTrial = (request: Request): boolean => {
+  const { pathname, searchParams } = new URL(request.url());
+  return searchParams.get('dryRun') === 'true' || /^\/v1\/destinations\/[^/]+\/test$/.test(pathname);
+};
 /** A page on this machine also has the browser forget a kept key whenever a session ends. */
 const isCleanUp = (request: Request): boolean => new URL(request.url()).pathname === '/api/auth/key-session/end';
 
@@ -140,7 +144,7 @@ async function follow(page: Page, sends: string, loses = false) {
   const asked: Request[] = [];
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const pass = async (route: Route) => {
-    if (route.request().method() !== method || isDryRun(route.request())) return route.fallback();
+    if (route.request().method() !== method || isTrial(route.request())) return route.fallback();
     const isFirst = asked.push(route.request()) === 1;
     if (isFirst) await released;
     if (!isFirst || !loses) return route.continue();
@@ -186,7 +190,7 @@ async function sendTwice(page: Page, formUnderTest: Form, mine = made): Promise<
   if (formUnderTest.done) await formUnderTest.done(page).first().waitFor();
   else if (!formUnderTest.refused) await form.waitFor({ state: 'detached' });
   page.off('request', note);
-  const changes = all.filter((request) => request.method() !== 'GET' && !isDryRun(request) && !isCleanUp(request));
+  const changes = all.filter((request) => request.method() !== 'GET' && !isTrial(request) && !isCleanUp(request));
   const others = changes.filter((request) => !asked.includes(request));
   if (!formUnderTest.sends.startsWith('GET')) expect(asked.length).toBe(formUnderTest.keyed ? 2 : 1);
   expect(others.map((request) => request.url())).toEqual([]);
