@@ -88,7 +88,7 @@ function tellLive(transitions: readonly Transition[], last: Transition | undefin
 const findFirstInterruption = (transitions: readonly Transition[]): Transition | undefined =>
   transitions.find(({ kind }) => kind === 'Reconnecting' || kind === 'OffAir');
 
-/** A problem of a stream on air; the cause of an interruption is told with that. */
+/** A problem of a stream on air. An interruption has its cause itself. */
 function tellDegraded(before: Status | undefined, next: Status, now: Date): Told | undefined {
   const degraded = isTrue(next, 'Degraded');
   if (!degraded || next.phase !== 'live') return undefined;

@@ -23,7 +23,7 @@ const STATEMENTS = [
   )`,
   `create index events_feed on loopstream.events (account_id, xid, position)`,
   `create index events_recorded_at on loopstream.events (recorded_at)`,
-  // How far the events of an object are: its last number, and the mark of what was told last.
+  // The last number of an object's events, and the mark of the state that was recorded last.
   `create table loopstream.event_objects (
     account_id text not null,
     object_id text not null,

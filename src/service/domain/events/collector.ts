@@ -47,7 +47,7 @@ export interface CollectorDeps {
   clock?: Clock;
 }
 
-/** How one kind of objects is told. */
+/** The cache of one kind of objects, and the functions that find its news. */
 interface Source {
   object: EventObject;
   cache: Reflector<KubeObject>;

@@ -63,7 +63,7 @@ export function findStreamNews(stream: LoopStream, mark: string): Findings {
   return { news, mark: markStream(stream) };
 }
 
-/** Of an upload that is being fetched nothing is told; the mark knows that it was, since it may become ready again. */
+/** An upload that is being fetched has no event. Its mark still changes, since the upload may become ready again. */
 export const markUpload = ({ status }: Upload): string => status?.phase ?? '';
 
 export function findUploadNews(upload: Upload, mark: string, now: Date): Findings {

@@ -10,7 +10,7 @@ export const CHANNEL = 'loopstream_events';
 export const KEPT_DAYS = 7;
 const KEPT = sql.raw(`interval '${KEPT_DAYS} days'`);
 
-/** An object whose events are told. */
+/** An object that has events. */
 export interface Subject {
   accountId: string;
   object: EventObject;
