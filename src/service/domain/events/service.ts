@@ -29,6 +29,12 @@ const AGAIN_FOR_MS = 10_000;
 const EVENT_ID = /^evt_[A-Za-z0-9_]{1,120}$/;
 const NEVER = new AbortController().signal;
 
+interface Asked {
+  where?: RowWhere | undefined;
+  /** Whether all events that match are counted. */
+  isCounted?: boolean;
+}
+
 export interface EventsDeps {
   db: Db;
 }
@@ -57,17 +63,14 @@ export function createEventService({ db }: EventsDeps) {
     return after;
   }
 
-  /** Oldest first, unless `orderBy` says otherwise. Events are counted only if `isCounted`. Throws `event_not_found`. */
-  async function list(
+  /** Cursors are known to be events of the account. */
+  async function readPage(
     accountId: string,
-    args: ListArgs<AccountEventOrder>,
-    { where, isCounted = false }: { where?: RowWhere | undefined; isCounted?: boolean } = {},
+    { first, last, orderBy, ...cursors }: ListArgs<AccountEventOrder>,
+    { where, isCounted = false }: Asked = {},
   ): Promise<Connection<AccountEvent>> {
-    const { first, last, orderBy, afterPath = '/after' } = args;
     const isDescending = orderBy?.descending === true;
-    const before = args.before ?? undefined;
-    const after = await resolve(accountId, args.after ?? undefined, afterPath);
-    await ensureKnown(accountId, before, '/before');
+    const [after, before] = [cursors.after ?? undefined, cursors.before ?? undefined];
     const bounds = isDescending ? { after: before, before: after } : { after, before };
     // `last` alone counts from the end.
     const isFromEnd = first === undefined && last !== undefined;
@@ -90,6 +93,17 @@ export function createEventService({ db }: EventsDeps) {
       endCursor: edges.at(-1)?.cursor ?? null,
     };
     return { totalCount: isCounted ? await store.countEvents(db, accountId, where) : edges.length, pageInfo, edges };
+  }
+
+  /** Oldest first, unless `orderBy` says otherwise. Throws `event_not_found`. */
+  async function list(
+    accountId: string,
+    args: ListArgs<AccountEventOrder>,
+    asked?: Asked,
+  ): Promise<Connection<AccountEvent>> {
+    const after = await resolve(accountId, args.after ?? undefined, args.afterPath);
+    await ensureKnown(accountId, args.before, '/before');
+    return readPage(accountId, { ...args, after }, asked);
   }
 
   /**
@@ -141,7 +155,7 @@ export function createEventService({ db }: EventsDeps) {
     ): Promise<Connection<AccountEvent>> {
       const after = await resolve(accountId, args.after ?? undefined, args.afterPath);
       if (waitMs > 0) await wait(accountId, after, filter, { limit: 1, waitMs, signal });
-      return list(accountId, { ...args, after }, { where: toWhere(filter) });
+      return readPage(accountId, { ...args, after }, { where: toWhere(filter) });
     },
 
     wait,

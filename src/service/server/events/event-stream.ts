@@ -8,15 +8,10 @@ import { readFilter } from '../../domain/events/operations.ts';
 import type { AccountEvent } from '../../domain/events/record.ts';
 import type { EventFilter, EventService } from '../../domain/events/service.ts';
 import type { FairSlots } from '../../lib/fair-slots.ts';
-import { requireScope } from '../operations/scopes.ts';
 import { takePlace } from './changes.ts';
-import { isOver } from './feed.ts';
+import { BEAT_MS, checkAgain, isOver, STUCK_MS, sendFeed } from './feed.ts';
 
-/** Proxies close silent connections, often after 60 s. The beat also limits how long a feed outlives its key or session. */
-const BEAT_MS = 10_000;
 const AT_ONCE = 100;
-/** A client that reads nothing for this long is disconnected. */
-const STUCK_MS = 30_000;
 
 export interface EventStreamDeps {
   events: EventService;
@@ -35,11 +30,7 @@ interface Asked {
 export const eventHandlers = ({ events, places, scopePrefix, stopping }: EventStreamDeps) => ({
   async 'watchEvents text/event-stream'(request: FastifyRequest, reply: FastifyReply) {
     const { accountId } = request.principal;
-    const isAllowed = async () => {
-      const principal = await request.authenticateAgain();
-      requireScope(principal, 'watchEvents', scopePrefix);
-      return principal.accountId === accountId;
-    };
+    const isAllowed = checkAgain(request, 'watchEvents', scopePrefix);
     const query = request.query as { after?: string; types?: string; objectID?: string };
     const lastId = request.headers['last-event-id'];
     const after = await events.resolve(accountId, (typeof lastId === 'string' && lastId) || query.after);
@@ -52,12 +43,7 @@ export const eventHandlers = ({ events, places, scopePrefix, stopping }: EventSt
       closed.abort();
       release();
     });
-    reply.raw.once('close', () => feed.destroy());
-    return reply
-      .type('text/event-stream')
-      .header('cache-control', 'no-store')
-      .header('x-accel-buffering', 'no')
-      .send(feed);
+    return sendFeed(reply, feed);
   },
 });
 

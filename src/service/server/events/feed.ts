@@ -8,15 +8,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { AppError } from '../../lib/errors.ts';
 import { CHANGING_NOUNS, type ChangingNoun, MONEY_NOUNS } from '../../lib/paging/change.ts';
 import type { Scope } from '../../lib/scopes.ts';
+import type { Operation } from '../operations/list.ts';
 import { requireScope } from '../operations/scopes.ts';
 import type { ChangeFeed, ChangeService, FeedItem } from './changes.ts';
 
 /** Proxies close silent connections, often after 60 s. The beat also limits how long a feed outlives its key or session. */
-const BEAT_MS = 10_000;
+export const BEAT_MS = 10_000;
 /** Changes come in bursts: a feed sends those within this time after the first one together. */
 const GATHER_MS = 50;
 /** A client that reads nothing for this long is disconnected. */
-const STUCK_MS = 30_000;
+export const STUCK_MS = 30_000;
 
 interface FeedDeps {
   changes: ChangeService;
@@ -27,23 +28,31 @@ interface FeedDeps {
 
 export const changeHandlers = ({ changes, scopePrefix, stopping }: FeedDeps) => ({
   async watchChanges(request: FastifyRequest, reply: FastifyReply) {
-    const isAllowed = async () => {
-      const principal = await request.authenticateAgain();
-      requireScope(principal, 'watchChanges', scopePrefix);
-      return principal.accountId === request.principal.accountId;
-    };
+    const isAllowed = checkAgain(request, 'watchChanges', scopePrefix);
     const { accountId, scopes } = request.principal;
     const nouns = nounsFor(scopes);
     const follow: Follow = (wake, giveUp) => changes.follow(accountId, wake, nouns, giveUp);
-    const feed = openFeed(follow, isAllowed, stopping);
-    reply.raw.once('close', () => feed.destroy());
-    return reply
-      .type('text/event-stream')
-      .header('cache-control', 'no-store')
-      .header('x-accel-buffering', 'no')
-      .send(feed);
+    return sendFeed(reply, openFeed(follow, isAllowed, stopping));
   },
 });
+
+/** Returns the check of whether a feed may go on: its credentials are accepted still, and of the same account. */
+export const checkAgain =
+  (request: FastifyRequest, operation: Operation, scopePrefix: string) => async (): Promise<boolean> => {
+    const principal = await request.authenticateAgain();
+    requireScope(principal, operation, scopePrefix);
+    return principal.accountId === request.principal.accountId;
+  };
+
+/** The feed ends when its client leaves. */
+export function sendFeed(reply: FastifyReply, feed: Readable): FastifyReply {
+  reply.raw.once('close', () => feed.destroy());
+  return reply
+    .type('text/event-stream')
+    .header('cache-control', 'no-store')
+    .header('x-accel-buffering', 'no')
+    .send(feed);
+}
 
 /** Returns the nouns that these scopes may follow. */
 export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
