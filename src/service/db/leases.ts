@@ -112,3 +112,22 @@ export function createLeases(db: Db): Leases {
 }
 
 const inMs = (ms: number): string => `now() + interval '${ms} milliseconds'`;
+
+/**
+ * Takes a lease for work that others want all the time: only its loss ends the work. `signal` aborts then, and with `stopping`. The
+ * caller releases the lease.
+ */
+export async function takeForWork(
+  leases: Leases,
+  name: string,
+  stopping: AbortSignal,
+): Promise<{ lease: Lease; signal: AbortSignal }> {
+  const lost = new AbortController();
+  let held: Lease | undefined;
+  const askToEnd = () => {
+    if (held?.isHeld() === false) lost.abort(new Error(`another process took the lease of ${name}`));
+  };
+  const lease = await leases.take(name, { signal: stopping, askToEnd });
+  held = lease;
+  return { lease, signal: AbortSignal.any([stopping, lost.signal]) };
+}

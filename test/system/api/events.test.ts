@@ -1,4 +1,4 @@
-/** Tests events on real servers: each is told once, in order, to its account alone, and nobody misses one who reads on. */
+/** Tests events on real servers: each is recorded once, in order, for its account alone, and a reader who goes on misses none. */
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Transition } from '../../../src/core/resources/stream/transitions.ts';

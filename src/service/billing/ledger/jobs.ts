@@ -9,7 +9,7 @@ import { exponentialMs } from '../../../core/lib/backoff.ts';
 import { type Clock, sleep, systemClock } from '../../../core/lib/clock.ts';
 import type { Lifecycle } from '../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../core/lib/log.ts';
-import type { Lease, Leases } from '../../db/leases.ts';
+import { type Leases, takeForWork } from '../../db/leases.ts';
 
 export interface BillingJob {
   /** For logs, metrics and the lease: one word or two with a hyphen, e.g. `monthly-invoices`. */
@@ -87,19 +87,13 @@ export function dueInMs(note: string | undefined, everyMs: number, now: Date): n
 
 /** Takes the lease, runs the job if it is due; returns the time until it is due again. */
 async function once(job: BillingJob, { leases, metrics, clock = systemClock }: JobTools, stopping: AbortSignal) {
-  const lost = new AbortController();
-  let lease: Lease | undefined;
-  // Others want it all the time and wait for the end of a run; only who has lost it stops in between.
-  const askToEnd = () => {
-    if (lease?.isHeld() === false) lost.abort(new Error(`another process took the lease of ${job.name}`));
-  };
-  lease = await leases.take(`billing:${job.name}`, { signal: stopping, askToEnd });
+  const { lease, signal } = await takeForWork(leases, `billing:${job.name}`, stopping);
   let note = lease.note;
   try {
     const waitMs = dueInMs(note, job.everyMs, clock.now());
     if (waitMs > 0) return waitMs;
     const since = clock.monotonicMs();
-    await job.run(AbortSignal.any([stopping, lost.signal]));
+    await job.run(signal);
     note = clock.now().toISOString();
     metrics.succeeded(job.name, clock.now(), clock.monotonicMs() - since);
     return job.everyMs;

@@ -1,5 +1,5 @@
 /**
- * Tells the outbox what happens to streams, uploads and playlists, by the API or by kubectl: one server at a time, for all accounts. The
+ * Records in the outbox what happens to streams, uploads and playlists, by the API or by kubectl: one server at a time, for all accounts. The
  * resources keep what happened while no server looked (resources/stream/transitions.ts).
  */
 import { createQueue } from '../../../core/kube/queue.ts';
@@ -12,7 +12,7 @@ import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { PlaylistSpec, PlaylistStatus } from '../../../core/resources/playlist/spec.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
 import type { UploadSpec, UploadStatus } from '../../../core/resources/upload/spec.ts';
-import type { Lease, Leases } from '../../db/leases.ts';
+import { type Leases, takeForWork } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
 import {
   type Findings,
@@ -88,14 +88,7 @@ export function startCollector(deps: CollectorDeps, lifecycle: Lifecycle): void 
 }
 
 async function collectWhileElected(deps: CollectorDeps, leases: Leases, stopping: AbortSignal): Promise<void> {
-  const lost = new AbortController();
-  let lease: Lease | undefined;
-  // Others wait for it all the time.
-  const askToEnd = () => {
-    if (lease?.isHeld() === false) lost.abort();
-  };
-  lease = await leases.take('events', { signal: stopping, askToEnd });
-  const signal = AbortSignal.any([stopping, lost.signal]);
+  const { lease, signal } = await takeForWork(leases, 'events', stopping);
   try {
     await collect(deps, signal);
   } finally {

@@ -1,5 +1,5 @@
 /**
- * Finds what is new of an object since it was told last. A mark says how far that was. Ids follow from the object alone, so that an
+ * Finds the news of an object since its last event, by the mark that was kept with that. Ids follow from the object alone, so that an
  * event that is found again, after a crash or a restored backup, has the same id. Pure: no I/O, no clock.
  */
 import { findFix } from '../../../core/lib/codes/codes.ts';
@@ -42,7 +42,7 @@ function describeCause({ kind, reason, message }: Transition): Pick<EventData, '
 
 export const markStream = ({ status }: LoopStream): string => String(status?.transitions?.at(-1)?.number ?? '');
 
-/** Numbers that are missing between the last one told and the first one that is still there were lost: no event stands for them. */
+/** Numbers are missing between the last event and the first transition that is still there, where transitions were lost. */
 export function findStreamNews(stream: LoopStream, mark: string): Findings {
   const { metadata, spec, status } = stream;
   let last = Number(mark);

@@ -24,7 +24,7 @@ export interface Told {
   mark: string;
 }
 
-/** An event that is to be told; `skipped` numbers before it are lost. */
+/** An event to record; `skipped` numbers before it are lost. */
 export interface News {
   id: string;
   type: AccountEventType;
@@ -34,7 +34,7 @@ export interface News {
 }
 
 /**
- * Tells the news of an object, in one transaction with its mark. `find` decides by what was told before; it is called once, while the
+ * Records the news of an object, in one transaction with its mark. `find` decides by the state before; it is called once, while the
  * object is locked. An object of another UID, as after a restored backup, goes on with the numbers and begins with no mark.
  */
 export const tell = (
@@ -60,7 +60,7 @@ export const tell = (
       where account_id = ${accountId} and object_id = ${objectId}`.execute(trx);
   });
 
-/** Returns the last number. An event of a known id, as after a restored backup, is told no second time. */
+/** Returns the last number. An event of a known id, as after a restored backup, is recorded no second time. */
 async function insert(trx: Db, { accountId, object, objectId }: Subject, news: readonly News[], seq: number) {
   let last = seq;
   for (const { id, type, at, data, skipped = 0 } of news) {
@@ -78,7 +78,7 @@ export async function readMarks(db: Db): Promise<Map<string, string>> {
   return new Map(rows.map(({ uid, mark }) => [uid, mark]));
 }
 
-/** Notes that nothing before this is to be told of these objects. */
+/** Keeps marks of objects that have no news before this. */
 export async function writeMarks(db: Db, known: readonly (Subject & { mark: string })[]): Promise<void> {
   await sql`insert into loopstream.event_objects (account_id, object_id, uid, mark)
     select * from unnest(${known.map(({ accountId }) => accountId)}::text[], ${known.map(({ objectId }) => objectId)}::text[],
@@ -165,7 +165,7 @@ export async function deleteOldEvents(db: Db): Promise<void> {
   }
 }
 
-/** Forgets objects that are gone: nothing was told of them for a month. */
+/** Forgets objects that are gone and had no event for a month. */
 export async function forgetObjects(db: Db, known: readonly string[]): Promise<void> {
   await sql`delete from loopstream.event_objects
     where told_at < now() - interval '30 days' and not uid = any (${known}::text[])`.execute(db);
