@@ -126,7 +126,9 @@ test('a ledger of an earlier version goes on in the digits that it has', async (
   await query(url, 'drop index loopstream.ledger_transactions_welcome');
   await query(url, 'drop table loopstream.events, loopstream.event_objects');
   await query(url, 'drop function loopstream.tell_events');
-  const ofSessions = ['started_at', 'ended_at', 'end_reason', 'written_off'].map((column) => `drop column ${column}`);
+  const ofSessions = ['started_at', 'ended_at', 'end_reason', 'written_off', 'first_session'].map(
+    (column) => `drop column ${column}`,
+  );
   await query(url, `alter table loopstream.meter_sessions ${ofSessions.join(', ')}`);
   await query(url, `delete from loopstream.migrations where name >= '0018'`);
   await ledger.post({

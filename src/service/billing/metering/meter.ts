@@ -20,6 +20,7 @@ import {
   countEntry,
   findPrice,
   formatSeconds,
+  isKnownOf,
   type Played,
   type Posting,
   signSessions,
@@ -141,7 +142,7 @@ export function createMeter({ db, ledger, prices, grace, onCounted, clock = syst
     const fallback = formatProfile(stream.spec.quality, stream.spec.framerate);
     const now = clock.now();
     return listSessions(stream).flatMap((entry) => {
-      const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));
+      const known = rows.filter((row) => isKnownOf(entry, row));
       return countEntry({ entry, known, played, fallback, prices, now }) ?? [];
     });
   }

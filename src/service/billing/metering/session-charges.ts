@@ -26,6 +26,8 @@ export interface SessionTimes {
 /** The count of a session, as the database stores it, by the session's number. */
 export interface CountedSession extends SessionTimes {
   number: number;
+  /** The first session that it stands for: a lower number where several were joined before they were counted. */
+  first: number;
   /** Time on air, in tenths of a second. */
   tenths: number;
   /** The sum of tenths × credits per hour: a 36,000th of it, rounded down, is charged. */
@@ -69,7 +71,7 @@ export interface Posting {
 
 export interface CountInput {
   entry: Session;
-  /** The counted ones of all sessions that the entry stands for, whether in part or fully. */
+  /** The counted ones of all sessions that the entry stands for, whether in part or fully (`isKnownOf`). */
   known: readonly CountedSession[];
   played: readonly Played[];
   /** The profile to assume where nobody has seen it. */
@@ -92,6 +94,7 @@ export const computeCredits = (cost: bigint): bigint => cost / TENTHS_PER_HOUR;
 
 export const createUncounted = (number: number): Omit<CountedSession, keyof SessionTimes> => ({
   number,
+  first: number,
   tenths: 0,
   cost: 0n,
   credits: 0n,
@@ -192,6 +195,10 @@ export function findTimes(entry: Session, known: readonly CountedSession[]): Ses
   };
 }
 
+/** Whether the count stands for a session of the entry. */
+export const isKnownOf = (entry: Session, { first, number }: CountedSession): boolean =>
+  number >= entry.number && first <= lastNumber(entry);
+
 const haveSameTimes = (a: SessionTimes, b: SessionTimes): boolean =>
   a.startedAt.getTime() === b.startedAt.getTime() &&
   a.endedAt?.getTime() === b.endedAt?.getTime() &&
@@ -204,6 +211,8 @@ const haveSameTimes = (a: SessionTimes, b: SessionTimes): boolean =>
 export function countEntry(given: CountInput): Posting | undefined {
   const { entry, known } = given;
   const number = lastNumber(entry);
+  // An old entry: its sessions have become one with later ones, and were counted as that.
+  if (known.some((one) => one.number > number)) return undefined;
   const total = toTenths(entry.onAirSeconds);
   const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
   const tenths = Math.max(0, total - before);
@@ -212,6 +221,7 @@ export function countEntry(given: CountInput): Posting | undefined {
   if (tenths === 0 && (own ? haveSameTimes(own, times) : times.endedAt === undefined)) return undefined;
   const [from, to] = findInterval(given, before, total);
   const counted = { ...(own ?? createUncounted(number)), ...times };
+  counted.first = Math.min(counted.first, entry.number);
   const charges: SessionCharge[] = [];
   for (const piece of tenths > 0 ? splitTime(given, tenths, from, to) : []) {
     counted.tenths += piece.tenths;

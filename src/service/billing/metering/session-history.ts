@@ -10,7 +10,7 @@ import { lastNumber, type Session } from '../../../core/resources/stream/session
 import { type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { findOnAirTenths } from './credit.ts';
 import type { StreamSession } from './record.ts';
-import { type CountedSession, computeCredits, createUncounted, findTimes } from './session-charges.ts';
+import { type CountedSession, computeCredits, createUncounted, findTimes, isKnownOf } from './session-charges.ts';
 
 interface HistoryInput {
   stream: LoopStream;
@@ -35,16 +35,18 @@ export function buildHistory({ stream, rows, creditsPerHour, now }: HistoryInput
     creditsEstimated: creditsPerHour !== undefined && uncounted > 0,
     end: isOpen ? null : showEnd(counted.endReason),
   });
-  const showEntry = (entry: Session): StreamSession => {
-    const known = rows.filter(({ number }) => number >= entry.number && number <= lastNumber(entry));
+  const showEntry = (entry: Session): StreamSession[] => {
+    const known = rows.filter((row) => isKnownOf(entry, row));
+    // It has become one with later sessions since this status was read, and stands in their count.
+    if (known.some(({ number }) => number > lastNumber(entry))) return [];
     const last = known.find(({ number }) => number === lastNumber(entry));
     const counted = { ...(last ?? createUncounted(lastNumber(entry))), ...findTimes(entry, known) };
     const before = known.reduce((sum, { tenths }) => sum + tenths, 0);
-    return show(counted, entry.endedAt === undefined, Math.max(0, findOnAirTenths(stream, entry, now) - before));
+    return [show(counted, entry.endedAt === undefined, Math.max(0, findOnAirTenths(stream, entry, now) - before))];
   };
   const lasts = new Set(sessions.map(lastNumber));
   return [
-    ...sessions.map(showEntry),
+    ...sessions.flatMap(showEntry),
     // A session that nobody reports any more is over.
     ...rows.filter(({ number }) => !lasts.has(number)).map((row) => show(row, false)),
   ];

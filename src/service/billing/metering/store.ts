@@ -19,6 +19,8 @@ export interface CountedRow extends CountedSession {
 interface CountedSqlRow {
   stream_uid: string;
   session: bigint;
+  /** Null: it stands for no other session. */
+  first_session: bigint | null;
   /** With a digit behind the point, and so as texts. */
   seconds: string;
   cost: bigint;
@@ -35,6 +37,7 @@ interface CountedSqlRow {
 const toCounted = (row: CountedSqlRow): CountedRow => ({
   streamUID: row.stream_uid,
   number: Number(row.session),
+  first: Number(row.first_session ?? row.session),
   tenths: toTenths(Number(row.seconds)),
   cost: row.cost,
   credits: row.credits,
@@ -48,14 +51,13 @@ const toCounted = (row: CountedSqlRow): CountedRow => ({
   writtenOff: row.written_off,
 });
 
-/** Reads the counts of these sessions. */
+/** Reads the counts that stand for any of these sessions. */
 export async function readCounted(db: Db, ranges: readonly Range[]): Promise<CountedRow[]> {
   const { rows } = await sql<CountedSqlRow>`select s.* from unnest(
       ${ranges.map(({ streamUID }) => streamUID)}::text[], ${ranges.map(({ from }) => from)}::bigint[],
       ${ranges.map(({ through }) => through)}::bigint[]) as w (stream_uid, first, last)
-    join loopstream.meter_sessions s on s.stream_uid = w.stream_uid and s.session between w.first and w.last`.execute(
-    db,
-  );
+    join loopstream.meter_sessions s on s.stream_uid = w.stream_uid
+      and s.session >= w.first and coalesce(s.first_session, s.session) <= w.last`.execute(db);
   return rows.map(toCounted);
 }
 
@@ -90,16 +92,18 @@ export async function writeCounted(trx: Db, rows: readonly CountedRow[]): Promis
   const seconds = rows.map(({ tenths }) => formatSeconds(tenths));
   const chargedSeconds = rows.map(({ chargedTenths }) => formatSeconds(chargedTenths));
   await sql`insert into loopstream.meter_sessions as s
-      (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until, started_at, ended_at, end_reason, written_off)
+      (stream_uid, session, seconds, cost, credits, charged_seconds, charges, until, started_at, ended_at, end_reason, written_off, first_session)
     select * from unnest(${text('streamUID')}::text[], ${text('number')}::bigint[], ${seconds}::numeric[],
       ${text('cost')}::numeric[], ${text('credits')}::numeric[], ${chargedSeconds}::numeric[],
       ${text('charges')}::integer[], ${times('until')}::timestamptz[], ${times('startedAt')}::timestamptz[],
       ${times('endedAt')}::timestamptz[], ${rows.map(({ endReason }) => endReason ?? null)}::text[],
-      ${text('writtenOff')}::numeric[])
+      ${text('writtenOff')}::numeric[], ${text('first')}::bigint[])
     on conflict (stream_uid, session) do update set seconds = excluded.seconds, cost = excluded.cost,
       credits = excluded.credits, charged_seconds = excluded.charged_seconds, charges = excluded.charges,
       until = excluded.until, started_at = excluded.started_at, ended_at = excluded.ended_at,
-      end_reason = excluded.end_reason, written_off = excluded.written_off`.execute(trx);
+      end_reason = excluded.end_reason, written_off = excluded.written_off, first_session = excluded.first_session`.execute(
+    trx,
+  );
 }
 
 interface PlayedRow {

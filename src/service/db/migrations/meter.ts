@@ -84,4 +84,10 @@ export const meterMigrations: Record<string, Migration> = {
         where s.stream_uid = w.stream_uid and s.session = w.session`.execute(db);
     },
   },
+  '0023-meter-joined-sessions': {
+    async up(db: Kysely<unknown>) {
+      // The first session that the row stands for; null for no other one. An older meter, which may still run, writes none.
+      await sql`alter table loopstream.meter_sessions add column first_session bigint`.execute(db);
+    },
+  },
 };

@@ -8,6 +8,7 @@ import {
   type CountInput,
   countEntry,
   findAcknowledgeable,
+  isKnownOf,
   type Played,
   type SessionCharge,
 } from '../../../../../src/service/billing/metering/session-charges.ts';
@@ -148,6 +149,23 @@ describe('the charges of a session', () => {
   });
 });
 
+it('is not charged again by a meter with an older record, in which sessions have not been joined yet', () => {
+  const joined = session({ number: 1, through: 2, onAirSeconds: 150, endedAt: at(200).toISOString() });
+  const { counted } = countEntry(buildInput({ entry: joined })) ?? {};
+  expect(counted).toMatchObject({ number: 2, first: 1, tenths: 1500 });
+  const known = counted ? [counted] : [];
+  for (const [number, onAirSeconds] of [
+    [1, 100],
+    [2, 50],
+  ] as const) {
+    const entry = session({ number, onAirSeconds, endedAt: at(100 * number).toISOString() });
+    expect(known.filter((row) => isKnownOf(entry, row))).toEqual(known);
+    expect(countEntry(buildInput({ entry, known }))).toBeUndefined();
+  }
+  // A session that is still open is another one, though a later one is counted.
+  expect(isKnownOf(session({ number: 3 }), counted as CountedSession)).toBe(false);
+});
+
 describe('the acknowledged part of a session', () => {
   const closed = (number: number, through?: number) =>
     session({ number, endedAt: at(1).toISOString(), ...(through !== undefined && { through }) });
@@ -185,9 +203,7 @@ it('for any growth, closing, merging, delay, repetition or clock: the count is t
       let charged = 0n;
       const count = (sessions: readonly Session[], now: Date) => {
         for (const entry of sessions) {
-          const known = [...rows.values()].filter(
-            ({ number }) => number >= entry.number && number <= lastNumber(entry),
-          );
+          const known = [...rows.values()].filter((row) => isKnownOf(entry, row));
           const posting = countEntry(buildInput({ entry, known, now }));
           if (!posting) continue;
           rows.set(posting.counted.number, posting.counted);
