@@ -9,7 +9,7 @@ import { type CallOptions, type ClientOptions, formatQuery, openBody, PAUSE } fr
 export interface WatchEventsQuery {
   /** Id of the last event that you know; `now` begins with what happens next. Without it, the oldest one that is kept comes first. */
   after?: string;
-  /** All types without it. */
+  /** Without it, all types but those that are opt-in (`schedule.upcoming`). */
   types?: readonly AccountEvent['type'][];
   objectID?: string;
 }

@@ -204,19 +204,26 @@ export interface Operations {
   };
   events: {
     /**
-     * List events, oldest first, or stream them without end. Returns what happened to streams, uploads and playlists
+     * List events, oldest first, or stream them without end. Returns what happened to the objects of the account
      * within seven days. Pass the id of the last event that you know as `after` to get what followed. With `Accept:
      * text/event-stream`, the events come as server-sent events without end, and a client that reconnects sends the
      * last id as `Last-Event-ID`. Each event comes at least once: drop an `id` that you know. `seq` counts the
-     * events of one object. Types: `stream.live`: A destination takes media, after a start that was wanted.
-     * `stream.reconnecting`: No destination takes media any more. It is sought again, or the pod is being replaced.
-     * `stream.off_air`: Viewers see nothing for five seconds, or nothing seeks a destination, though the stream is
-     * meant to be on air. `stream.recovered`: A destination takes media again. The event has the length of the
-     * outage. `stream.stopped`: The stream leaves the air as it was meant to. `stream.degraded`: The stream is on
-     * air with a problem. `stream.scheduled_start_missed`: A window of the schedule began too long ago to be
-     * started. `upload.ready`: The media was fetched and checked: streams can use it. `upload.failed`: The media
-     * cannot be used. The event has the cause and the fix. `playlist.published`: Streams play a new version of the
-     * playlist. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or `problems.ServerBusy`.
+     * events of one object. Events of credit, invoices, deposits and API keys come with the scope billing alone.
+     * Types: `stream.live`: A destination takes media, after a start that was wanted. `stream.reconnecting`: No
+     * destination takes media any more. It is sought again, or the pod is being replaced. `stream.off_air`: Viewers
+     * see nothing for five seconds, or nothing seeks a destination, though the stream is meant to be on air.
+     * `stream.recovered`: A destination takes media again. The event has the length of the outage. `stream.stopped`:
+     * The stream leaves the air as it was meant to. `stream.degraded`: The stream is on air with a problem.
+     * `stream.scheduled_start_missed`: A window of the schedule began too long ago to be started. `upload.ready`:
+     * The media was fetched and checked: streams can use it. `upload.failed`: The media cannot be used. The event
+     * has the cause and the fix. `playlist.published`: Streams play a new version of the playlist.
+     * `destination.rejected`: The destination refuses the key, the login or the publisher of a stream.
+     * `schedule.upcoming`: A window of the schedule begins within 15 minutes. `credit.low`: The credit lasts for
+     * less than 24 hours, or for less than an hour, at the current rate. `credit.exhausted`: The credit is used up:
+     * streams stop after the grace that the service gives. `invoice.issued`: An invoice or a credit note was issued.
+     * `deposit.credited`: A payment in crypto currency has its confirmations, and its credits were booked.
+     * `key.created`: An API key was created. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or
+     * `problems.ServerBusy`.
      */
     list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
   };

@@ -73,7 +73,7 @@ export interface EventQuery extends ListQuery {
    * oldest that is kept comes first.
    */
   after?: string;
-  /** Types of events, with commas between them. All types without it. */
+  /** Types of events, with commas between them. Without it, all types but `schedule.upcoming`. */
   types?: string;
   /** Id of the object whose events are asked for. */
   objectID?: string;

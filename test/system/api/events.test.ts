@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Transition } from '../../../src/core/resources/stream/transitions.ts';
 import { type AccountEvent, createClient } from '../../../src/service/client/index.ts';
 import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
+import { NO_DATA } from '../../../src/service/domain/events/record.ts';
 import * as store from '../../../src/service/domain/events/store.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
@@ -188,7 +189,7 @@ describe('a reader', () => {
           id,
           type: 'stream.live' as const,
           at: new Date(),
-          data: { name: '', code: null, message: null, fix: null, offAirSeconds: null, version: null },
+          data: { ...NO_DATA, name: '' },
         },
       ],
       mark: id,
@@ -196,8 +197,7 @@ describe('a reader', () => {
     const held = Promise.withResolvers<void>();
     const begun = Promise.withResolvers<void>();
     const early = db.transaction().execute(async (trx) => {
-      const open = { transaction: () => ({ execute: (work: (one: Db) => Promise<void>) => work(trx) }) };
-      await store.tell(open as unknown as Db, subject, () => news('evt_early'));
+      await store.tell(trx, subject, () => news('evt_early'));
       begun.resolve();
       await held.promise;
     });

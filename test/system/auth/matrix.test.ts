@@ -15,6 +15,9 @@ import {
   isNonNullType,
 } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
+import { type AccountEvent, NO_DATA } from '../../../src/service/domain/events/record.ts';
+import { tell } from '../../../src/service/domain/events/store.ts';
 import { PERSON, SCOPES, type Scope } from '../../../src/service/lib/scopes.ts';
 import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
 import { describeApi } from '../../../src/service/server/openapi/describe.ts';
@@ -36,14 +39,18 @@ interface Credential {
 
 const storage = tempDir();
 let site: TestSite;
+let db: Db;
 let ada: Person;
 let credentials: Credential[];
 
+/** The name of a type of events in GraphQL. */
+const toName = (type: string): string => type.replace('.', '_').toUpperCase();
 const bearer = (token: string): Headers => ({ authorization: `Bearer ${token}` });
 const named = (scopes: readonly Scope[]) => scopes.map((scope) => `service:${scope}`).join(' ');
 
 beforeAll(async () => {
   site = await startTestSite({ storageUrl: pathToFileURL(storage).href });
+  db = createDb(createPool(site.databaseUrl, { searchPath: 'loopstream' }));
   ada = await site.person('ada');
   const token = async (...scopes: Scope[]): Promise<Credential> => ({
     name: `a token with ${named(scopes)}`,
@@ -70,7 +77,10 @@ beforeAll(async () => {
   ];
 });
 
-afterAll(() => site?.stop());
+afterAll(async () => {
+  await db?.destroy();
+  await site?.stop();
+});
 
 /** Returns the answer that the table demands for a credential. */
 function expected(operation: Operation, { scopes }: Credential): string {
@@ -224,5 +234,51 @@ describe('every root field of GraphQL', () => {
     expect(answer.body.errors).toMatchObject([
       { path: ['updateStream', 'stream', 'readiness'], extensions: { code: 'insufficient_scope' } },
     ]);
+  });
+});
+
+describe('events of money and keys', () => {
+  const QUERY = '{ events { totalCount edges { node { type } } } }';
+
+  /** The types that a credential receives as a page, by GraphQL, and as the first of its server-sent events. */
+  async function receive(headers: Headers): Promise<unknown[]> {
+    const page = await call<{ data: AccountEvent[] }>(`${site.url}/v1/events`, 'GET', undefined, headers);
+    const graph = await call<{ data: { events: { edges: { node: { type: string } }[] } } }>(
+      ...([`${site.url}/graphql`, 'POST', { query: QUERY }, headers] as const),
+    );
+    const stop = new AbortController();
+    const response = await fetch(`${site.url}/v1/events`, {
+      headers: { ...headers, accept: 'text/event-stream' },
+      signal: stop.signal,
+    });
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let text = '';
+    while (!text.includes('event: playlist.published')) text += (await reader?.read())?.value ?? '';
+    stop.abort();
+    return [
+      page.body.data.map(({ type }) => type),
+      graph.body.data.events.edges.map(({ node }) => node.type),
+      [...text.matchAll(/^event: (.*)$/gm)].map(([, type]) => type),
+    ];
+  }
+
+  test('come with the scope billing alone, in every way to read events', async () => {
+    const { accountId } = await site.person('mona');
+    const types = ['credit.low', 'key.created', 'schedule.upcoming', 'playlist.published'] as const;
+    const subject = { accountId, object: 'account', objectId: accountId, uid: accountId } as const;
+    const news = types.map((type) => ({
+      id: `evt_${type}`.replace('.', '_'),
+      type,
+      at: new Date(),
+      data: { ...NO_DATA, name: '' },
+    }));
+    await tell(db, subject, () => ({ news, mark: '' }));
+    const token = async (...scopes: Scope[]) => bearer(await site.token('mona', named(scopes)));
+    const [shown, all] = [['playlist.published'], ['credit.low', 'key.created', 'playlist.published']];
+    await expect.poll(() => token('read').then(receive)).toEqual([shown, shown.map(toName), shown]);
+    expect(await receive(await token('read', 'billing'))).toEqual([all, all.map(toName), all]);
+    const asked = `${site.url}/v1/events?types=credit.low,schedule.upcoming`;
+    const { body } = await call<{ data: AccountEvent[] }>(asked, 'GET', undefined, await token('read'));
+    expect(body.data.map(({ type }) => type)).toEqual(['schedule.upcoming']);
   });
 });

@@ -12,7 +12,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Transition } from '../../../core/resources/stream/transitions.ts';
 import { findUploadName } from '../../../core/resources/upload/name.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
-import type { AccountEventType, EventData } from './record.ts';
+import { type AccountEventType, type EventData, NO_DATA } from './record.ts';
 import type { News } from './store.ts';
 
 export interface Findings {
@@ -21,8 +21,6 @@ export interface Findings {
 }
 
 const buildId = (uid: string, what: string | number): string => `evt_${uid.replaceAll('-', '')}_${what}`;
-
-const NOTHING = { code: null, message: null, fix: null, offAirSeconds: null, version: null };
 
 const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Live: 'stream.live',
@@ -56,7 +54,7 @@ export function findStreamNews(stream: LoopStream, mark: string): Findings {
         id: buildId(metadata.uid, one.number),
         type: STREAM_TYPES[one.kind],
         at: new Date(one.at),
-        data: { ...NOTHING, name, ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
+        data: { ...NO_DATA, name, ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
         skipped,
       };
     });
@@ -74,7 +72,7 @@ export function findUploadNews(upload: Upload, mark: string, now: Date): Finding
   const at = since === undefined ? now : new Date(since);
   const { code, message } = (phase === 'failed' && status?.error) || {};
   const data = {
-    ...NOTHING,
+    ...NO_DATA,
     name: findUploadName(upload) ?? metadata.name ?? '',
     ...(code !== undefined && { code, message: message ?? null, fix: findFix(code, 'uploadError') ?? null }),
   };
@@ -88,7 +86,7 @@ export function findPlaylistNews(playlist: Playlist, mark: string, now: Date): F
   const published = markPlaylist(playlist);
   if (published === mark || published === '') return { news: [], mark: published };
   const { metadata, spec } = playlist;
-  const data = { ...NOTHING, name: spec.displayName ?? metadata.name ?? '', version: Number(published) };
+  const data = { ...NO_DATA, name: spec.displayName ?? metadata.name ?? '', version: Number(published) };
   const id = buildId(metadata.uid, `v${published}`);
   return { news: [{ id, type: 'playlist.published', at: now, data }], mark: published };
 }

@@ -2,7 +2,15 @@
 import { Type } from 'typebox';
 import { DEGRADATIONS } from '../../../core/lib/codes/streams.ts';
 import { createOperationBuilder, page } from '../../lib/operation.ts';
-import { AccountEvent, type AccountEventType, EVENT_TYPE_NAMES, listMeanings } from './record.ts';
+import type { Scope } from '../../lib/scopes.ts';
+import {
+  AccountEvent,
+  type AccountEventType,
+  EVENT_TYPE_NAMES,
+  listMeanings,
+  NO_DATA,
+  OPT_IN_TYPES,
+} from './record.ts';
 import type { EventFilter, EventService } from './service.ts';
 
 export interface EventServices {
@@ -26,17 +34,17 @@ export const eventQuery = {
   types: Type.Optional(
     Type.String({
       pattern: `^(?:${ONE_TYPE})(?:,(?:${ONE_TYPE}))*$`,
-      description: 'Types of events, with commas between them. All types without it.',
+      description: `Types of events, with commas between them. Without it, all types but ${OPT_IN_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
     }),
   ),
   objectID: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the object whose events are asked for.' })),
 };
 
-/** The filter of a query. */
-export const readFilter = ({ types, objectID }: { types?: string; objectID?: string }): EventFilter => ({
-  types: types?.split(',') as AccountEventType[] | undefined,
-  objectID,
-});
+/** The filter of a query by a reader with these scopes. */
+export const readFilter = (
+  { types, objectID }: { types?: string; objectID?: string },
+  scopes: ReadonlySet<Scope>,
+): EventFilter => ({ types: types?.split(',') as AccountEventType[] | undefined, objectID, scopes });
 
 const { DestinationReconnecting } = DEGRADATIONS;
 
@@ -48,12 +56,11 @@ export const exampleEvent: AccountEvent = {
   objectID: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t',
   seq: 7,
   data: {
+    ...NO_DATA,
     name: 'Lofi radio',
     code: DestinationReconnecting.code,
     message: 'Destination "Main" does not accept the stream.',
     fix: DestinationReconnecting.fix,
-    offAirSeconds: null,
-    version: null,
   },
 };
 
@@ -73,10 +80,11 @@ export const eventOperations = [
     http: 'GET /events',
     summary: 'List events, oldest first, or stream them without end',
     description:
-      'Returns what happened to streams, uploads and playlists within seven days. Pass the id of the last event that you ' +
+      'Returns what happened to the objects of the account within seven days. Pass the id of the last event that you ' +
       'know as `after` to get what followed. With `Accept: text/event-stream`, the events come as server-sent events ' +
       'without end, and a client that reconnects sends the last id as `Last-Event-ID`. Each event comes at least once: ' +
-      `drop an \`id\` that you know. \`seq\` counts the events of one object. Types: ${listMeanings()}`,
+      'drop an `id` that you know. `seq` counts the events of one object. Events of credit, invoices, deposits and API keys come ' +
+      `with the scope billing alone. Types: ${listMeanings()}`,
     query: { ...eventQuery, wait },
     output: page(AccountEvent, 'EventList', { alsoAs: { 'text/event-stream': AccountEvent } }),
     errors: ['event_not_found', 'too_many_feeds', 'server_busy'],
@@ -94,15 +102,16 @@ export const eventOperations = [
     mcp: {
       title: 'Watch events',
       description:
-        'Returns what happened to streams, uploads and playlists within seven days, oldest first, such as a stream that went ' +
+        'Returns what happened to the objects of the account within seven days, oldest first, such as a stream that went ' +
         'off air. With `wait`, returns once something has happened. Pass the last id as `after` to go on.',
       wait: { until: 'something happens', summarize: () => 'Nothing has happened yet.' },
     },
     client: { noun: 'events', method: 'list' },
-    run: ({ events }, { accountId, page, query, watch }) => {
+    run: ({ events }, { accountId, principal, page, query, watch }) => {
       const isPaged = Boolean(page.after);
       const place = { ...page, after: page.after ?? query.after, afterPath: isPaged ? '/cursor' : '/after' };
-      return events.page(accountId, place, { filter: readFilter(query), waitMs: (query.wait ?? 0) * 1000, ...watch });
+      const filter = readFilter(query, principal.scopes);
+      return events.page(accountId, place, { filter, waitMs: (query.wait ?? 0) * 1000, ...watch });
     },
   }),
 ] as const;

@@ -1,15 +1,29 @@
 /** Defines an event as clients see it, and the table of all types of events. Pure: no I/O, no clock. */
 import { type Static, type TProperties, Type } from 'typebox';
 import { nullable } from '../../lib/schemas.ts';
+import type { Scope } from '../../lib/scopes.ts';
 
-/** Kinds of objects that events are about. */
-export const EVENT_OBJECTS = ['stream', 'upload', 'playlist'] as const;
+/** Kinds of objects that events are about. `deposit` is a crypto deposit, `key` an API key. */
+export const EVENT_OBJECTS = [
+  'stream',
+  'upload',
+  'playlist',
+  'destination',
+  'account',
+  'invoice',
+  'deposit',
+  'key',
+] as const;
 export type EventObject = (typeof EVENT_OBJECTS)[number];
 
 interface Declaration {
   object: EventObject;
   /** When it happens, as a sentence. */
   meaning: string;
+  /** The scope that its readers need besides that of all events. */
+  needs?: Scope;
+  /** It comes to those alone who ask for it by name. */
+  isOptIn?: true;
 }
 
 /** Every type of event, once: descriptions, filters and documents follow from this table. */
@@ -37,13 +51,54 @@ export const EVENT_TYPES = {
   'upload.ready': { object: 'upload', meaning: 'The media was fetched and checked: streams can use it.' },
   'upload.failed': { object: 'upload', meaning: 'The media cannot be used. The event has the cause and the fix.' },
   'playlist.published': { object: 'playlist', meaning: 'Streams play a new version of the playlist.' },
+  'destination.rejected': {
+    object: 'destination',
+    meaning: 'The destination refuses the key, the login or the publisher of a stream.',
+  },
+  'schedule.upcoming': {
+    object: 'stream',
+    meaning: 'A window of the schedule begins within 15 minutes.',
+    isOptIn: true,
+  },
+  'credit.low': {
+    object: 'account',
+    meaning: 'The credit lasts for less than 24 hours, or for less than an hour, at the current rate.',
+    needs: 'billing',
+  },
+  'credit.exhausted': {
+    object: 'account',
+    meaning: 'The credit is used up: streams stop after the grace that the service gives.',
+    needs: 'billing',
+  },
+  'invoice.issued': { object: 'invoice', meaning: 'An invoice or a credit note was issued.', needs: 'billing' },
+  'deposit.credited': {
+    object: 'deposit',
+    meaning: 'A payment in crypto currency has its confirmations, and its credits were booked.',
+    needs: 'billing',
+  },
+  'key.created': { object: 'key', meaning: 'An API key was created.', needs: 'billing' },
 } as const satisfies Record<string, Declaration>;
 export type AccountEventType = keyof typeof EVENT_TYPES;
 export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as AccountEventType[];
 
+const getDeclaration = (type: AccountEventType): Declaration => EVENT_TYPES[type];
+
 /** The types with what they mean, in a sentence each. */
 export const listMeanings = (): string =>
   EVENT_TYPE_NAMES.map((type) => `\`${type}\`: ${EVENT_TYPES[type].meaning}`).join(' ');
+
+/** The types that come to those alone who ask for them by name. */
+export const OPT_IN_TYPES = EVENT_TYPE_NAMES.filter((type) => getDeclaration(type).isOptIn);
+
+/** The types that a reader with these scopes receives. `named` are those that the reader asks for; undefined asks for no type by name. */
+export const listReceivedTypes = (
+  scopes: ReadonlySet<Scope>,
+  named: readonly AccountEventType[] | undefined,
+): AccountEventType[] =>
+  (named ?? EVENT_TYPE_NAMES.filter((type) => !OPT_IN_TYPES.includes(type))).filter((type) => {
+    const { needs } = getDeclaration(type);
+    return needs === undefined || scopes.has(needs);
+  });
 
 const CAUSE = {
   code: nullable(Type.String(), 'Stable code of the cause. Null where there is none.'),
@@ -57,10 +112,30 @@ export const EventData = Type.Object(
     ...CAUSE,
     offAirSeconds: nullable(Type.Integer(), 'Length of the outage that has ended. Null for other events.'),
     version: nullable(Type.Integer(), 'Version of the playlist. Null for other events.'),
+    streamID: nullable(Type.String(), 'Stream that the destination has refused. Null for other events.'),
+    startAt: nullable(
+      Type.String({ format: 'date-time' }),
+      'Start of the window that is to begin. Null for other events.',
+    ),
+    hoursLeft: nullable(Type.Integer(), 'The credit lasts for less than so many hours. Null for other events.'),
+    credits: nullable(Type.String({ pattern: '^[0-9]+$' }), 'Credits of the payment. Null for other events.'),
   },
   { title: 'EventData' },
 );
 export type EventData = Static<typeof EventData>;
+
+/** The data of an event that has nothing but a name. */
+export const NO_DATA: Omit<EventData, 'name'> = {
+  code: null,
+  message: null,
+  fix: null,
+  offAirSeconds: null,
+  version: null,
+  streamID: null,
+  startAt: null,
+  hoursLeft: null,
+  credits: null,
+};
 
 export const AccountEvent = Type.Object(
   {

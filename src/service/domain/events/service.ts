@@ -4,20 +4,22 @@ import type { RowWhere } from '../../db/where.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { type Connection, DEFAULT_PAGE, type ListArgs } from '../../lib/list-page.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
-import type { AccountEvent, AccountEventType } from './record.ts';
+import type { Scope } from '../../lib/scopes.ts';
+import { type AccountEvent, type AccountEventType, EVENT_TYPE_NAMES, listReceivedTypes } from './record.ts';
 import * as store from './store.ts';
 
 /** The order of events: that in which they were recorded. */
 export type AccountEventOrder = 'recorded';
 
-/** The events that a client asks for: of some types, of one object. */
+/** The events that a client with these scopes asks for: of some types, of one object. */
 export interface EventFilter {
+  scopes: ReadonlySet<Scope>;
   types?: readonly AccountEventType[] | undefined;
   objectID?: string | undefined;
 }
 
-export const toWhere = ({ types, objectID }: EventFilter): RowWhere => ({
-  ...(types && { type: { in: types } }),
+export const toWhere = ({ scopes, types, objectID }: EventFilter): RowWhere => ({
+  type: { in: listReceivedTypes(scopes, types) },
   ...(objectID !== undefined && { objectID: { eq: objectID } }),
 });
 
@@ -30,10 +32,26 @@ const EVENT_ID = /^evt_[A-Za-z0-9_]{1,120}$/;
 const NEVER = new AbortController().signal;
 
 interface Asked {
+  scopes: ReadonlySet<Scope>;
   where?: RowWhere | undefined;
   /** Whether all events that match are counted. */
   isCounted?: boolean;
 }
+
+/** Whether conditions name a type anywhere. */
+const namesType = (where: RowWhere): boolean =>
+  Object.entries(where).some(
+    ([field, asked]) =>
+      asked !== null &&
+      asked !== undefined &&
+      (field === 'type' ||
+        (['and', 'or', 'not'].includes(field) && [asked].flat().some((one) => namesType(one as RowWhere)))),
+  );
+
+/** The conditions, on what a client with these scopes receives. */
+const limitWhere = (scopes: ReadonlySet<Scope>, where: RowWhere = {}): RowWhere => ({
+  and: [where, toWhere({ scopes, types: namesType(where) ? EVENT_TYPE_NAMES : undefined })],
+});
 
 export interface EventsDeps {
   db: Db;
@@ -67,7 +85,7 @@ export function createEventService({ db }: EventsDeps) {
   async function readPage(
     accountId: string,
     { first, last, orderBy, ...cursors }: ListArgs<AccountEventOrder>,
-    { where, isCounted = false }: Asked = {},
+    { where, isCounted = false }: Omit<Asked, 'scopes'> = {},
   ): Promise<Connection<AccountEvent>> {
     const isDescending = orderBy?.descending === true;
     const [after, before] = [cursors.after ?? undefined, cursors.before ?? undefined];
@@ -99,11 +117,15 @@ export function createEventService({ db }: EventsDeps) {
   async function list(
     accountId: string,
     args: ListArgs<AccountEventOrder>,
-    asked?: Asked,
+    { scopes, where, isCounted }: Asked,
   ): Promise<Connection<AccountEvent>> {
     const after = await resolve(accountId, args.after ?? undefined, args.afterPath);
     await ensureKnown(accountId, args.before, '/before');
-    return readPage(accountId, { ...args, after }, asked);
+    return readPage(
+      accountId,
+      { ...args, after },
+      { where: limitWhere(scopes, where), ...(isCounted && { isCounted }) },
+    );
   }
 
   /**

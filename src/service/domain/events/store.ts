@@ -34,15 +34,16 @@ export interface News {
 }
 
 /**
- * Records the news of an object, in one transaction with its mark. `find` decides by the state before; it is called once, while the
- * object is locked. An object of another UID, as after a restored backup, goes on with the numbers and begins with no mark.
+ * Records the news of an object, in one transaction with its mark: the caller's, if `db` is one. `find` decides by the state before; it
+ * is called once, while the object is locked. An object of another UID, as after a restored backup, goes on with the numbers and begins
+ * with no mark.
  */
 export const tell = (
   db: Db,
   subject: Subject,
   find: (told: Told) => { news: readonly News[]; mark: string } | undefined,
 ): Promise<void> =>
-  db.transaction().execute(async (trx) => {
+  inTransaction(db, async (trx) => {
     const { accountId, objectId, uid } = subject;
     await sql`insert into loopstream.event_objects (account_id, object_id, uid)
       values (${accountId}, ${objectId}, ${uid}) on conflict do nothing`.execute(trx);
@@ -59,6 +60,9 @@ export const tell = (
     await sql`update loopstream.event_objects set uid = ${uid}, seq = ${last}, mark = ${found.mark}, told_at = now()
       where account_id = ${accountId} and object_id = ${objectId}`.execute(trx);
   });
+
+const inTransaction = (db: Db, work: (trx: Db) => Promise<void>): Promise<void> =>
+  db.isTransaction ? work(db) : db.transaction().execute(work);
 
 /** Returns the last number. An event of a known id, as after a restored backup, is recorded no second time. */
 async function insert(trx: Db, { accountId, object, objectId }: Subject, news: readonly News[], seq: number) {

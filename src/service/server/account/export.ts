@@ -13,6 +13,7 @@ import type { AccountExport } from '../../domain/accounts/record.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import { createMinuteCounter } from '../../domain/destinations/minute-counter.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
+import { EVENT_TYPE_NAMES } from '../../domain/events/record.ts';
 import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
@@ -80,13 +81,13 @@ async function* readPlaylists({ playlists }: ExportDeps, accountId: string): Asy
 
 function readLists(deps: ExportDeps, principal: Principal): Lists {
   const { access, streams, destinations, uploads, events, billing, topUps, invoices } = deps;
-  const { accountId } = principal;
+  const { accountId, scopes } = principal;
   return {
     streams: readPages((args) => streams.list(accountId, args)),
     destinations: readPages((args) => destinations.list(accountId, args)),
     uploads: readPages((args) => uploads.list(accountId, args)),
     playlists: readPlaylists(deps, accountId),
-    events: readPages((args) => events.list(accountId, args)),
+    events: readPages((args) => events.list(accountId, args, { scopes, where: { type: { in: EVENT_TYPE_NAMES } } })),
     apiKeys: readPages((args) => access.keys(principal, args)),
     sessions: readPages((args) => access.sessions(principal, args)),
     connectedApps: readPages((args) => access.apps(principal, args)),

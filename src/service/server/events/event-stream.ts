@@ -29,7 +29,7 @@ interface Asked {
 
 export const eventHandlers = ({ events, places, scopePrefix, stopping }: EventStreamDeps) => ({
   async 'watchEvents text/event-stream'(request: FastifyRequest, reply: FastifyReply) {
-    const { accountId } = request.principal;
+    const { accountId, scopes } = request.principal;
     const isAllowed = checkAgain(request, 'watchEvents', scopePrefix);
     const query = request.query as { after?: string; types?: string; objectID?: string };
     const lastId = request.headers['last-event-id'];
@@ -37,7 +37,7 @@ export const eventHandlers = ({ events, places, scopePrefix, stopping }: EventSt
     const closed = new AbortController();
     const release = takePlace(places, accountId, () => closed.abort());
     const signal = AbortSignal.any([stopping, closed.signal]);
-    const lines = writeEvents(events, { accountId, after, filter: readFilter(query) }, isAllowed, signal);
+    const lines = writeEvents(events, { accountId, after, filter: readFilter(query, scopes) }, isAllowed, signal);
     const feed = Readable.from(endStuck(lines, closed), { objectMode: false, highWaterMark: 16 * 1024 });
     feed.once('close', () => {
       closed.abort();

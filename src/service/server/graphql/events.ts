@@ -38,6 +38,10 @@ export const eventFields = ({ events }: Pick<Services, 'events'>): GraphqlFields
     where,
     order: { RECORDED: { value: 'recorded', description: 'Order of recording.' } },
     list: ({ principal }, page, _matching, args) =>
-      events.list(principal.accountId, page, { where: (args.where as never) ?? undefined, isCounted: true }),
+      events.list(principal.accountId, page, {
+        scopes: principal.scopes,
+        where: (args.where as never) ?? undefined,
+        isCounted: true,
+      }),
   }),
 });
