@@ -31,9 +31,13 @@ const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Mail programs make a link of it. */
 const LINK_LIKE = /:\/\/|\/\/|\bwww\.|@|[\p{L}\p{N}-]\.\p{L}{2,}/iu;
 
+/** Text of others as one line that shows all that it holds. */
+export const toPlainLine = (text: string, maxLength: number): string =>
+  text.normalize('NFKC').replace(/\s+/g, ' ').replace(UNSEEN, '').trim().slice(0, maxLength).toWellFormed();
+
 /** A name as a mail may hold it: it must neither imitate our own text, nor lead the reader anywhere. */
 export function quoteName(name: string): string {
-  const plain = name.normalize('NFKC').replace(UNSEEN, '').replace(/\s+/g, ' ').trim().slice(0, MAX_NAME);
+  const plain = toPlainLine(name, MAX_NAME);
   return plain === '' || LINK_LIKE.test(plain) ? '(name not shown)' : `“${plain}”`;
 }
 
