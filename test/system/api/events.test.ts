@@ -49,6 +49,8 @@ const transition = (number: number, kind: Transition['kind'], more: Partial<Tran
 const happen = (id: string, transitions: Transition[]) => api.observe(id, { transitions });
 const list = async (client: Client, query = '') =>
   (await client.call<{ data: AccountEvent[] }>('GET', `/v1/events?limit=100&${query}`)).body.data;
+/** Without the event of the client's own key. */
+const LIVE = 'types=stream.live';
 const listTypes = async (client: Client, id: string) =>
   (await list(client, `objectID=${id}`)).map(({ type, seq }) => `${seq} ${type}`);
 
@@ -78,6 +80,17 @@ describe('what happens to a stream', () => {
       },
     });
     expect(recovered?.data).toMatchObject({ code: null, fix: null, offAirSeconds: 90 });
+    const { body: stream } = await ada.call('GET', `/v1/streams/${id}`);
+    expect(recovered?.snapshot).toEqual(stream);
+  });
+
+  test('stands in an event as it was then, also after it was deleted', async () => {
+    const id = await makeStream(ada, 'Gone');
+    await happen(id, [transition(1, 'Live')]);
+    await expect.poll(() => listTypes(ada, id)).toEqual(['1 stream.live']);
+    await ada.call('PATCH', `/v1/streams/${id}`, { name: 'Other' });
+    await ada.call('DELETE', `/v1/streams/${id}`);
+    expect((await list(ada, `objectID=${id}`))[0]?.snapshot).toMatchObject({ id, name: 'Gone', quality: 'q_720p' });
   });
 
   test('has a number that is missing for each transition that was lost before it was told', async () => {
@@ -94,7 +107,7 @@ describe('what happens to a stream', () => {
     const id = await makeStream(ada, 'Hers');
     await happen(id, [transition(1, 'Live')]);
     await expect.poll(() => listTypes(ada, id)).toHaveLength(1);
-    expect(await list(bob)).toEqual([]);
+    expect(await list(bob, LIVE)).toEqual([]);
     const [first] = await list(ada);
     const { status, body } = await bob.call('GET', `/v1/events?after=${first?.id}`);
     expect([status, body.code]).toEqual([404, 'event_not_found']);
@@ -107,6 +120,38 @@ describe('what happens to a stream', () => {
     await expect.poll(() => listTypes(ada, id)).toEqual(['1 stream.live', '2 stream.stopped']);
     await other.stop();
   });
+});
+
+describe('a window that is to begin', () => {
+  test('is told to those who ask for it, and again where its start moves', async () => {
+    const id = await makeStream(ada, 'Scheduled');
+    const schedule = (minutes: number) => {
+      const scheduleStartAt = new Date(Math.floor(Date.now() / 1000 + minutes * 60) * 1000).toISOString();
+      return ada.call('POST', `/v1/streams/${id}/schedule`, { scheduleStartAt }).then(() => scheduleStartAt);
+    };
+    const listStarts = async () =>
+      (await list(ada, `objectID=${id}&types=schedule.upcoming`)).map(({ data }) => data.startAt);
+    const starts = [await schedule(5)];
+    await expect.poll(listStarts).toEqual(starts);
+    await schedule(600);
+    starts.push(await schedule(10));
+    await expect.poll(listStarts).toEqual(starts);
+    expect(await list(ada, `objectID=${id}`)).toEqual([]);
+  });
+});
+
+test('a new API key is told in the transaction that makes it, in whatever way', async () => {
+  const { id } = await api.auth.createApiKey(bob.accountId, 'Playout');
+  await expect.poll(() => listTypes(bob, id)).toEqual(['1 key.created']);
+  const [event] = await list(bob, `objectID=${id}`);
+  expect(event).toMatchObject({
+    type: 'key.created',
+    object: 'key',
+    seq: 1,
+    data: { name: 'Playout', code: null, credits: null },
+    snapshot: { id, name: 'Playout', hint: expect.stringMatching(/^lsk_....$/), expiresAt: null, lastUsedAt: null },
+  });
+  expect(event?.snapshot?.createdAt).toBe(event?.timestamp);
 });
 
 test('an upload that fails and is then ready is told with cause and fix, and a published playlist with its version', async () => {
@@ -203,10 +248,10 @@ describe('a reader', () => {
     });
     await begun.promise;
     await store.tell(db, { ...subject, objectId: 'str-soon', uid: 'soon' }, () => news('evt_soon'));
-    expect((await list(bob)).map(({ id }) => id)).toEqual([]);
+    expect((await list(bob, LIVE)).map(({ id }) => id)).toEqual([]);
     held.resolve();
     await early;
-    await expect.poll(async () => (await list(bob)).map(({ id }) => id)).toEqual(['evt_early', 'evt_soon']);
+    await expect.poll(async () => (await list(bob, LIVE)).map(({ id }) => id)).toEqual(['evt_early', 'evt_soon']);
   });
 });
 

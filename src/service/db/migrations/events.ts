@@ -42,10 +42,38 @@ const STATEMENTS = [
     for each statement execute function loopstream.tell_events()`,
 ];
 
+const MORE = [
+  // The object as it was then. Null where it was gone, and for events of before.
+  `alter table loopstream.events add column snapshot jsonb`,
+  `alter table loopstream.event_objects add column object text`,
+  // Keys are written by the auth library, in transactions of its own, and by commands: the event is written with the row.
+  `create function loopstream.tell_key() returns trigger language plpgsql as $$
+  declare
+    iso constant text := 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"';
+  begin
+    insert into loopstream.event_objects (account_id, object_id, uid, object, seq)
+      values (new."referenceId", new.id::text, new.id::text, 'key', 1) on conflict do nothing;
+    insert into loopstream.events (id, account_id, type, object, object_id, seq, at, data, snapshot)
+      values ('evt_' || replace(new.id::text, '-', '') || '_created', new."referenceId", 'key.created', 'key', new.id::text, 1,
+        new."createdAt", jsonb_build_object('name', coalesce(new.name, '')),
+        jsonb_build_object('id', new.id::text, 'name', coalesce(new.name, ''), 'hint', coalesce(new.start, ''),
+          'createdAt', to_char(new."createdAt" at time zone 'utc', iso),
+          'expiresAt', to_char(new."expiresAt" at time zone 'utc', iso), 'lastUsedAt', null))
+      on conflict (id) do nothing;
+    return null;
+  end $$`,
+  `create trigger tell_key after insert on auth.apikey for each row execute function loopstream.tell_key()`,
+];
+
 export const eventMigrations: Record<string, Migration> = {
   '0021-events': {
     async up(db: Kysely<unknown>) {
       for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
+    },
+  },
+  '0026-event-snapshots': {
+    async up(db: Kysely<unknown>) {
+      for (const statement of MORE) await sql.raw(statement).execute(db);
     },
   },
 };

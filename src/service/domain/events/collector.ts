@@ -2,7 +2,7 @@
  * Records in the outbox what happens to streams, uploads and playlists, by the API or by kubectl: one server at a time, for all accounts. The
  * resources keep what happened while no server looked (resources/stream/transitions.ts).
  */
-import { createQueue } from '../../../core/kube/queue.ts';
+import { createQueue, type RunOutcome } from '../../../core/kube/queue.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject, Stored } from '../../../core/kube/types.ts';
 import { type Clock, sleep, systemClock } from '../../../core/lib/clock.ts';
@@ -14,17 +14,9 @@ import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/s
 import type { UploadSpec, UploadStatus } from '../../../core/resources/upload/spec.ts';
 import { type Leases, takeForWork } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
-import {
-  type Findings,
-  findPlaylistNews,
-  findStreamNews,
-  findUploadNews,
-  markPlaylist,
-  markStream,
-  markUpload,
-} from './news.ts';
-import type { EventObject } from './record.ts';
-import { forgetObjects, readMarks, rebaseEvents, type Subject, tell, writeMarks } from './store.ts';
+import { type Findings, findPlaylistNews, findStreamNews, findUploadNews } from './news.ts';
+import type { EventObject, Snapshot } from './record.ts';
+import { forgetObjects, type News, readMarks, rebaseEvents, type Subject, tell, writeMarks } from './store.ts';
 
 const WORKERS = 8;
 const BACKOFF = { baseMs: 250, maxMs: 30_000 };
@@ -41,6 +33,8 @@ export interface CollectorDeps {
   db: Db;
   leases: Leases;
   caches: WatchedObjects;
+  /** Returns an object as clients read it. It may throw for one that is gone, or cannot be read. */
+  snapshot: (object: EventObject, accountId: string, objectId: string) => Snapshot | undefined;
   /** Resolves when the caches are filled. */
   ready: Promise<unknown>;
   log: Logger;
@@ -51,15 +45,14 @@ export interface CollectorDeps {
 interface Source {
   object: EventObject;
   cache: Reflector<KubeObject>;
-  mark: (object: never) => string;
-  find: (object: never, mark: string, now: Date) => Findings;
+  find: (object: Stored<KubeObject>, mark: string, now: Date) => Findings;
 }
 
 const listSources = ({ streams, uploads, playlists }: WatchedObjects): Source[] =>
   [
-    { object: 'stream', cache: streams, mark: markStream, find: findStreamNews },
-    { object: 'upload', cache: uploads, mark: markUpload, find: findUploadNews },
-    { object: 'playlist', cache: playlists, mark: markPlaylist, find: findPlaylistNews },
+    { object: 'stream', cache: streams, find: findStreamNews },
+    { object: 'upload', cache: uploads, find: findUploadNews },
+    { object: 'playlist', cache: playlists, find: findPlaylistNews },
   ] as unknown as Source[];
 
 /** Undefined for what belongs to no account. */
@@ -97,19 +90,32 @@ async function collectWhileElected(deps: CollectorDeps, leases: Leases, stopping
 }
 
 /** Until the signal aborts. */
-async function collect({ db, caches, log, clock = systemClock }: CollectorDeps, signal: AbortSignal): Promise<void> {
+async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> {
+  const { db, caches, log, clock = systemClock } = deps;
   const sources = listSources(caches);
   await rebaseEvents(db);
   const marks = await readMarks(db);
-  if (marks.size === 0) await begin(db, sources, marks);
-  await forgetObjects(db, listUids(sources));
-  const tellObject = async (source: Source, key: string): Promise<void> => {
+  if (marks.size === 0) await begin(db, sources, marks, clock.now());
+  await forgetObjects(
+    db,
+    sources.map(({ object }) => object),
+    listUids(sources),
+  );
+  const tellObject = async (source: Source, key: string): Promise<RunOutcome | undefined> => {
     const [namespace = '', name = ''] = key.split('/');
     const object = source.cache.get(namespace, name);
     const subject = object && findSubject(object, source.object);
-    if (!subject || marks.get(subject.uid) === source.mark(object as never)) return;
-    await tell(db, subject, ({ mark }) => source.find(object as never, mark, clock.now()));
-    marks.set(subject.uid, source.mark(object as never));
+    if (!subject) return undefined;
+    const now = clock.now();
+    const { mark, lookAt } = source.find(object, marks.get(subject.uid) ?? '', now);
+    if (marks.get(subject.uid) !== mark) {
+      await tell(db, subject, (told) => {
+        const found = source.find(object, told.mark, now);
+        return { ...found, news: found.news.map((one) => addSnapshot(deps, subject, one)) };
+      });
+      marks.set(subject.uid, mark);
+    }
+    return lookAt && { requeueAfterMs: Math.max(0, lookAt.getTime() - now.getTime()) };
   };
   const stops = sources.map((source) => {
     const process = (key: string) => tellObject(source, key);
@@ -127,6 +133,14 @@ async function collect({ db, caches, log, clock = systemClock }: CollectorDeps, 
   await Promise.all(stops.map((stop) => stop()));
 }
 
+function addSnapshot({ snapshot }: CollectorDeps, subject: Subject, news: News): News {
+  try {
+    return { ...news, snapshot: snapshot(subject.object, subject.accountId, subject.objectId) };
+  } catch {
+    return news;
+  }
+}
+
 /** A mark of the outbox itself: that it has begun. */
 const OUTBOX: Subject = { accountId: '', object: 'stream', objectId: '', uid: 'outbox' };
 
@@ -136,11 +150,11 @@ const listUids = (sources: readonly Source[]): string[] => [
 ];
 
 /** The outbox is new: what was there before is no news. */
-async function begin(db: Db, sources: readonly Source[], marks: Map<string, string>): Promise<void> {
-  const known = sources.flatMap(({ object, cache, mark }) =>
+async function begin(db: Db, sources: readonly Source[], marks: Map<string, string>, now: Date): Promise<void> {
+  const known = sources.flatMap(({ object, cache, find }) =>
     cache.list().flatMap((one) => {
       const subject = findSubject(one, object);
-      return subject ? [{ ...subject, mark: mark(one as never) }] : [];
+      return subject ? [{ ...subject, mark: find(one, '', now).mark }] : [];
     }),
   );
   await writeMarks(db, [{ ...OUTBOX, mark: '' }, ...known]);

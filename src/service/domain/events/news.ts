@@ -2,25 +2,28 @@
  * Finds the news of an object since its last event, by the mark that was kept with that. Ids follow from the object alone, so that an
  * event that is found again, after a crash or a restored backup, has the same id. Pure: no I/O, no clock.
  */
+import { kubeTime } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { findStreamCode } from '../../../core/lib/codes/streams.ts';
 import { findCondition } from '../../../core/resources/common/conditions.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPublished } from '../../../core/resources/playlist/spec.ts';
 import { getReasonCode } from '../../../core/resources/stream/readiness.ts';
+import { findNextStart } from '../../../core/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import { isWanted } from '../../../core/resources/stream/spec.ts';
 import type { Transition } from '../../../core/resources/stream/transitions.ts';
 import { findUploadName } from '../../../core/resources/upload/name.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
-import { type AccountEventType, type EventData, NO_DATA } from './record.ts';
+import { type AccountEventType, buildEventId, type EventData, NO_DATA } from './record.ts';
 import type { News } from './store.ts';
 
 export interface Findings {
   news: News[];
   mark: string;
+  /** When there may be news though nothing changes. */
+  lookAt?: Date;
 }
-
-const buildId = (uid: string, what: string | number): string => `evt_${uid.replaceAll('-', '')}_${what}`;
 
 const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Live: 'stream.live',
@@ -38,35 +41,60 @@ function describeCause({ kind, reason, message }: Transition): Pick<EventData, '
   return { code: getReasonCode(reason), message: message ?? null, fix: findStreamCode(reason)?.fix ?? null };
 }
 
-export const markStream = ({ status }: LoopStream): string => String(status?.transitions?.at(-1)?.number ?? '');
+/** How long before its start a window is told. */
+export const UPCOMING_MS = 15 * 60_000;
 
-/** Numbers are missing between the last event and the first transition that is still there, where transitions were lost. */
-export function findStreamNews(stream: LoopStream, mark: string): Findings {
-  const { metadata, spec, status } = stream;
-  let last = Number(mark);
-  const news = (status?.transitions ?? [])
-    .filter(({ number }) => number > last)
+/**
+ * Numbers are missing between the last event and the first transition that is still there, where transitions were lost. The mark is the
+ * number of the last transition, and the start that was told last.
+ */
+export function findStreamNews(stream: LoopStream, mark: string, now: Date): Findings {
+  const [known = '', told = ''] = mark.split(' ');
+  const start = findUpcoming(stream, now);
+  const near = start && start.getTime() - now.getTime() <= UPCOMING_MS ? kubeTime(start) : undefined;
+  const last = stream.status?.transitions?.at(-1)?.number ?? '';
+  const news = tellTransitions(stream, Number(known));
+  if (near !== undefined && near !== told) news.push(tellUpcoming(stream, near, now));
+  return {
+    news,
+    mark: `${last} ${near ?? told}`.trimEnd(),
+    ...(start && { lookAt: near === undefined ? new Date(start.getTime() - UPCOMING_MS) : start }),
+  };
+}
+
+const findUpcoming = ({ metadata, spec }: LoopStream, now: Date): Date | undefined =>
+  metadata.deletionTimestamp || !isWanted(spec) ? undefined : findNextStart(spec.schedule, now);
+
+const readName = ({ metadata, spec }: LoopStream): string => spec.displayName ?? metadata.name ?? '';
+
+const tellUpcoming = (stream: LoopStream, startAt: string, now: Date): News => ({
+  id: buildEventId(stream.metadata.uid, `start_${Date.parse(startAt) / 1000}`),
+  type: 'schedule.upcoming',
+  at: now,
+  data: { ...NO_DATA, name: readName(stream), startAt: new Date(startAt).toISOString() },
+});
+
+function tellTransitions(stream: LoopStream, known: number): News[] {
+  let last = known;
+  return (stream.status?.transitions ?? [])
+    .filter(({ number }) => number > known)
     .map((one): News => {
       const skipped = one.number - last - 1;
       last = one.number;
-      const name = spec.displayName ?? metadata.name ?? '';
       return {
-        id: buildId(metadata.uid, one.number),
+        id: buildEventId(stream.metadata.uid, one.number),
         type: STREAM_TYPES[one.kind],
         at: new Date(one.at),
-        data: { ...NO_DATA, name, ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
+        data: { ...NO_DATA, name: readName(stream), ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
         skipped,
       };
     });
-  return { news, mark: markStream(stream) };
 }
 
 /** An upload that is being fetched has no event. Its mark still changes, since the upload may become ready again. */
-export const markUpload = ({ status }: Upload): string => status?.phase ?? '';
-
 export function findUploadNews(upload: Upload, mark: string, now: Date): Findings {
   const { metadata, status } = upload;
-  const phase = markUpload(upload);
+  const phase = status?.phase ?? '';
   if (phase === mark || (phase !== 'ready' && phase !== 'failed')) return { news: [], mark: phase };
   const since = findCondition(status?.conditions, 'Ready')?.lastTransitionTime;
   const at = since === undefined ? now : new Date(since);
@@ -76,17 +104,15 @@ export function findUploadNews(upload: Upload, mark: string, now: Date): Finding
     name: findUploadName(upload) ?? metadata.name ?? '',
     ...(code !== undefined && { code, message: message ?? null, fix: findFix(code, 'uploadError') ?? null }),
   };
-  const id = buildId(metadata.uid, `${phase}_${Math.floor(at.getTime() / 1000)}`);
+  const id = buildEventId(metadata.uid, `${phase}_${Math.floor(at.getTime() / 1000)}`);
   return { news: [{ id, type: phase === 'ready' ? 'upload.ready' : 'upload.failed', at, data }], mark: phase };
 }
 
-export const markPlaylist = (playlist: Playlist): string => String(readPublished(playlist)?.version ?? '');
-
 export function findPlaylistNews(playlist: Playlist, mark: string, now: Date): Findings {
-  const published = markPlaylist(playlist);
+  const published = String(readPublished(playlist)?.version ?? '');
   if (published === mark || published === '') return { news: [], mark: published };
   const { metadata, spec } = playlist;
   const data = { ...NO_DATA, name: spec.displayName ?? metadata.name ?? '', version: Number(published) };
-  const id = buildId(metadata.uid, `v${published}`);
+  const id = buildEventId(metadata.uid, `v${published}`);
   return { news: [{ id, type: 'playlist.published', at: now, data }], mark: published };
 }

@@ -62,6 +62,7 @@ export const exampleEvent: AccountEvent = {
     message: 'Destination "Main" does not accept the stream.',
     fix: DestinationReconnecting.fix,
   },
+  snapshot: { id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t', name: 'Lofi radio', status: 'reconnecting' },
 };
 
 const wait = Type.Optional(

@@ -124,6 +124,13 @@ export const EventData = Type.Object(
 );
 export type EventData = Static<typeof EventData>;
 
+/**
+ * Builds the id of an event from the fact alone, so that one that is found again has the same id. `subject` is an id that stays, such as a
+ * UID or the id of an account.
+ */
+export const buildEventId = (subject: string, what: string | number): string =>
+  `evt_${subject.replaceAll('-', '')}_${what}`.replaceAll(/[^A-Za-z0-9_]/g, '_');
+
 /** The data of an event that has nothing but a name. */
 export const NO_DATA: Omit<EventData, 'name'> = {
   code: null,
@@ -136,6 +143,10 @@ export const NO_DATA: Omit<EventData, 'name'> = {
   hoursLeft: null,
   credits: null,
 };
+
+/** A record of the API, as JSON. */
+export const Snapshot = Type.Object({}, { title: 'EventSnapshot', additionalProperties: true });
+export type Snapshot = Readonly<Record<string, unknown>>;
 
 export const AccountEvent = Type.Object(
   {
@@ -150,6 +161,10 @@ export const AccountEvent = Type.Object(
         'Number of the event among those of its object. A number that is missing was lost before it was told.',
     }),
     data: EventData,
+    snapshot: nullable(
+      Type.Unsafe<Snapshot>(Snapshot),
+      'The object as it was then, with the fields that reading it returns, without long lists. Null if it was gone already.',
+    ),
   },
   { title: 'AccountEvent' },
 );

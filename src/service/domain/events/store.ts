@@ -2,7 +2,14 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
 import { compileWhere, type RowWhere, type WhereColumns } from '../../db/where.ts';
-import type { AccountEvent, AccountEventType, EventData, EventObject } from './record.ts';
+import {
+  type AccountEvent,
+  type AccountEventType,
+  type EventData,
+  type EventObject,
+  NO_DATA,
+  type Snapshot,
+} from './record.ts';
 
 /** The channel of notifications: each has the id of an account with new events. */
 export const CHANNEL = 'loopstream_events';
@@ -31,6 +38,10 @@ export interface News {
   at: Date;
   data: EventData;
   skipped?: number;
+  /** The object as it is then, as clients read it. */
+  snapshot?: Snapshot | undefined;
+  /** The object that the event is about, where it is another one of the account. */
+  about?: Omit<Subject, 'accountId'>;
 }
 
 /**
@@ -44,36 +55,55 @@ export const tell = (
   find: (told: Told) => { news: readonly News[]; mark: string } | undefined,
 ): Promise<void> =>
   inTransaction(db, async (trx) => {
-    const { accountId, objectId, uid } = subject;
-    await sql`insert into loopstream.event_objects (account_id, object_id, uid)
-      values (${accountId}, ${objectId}, ${uid}) on conflict do nothing`.execute(trx);
-    const { rows } = await sql<{ uid: string; seq: bigint; mark: string }>`select uid, seq, mark
-      from loopstream.event_objects where account_id = ${accountId} and object_id = ${objectId} for update`.execute(
-      trx,
-    );
-    const [row] = rows;
-    if (!row) return;
-    const seq = Number(row.seq);
-    const found = find({ seq, mark: row.uid === uid ? row.mark : '' });
+    const { seq, ...before } = await lock(trx, subject);
+    const found = find({ seq, mark: before.uid === subject.uid ? before.mark : '' });
     if (!found) return;
-    const last = await insert(trx, subject, found.news, seq);
-    await sql`update loopstream.event_objects set uid = ${uid}, seq = ${last}, mark = ${found.mark}, told_at = now()
-      where account_id = ${accountId} and object_id = ${objectId}`.execute(trx);
+    let last = seq;
+    for (const one of found.news) {
+      if (one.about) await recordAbout(trx, { ...one.about, accountId: subject.accountId }, one);
+      else {
+        const next = last + (one.skipped ?? 0) + 1;
+        if (await insert(trx, subject, one, next)) last = next;
+      }
+    }
+    await sql`update loopstream.event_objects set uid = ${subject.uid}, seq = ${last}, mark = ${found.mark}, told_at = now()
+      where account_id = ${subject.accountId} and object_id = ${subject.objectId}`.execute(trx);
   });
 
 const inTransaction = (db: Db, work: (trx: Db) => Promise<void>): Promise<void> =>
   db.isTransaction ? work(db) : db.transaction().execute(work);
 
-/** Returns the last number. An event of a known id, as after a restored backup, is recorded no second time. */
-async function insert(trx: Db, { accountId, object, objectId }: Subject, news: readonly News[], seq: number) {
-  let last = seq;
-  for (const { id, type, at, data, skipped = 0 } of news) {
-    last += skipped + 1;
-    await sql`insert into loopstream.events (id, account_id, type, object, object_id, seq, at, data)
-      values (${id}, ${accountId}, ${type}, ${object}, ${objectId}, ${last}, ${at}, ${JSON.stringify(data)}::jsonb)
-      on conflict (id) do nothing`.execute(trx);
-  }
-  return last;
+/** Others wait until the transaction ends. */
+async function lock(trx: Db, { accountId, object, objectId, uid }: Subject): Promise<Told & { uid: string }> {
+  await sql`insert into loopstream.event_objects (account_id, object_id, uid, object)
+    values (${accountId}, ${objectId}, ${uid}, ${object}) on conflict do nothing`.execute(trx);
+  const { rows } = await sql<{ uid: string; seq: bigint; mark: string }>`select uid, seq, mark
+    from loopstream.event_objects where account_id = ${accountId} and object_id = ${objectId} for update`.execute(trx);
+  const [row] = rows;
+  return { uid: row?.uid ?? uid, seq: Number(row?.seq ?? 0n), mark: row?.mark ?? '' };
+}
+
+/** Records an event of an object whose mark others keep. */
+async function recordAbout(trx: Db, subject: Subject, news: News): Promise<void> {
+  const { seq } = await lock(trx, subject);
+  if (!(await insert(trx, subject, news, seq + 1))) return;
+  await sql`update loopstream.event_objects set seq = ${seq + 1}, told_at = now()
+    where account_id = ${subject.accountId} and object_id = ${subject.objectId}`.execute(trx);
+}
+
+/** Returns false for an event of a known id, as after a restored backup: it is recorded no second time. */
+async function insert(
+  trx: Db,
+  { accountId, object, objectId }: Subject,
+  { id, type, at, data, snapshot }: News,
+  seq: number,
+): Promise<boolean> {
+  const kept = snapshot === undefined ? null : JSON.stringify(snapshot);
+  const { numAffectedRows = 0n } = await sql`insert into loopstream.events
+      (id, account_id, type, object, object_id, seq, at, data, snapshot)
+    values (${id}, ${accountId}, ${type}, ${object}, ${objectId}, ${seq}, ${at}, ${JSON.stringify(data)}::jsonb, ${kept}::jsonb)
+    on conflict (id) do nothing`.execute(trx);
+  return numAffectedRows > 0n;
 }
 
 /** The marks of the objects of all accounts: uid → mark. */
@@ -84,9 +114,10 @@ export async function readMarks(db: Db): Promise<Map<string, string>> {
 
 /** Keeps marks of objects that have no news before this. */
 export async function writeMarks(db: Db, known: readonly (Subject & { mark: string })[]): Promise<void> {
-  await sql`insert into loopstream.event_objects (account_id, object_id, uid, mark)
+  await sql`insert into loopstream.event_objects (account_id, object_id, uid, mark, object)
     select * from unnest(${known.map(({ accountId }) => accountId)}::text[], ${known.map(({ objectId }) => objectId)}::text[],
-      ${known.map(({ uid }) => uid)}::text[], ${known.map(({ mark }) => mark)}::text[])
+      ${known.map(({ uid }) => uid)}::text[], ${known.map(({ mark }) => mark)}::text[],
+      ${known.map(({ object }) => object)}::text[])
     on conflict do nothing`.execute(db);
 }
 
@@ -97,7 +128,9 @@ interface EventRow {
   object_id: string;
   seq: bigint;
   at: Date;
-  data: EventData;
+  /** A field that is newer than the event is missing. */
+  data: Partial<EventData> & Pick<EventData, 'name'>;
+  snapshot: Snapshot | null;
 }
 
 const toEvent = (row: EventRow): AccountEvent => ({
@@ -107,7 +140,8 @@ const toEvent = (row: EventRow): AccountEvent => ({
   object: row.object,
   objectID: row.object_id,
   seq: Number(row.seq),
-  data: row.data,
+  data: { ...NO_DATA, ...row.data },
+  snapshot: row.snapshot,
 });
 
 const COLUMNS: WhereColumns = {
@@ -140,7 +174,7 @@ export async function readEvents(
   backwards = false,
 ): Promise<AccountEvent[]> {
   const order = sql.raw(backwards ? 'desc' : 'asc');
-  const { rows } = await sql<EventRow>`select e.id, e.type, e.object, e.object_id, e.seq, e.at, e.data
+  const { rows } = await sql<EventRow>`select e.id, e.type, e.object, e.object_id, e.seq, e.at, e.data, e.snapshot
     from loopstream.events e where ${matches(accountId, where)}
       and ${after === undefined ? sql`true` : sql`(e.xid, e.position) > ${placeOf(after)}`}
       and ${before === undefined ? sql`true` : sql`(e.xid, e.position) < ${placeOf(before)}`}
@@ -169,10 +203,10 @@ export async function deleteOldEvents(db: Db): Promise<void> {
   }
 }
 
-/** Forgets objects that are gone and had no event for a month. */
-export async function forgetObjects(db: Db, known: readonly string[]): Promise<void> {
-  await sql`delete from loopstream.event_objects
-    where told_at < now() - interval '30 days' and not uid = any (${known}::text[])`.execute(db);
+/** Forgets objects of these kinds that are gone and had no event for a month. Those of other kinds stay, so that no number comes twice. */
+export async function forgetObjects(db: Db, kinds: readonly EventObject[], known: readonly string[]): Promise<void> {
+  await sql`delete from loopstream.event_objects where told_at < now() - interval '30 days'
+    and coalesce(object = any (${kinds}::text[]), true) and not uid = any (${known}::text[])`.execute(db);
 }
 
 /** Deletes all that is kept of a deleted account. */

@@ -10,7 +10,7 @@ import type { AccountEventOrder } from '../../domain/events/service.ts';
 import type { Services } from '../setup/services.ts';
 import { outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
-import { enumType } from './scalars.ts';
+import { enumType, JSONObject } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 /** `stream.off_air` is STREAM_OFF_AIR here. */
@@ -21,6 +21,7 @@ const AccountEvent = outputType<AccountEventRecord>('AccountEvent', AccountEvent
     type: Type,
     object: enumType('EventObject', EVENT_OBJECTS),
     data: outputType('EventData', EventDataSchema),
+    snapshot: JSONObject,
   },
 });
 

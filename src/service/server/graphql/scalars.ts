@@ -33,6 +33,12 @@ export const DateTime = textScalar(
   (text) => (isTime(text) ? undefined : 'must be a time such as 2027-01-31T18:00:00Z'),
 );
 
+export const JSONObject = new GraphQLScalarType<unknown, unknown>({
+  name: 'JSONObject',
+  description: 'An object as REST has it, as JSON.',
+  specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
+});
+
 type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
 
 export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(type);

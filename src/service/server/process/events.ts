@@ -4,6 +4,7 @@ import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
 import { startCollector } from '../../domain/events/collector.ts';
 import { createEventService, type EventService } from '../../domain/events/service.ts';
+import { createSnapshots, type Snapshotted } from '../../domain/events/snapshots.ts';
 import { CHANNEL } from '../../domain/events/store.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
@@ -12,12 +13,14 @@ interface EventsDeps {
   db: Db;
   leases: Leases;
   resources: Pick<Resources, 'byName' | 'ready'>;
+  services: Snapshotted;
 }
 
 export function openEvents({ config, lifecycle, log }: ProcessContext, deps: EventsDeps): EventService {
-  const { db, leases, resources } = deps;
+  const { db, leases, resources, services } = deps;
   const events = createEventService({ db });
   void listen(config.databaseUrl, CHANNEL, { handlers: events, log, signal: lifecycle.signal });
-  startCollector({ db, leases, caches: resources.byName, ready: resources.ready, log }, lifecycle);
+  const snapshot = createSnapshots(services);
+  startCollector({ db, leases, caches: resources.byName, snapshot, ready: resources.ready, log }, lifecycle);
   return events;
 }

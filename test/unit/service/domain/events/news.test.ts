@@ -1,0 +1,66 @@
+/** Tests the news of objects: found once by the mark, under an id that follows from the fact alone. */
+import { describe, expect, test } from 'vitest';
+import type { Schedule } from '../../../../../src/core/resources/stream/spec.ts';
+import { findStreamNews, UPCOMING_MS } from '../../../../../src/service/domain/events/news.ts';
+import { stream as makeStream } from '../../../../kit/make/operator.ts';
+
+const NOW = new Date('2027-01-31T17:00:00Z');
+const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
+const iso = (minutes: number) => at(minutes).toISOString().replace('.000', '');
+const scheduled = (schedule: Schedule, spec = {}) => makeStream({ schedule, ...spec });
+const typesAt = (stream: ReturnType<typeof makeStream>, mark: string, now: Date) =>
+  findStreamNews(stream, mark, now).news.map(({ type, data }) => `${type} ${data.startAt}`);
+
+describe('a window that is to begin', () => {
+  test('is told once, fifteen minutes before its start at most', () => {
+    const stream = scheduled({ startAt: iso(60) });
+    const early = findStreamNews(stream, '', NOW);
+    expect(early.news).toEqual([]);
+    expect(early.lookAt).toEqual(new Date(at(60).getTime() - UPCOMING_MS));
+    const near = findStreamNews(stream, early.mark, at(50));
+    expect(near.news).toMatchObject([{ type: 'schedule.upcoming', data: { startAt: at(60).toISOString() } }]);
+    expect(findStreamNews(stream, near.mark, at(51)).news).toEqual([]);
+    expect(findStreamNews(stream, near.mark, at(61)).news).toEqual([]);
+  });
+
+  test('has the same id whenever it is found', () => {
+    const stream = scheduled({ startAt: iso(10) });
+    const ids = [0, 5].map((minute) => findStreamNews(stream, '', at(minute)).news.map(({ id }) => id));
+    expect(ids[0]).toHaveLength(1);
+    expect(ids[1]).toEqual(ids[0]);
+  });
+
+  test('of a recurring schedule is told for each start', () => {
+    const recurrence = { cron: '0 * * * *', timeZone: 'UTC', durationSeconds: 600 };
+    const stream = scheduled({ recurrence });
+    let mark = '';
+    const told = Array.from({ length: 180 }, (_, minute) => {
+      const found = findStreamNews(stream, mark, at(minute));
+      mark = found.mark;
+      return found.news.map(({ data }) => data.startAt);
+    }).flat();
+    expect(told).toEqual([60, 120, 180].map((minute) => at(minute).toISOString()));
+  });
+
+  test('is told again where the start moves', () => {
+    const { mark } = findStreamNews(scheduled({ startAt: iso(10) }), '', NOW);
+    expect(typesAt(scheduled({ startAt: iso(12) }), mark, NOW)).toEqual([`schedule.upcoming ${at(12).toISOString()}`]);
+  });
+
+  test('of a stream that is not wanted is no news', () => {
+    expect(typesAt(scheduled({ startAt: iso(10) }, { replicas: 0 }), '', NOW)).toEqual([]);
+    expect(typesAt(scheduled({ startAt: iso(10) }, { suspend: true }), '', NOW)).toEqual([]);
+  });
+
+  test('that was over before anybody looked is no news', () => {
+    expect(typesAt(scheduled({ startAt: iso(10), endAt: iso(20) }), '', at(30))).toEqual([]);
+  });
+});
+
+test('a mark of before schedules were told still holds the number of the last transition', () => {
+  const transitions = [1, 2].map((number) => ({ number, kind: 'Live', at: iso(number) }) as const);
+  const stream = makeStream({}, { status: { transitions: [...transitions] } });
+  const found = findStreamNews(stream, '1', NOW);
+  expect(found.news.map(({ id }) => id.split('_').at(-1))).toEqual(['2']);
+  expect(found.mark).toBe('2');
+});
