@@ -1,6 +1,7 @@
 /** Tests deposits on a real EVM node: each payment is credited once, or has a reason why not. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CryptoDeposit } from '../../../src/service/billing/crypto/record.ts';
+import { readEvents } from '../../../src/service/domain/events/store.ts';
 import { startTestEvm, type TestEvm } from '../../kit/make/crypto.ts';
 import { scatterData, transferData } from '../../kit/make/evm-token.ts';
 import { whyNoAnvil } from '../../kit/real/anvil.ts';
@@ -59,6 +60,19 @@ describe.skipIf(whyNot)(`deposits by an EVM node${whyNot ? ` (${whyNot})` : ''}`
       [`deposit:ethereum:${txid}:value`, 'cash:crypto:ETH', -CREDITS_OF_ETH / 2n],
       [`deposit:ethereum:${txid}:value`, `customer:${who}`, CREDITS_OF_ETH / 2n],
     ]);
+    await expect
+      .poll(() => readEvents(it.db, who, undefined, { limit: 10 }))
+      .toMatchObject([
+        {
+          id: `evt_payment_deposit_ethereum_${txid}_value`,
+          type: 'deposit.credited',
+          object: 'deposit',
+          objectID: deposit.id,
+          seq: 1,
+          data: { name: 'ETH on ethereum', credits: String(CREDITS_OF_ETH / 2n) },
+          snapshot: { id: deposit.id, address: deposit.address },
+        },
+      ]);
   });
 
   test('less than was asked for is credited and said to be too little, the rest may follow, and more is credited too', async () => {

@@ -8,6 +8,7 @@ import { createInvoiceService } from '../../../src/service/billing/invoices/serv
 import type { Seller } from '../../../src/service/billing/invoices/settings.ts';
 import { createLedger, customer, type Ledger } from '../../../src/service/billing/ledger/ledger.ts';
 import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
+import { readEvents } from '../../../src/service/domain/events/store.ts';
 import { adjustCredit } from '../../kit/make/grant.ts';
 import { query, shareTestPostgres, type TestPostgres } from '../../kit/real/postgres.ts';
 import { buildTestServer, type TestServer } from '../../kit/system/server.ts';
@@ -124,6 +125,16 @@ describe('months', () => {
     expect(made[0]).toMatchObject({ totalMinor: '33', netMinor: '28', issuedOn: '2027-04-01', kind: 'invoice' });
     await job.run(never);
     expect(await invoices()).toHaveLength(2);
+    const readTold = () => readEvents(db, account, undefined, { limit: 100 });
+    await expect.poll(readTold).toHaveLength(2);
+    const told = await readTold();
+    expect(told.map(({ type, objectID, data, snapshot }) => [type, objectID, data.name, snapshot])).toEqual(
+      made.map((one: { id: string; number: string }) => ['invoice.issued', one.id, one.number, one]),
+    );
+    expect(told.map(({ id }) => id)).toEqual([
+      `evt_${account}_invoice_2027_01_31T23_00_00_000Z`,
+      `evt_${account}_invoice_2027_02_28T23_00_00_000Z`,
+    ]);
     await issuer.issueDue(at('2027-05-01T12:00'), never);
     expect(total(await invoices())).toBe(await sumCharges());
   });

@@ -16,6 +16,7 @@ import { runBilling } from '../../../src/service/billing/main.ts';
 import { createEstimates } from '../../../src/service/billing/metering/estimate.ts';
 import { createSessionService } from '../../../src/service/billing/metering/session-service.ts';
 import { billingConfig } from '../../../src/service/billing/setup/settings.ts';
+import { readEvents } from '../../../src/service/domain/events/store.ts';
 import { toReadiness } from '../../../src/service/domain/streams/view.ts';
 import { startTestLedger, type TestLedger } from '../../kit/make/ledger.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
@@ -97,6 +98,9 @@ const sumCounted = async (): Promise<number> => {
   return row?.seconds as number;
 };
 
+/** The events of the account, oldest first. */
+const readTold = () => readEvents(test.db, account, undefined, { limit: 100 });
+
 const owned = (name = 'bunny') =>
   kube.mergePatch(LOOPSTREAMS, NS, name, { metadata: { labels: { [ACCOUNT_LABEL]: account } } });
 
@@ -163,6 +167,17 @@ it('a stream whose credit is used up stops, says so, and goes on by itself when 
   ]);
   await until('it is counted', async () => (await sumCounted()) === 7);
   expect(await test.ledger.balance(account)).toBe(0n);
+  await expect.poll(readTold).toHaveLength(2);
+  const [low, exhausted] = await readTold();
+  expect(low).toMatchObject({ type: 'credit.low', seq: 1, data: { hoursLeft: 1 }, snapshot: { state: 'low' } });
+  expect(exhausted).toMatchObject({
+    type: 'credit.exhausted',
+    object: 'account',
+    objectID: account,
+    seq: 2,
+    data: { code: 'insufficient_credits', fix: expect.stringContaining('Add credit') },
+    snapshot: { state: 'exhausted', hadCredit: true },
+  });
 
   await test.give(account, 1_000_000n);
   await creditIs('True');
@@ -327,6 +342,12 @@ it('warns once when a day is left and once when an hour is, and the account gets
   await creditIs('False');
   expect(await readCredit()).toMatchObject({ state: 'exhausted', left: '0.0' });
   expect((await listEvents('CreditLow')).map(({ count }) => count)).toEqual([1, 1]);
+  const listTold = async () => (await readTold()).map(({ type, seq, data }) => [type, seq, data.hoursLeft]);
+  await expect.poll(listTold).toEqual([
+    ['credit.low', 1, 24],
+    ['credit.low', 2, 1],
+    ['credit.exhausted', 3, null],
+  ]);
 });
 
 it('a schedule whose time comes without credit makes no pod and says why; with credit again it is kept', async () => {

@@ -7,6 +7,8 @@
 import type { Clock } from '../../../core/lib/clock.ts';
 import type { Logger } from '../../../core/lib/log.ts';
 import type { Db } from '../../db/pool.ts';
+import { buildEventId, NO_DATA, type Snapshot } from '../../domain/events/record.ts';
+import { tell } from '../../domain/events/store.ts';
 import { AppError } from '../../lib/errors.ts';
 import { customer, type Ledger, LedgerError } from '../ledger/ledger.ts';
 import { readBalance } from '../ledger/store.ts';
@@ -16,7 +18,7 @@ import { findIgnoredReason, toPayment } from './payment-rows.ts';
 import { judgePayment, type PaymentVerdict } from './payment-states.ts';
 import type { Rates } from './rates.ts';
 import { type AssetSetting, listAssets, type NetworkSetting } from './spec.ts';
-import type { AddressPlace, PaymentRow } from './store.ts';
+import type { AddressPlace, DepositRow, PaymentRow } from './store.ts';
 import * as store from './store.ts';
 
 /** Payments settled at a time: each takes a database connection, and others need some too. */
@@ -40,6 +42,35 @@ export interface SettleDeps {
 /** The ledger's key of a payment: the first time without a number. */
 export const ledgerKey = ({ network, txid, index, reversals }: PaymentRow, kind = 'deposit'): string =>
   `${kind}:${network}:${txid}:${index}${reversals === 0 ? '' : `:${reversals}`}`;
+
+/** The event of a payment that was credited. Its id is the ledger's key: a payment that is credited again has another one. */
+const tellCredited = (trx: Db, deposit: DepositRow, payment: PaymentRow, now: Date): Promise<void> => {
+  const { id, account_id: accountId, asset, network } = deposit;
+  return tell(trx, { accountId, object: 'deposit', objectId: id, uid: id }, () => ({
+    news: [
+      {
+        id: buildEventId('payment', ledgerKey(payment)),
+        type: 'deposit.credited',
+        at: now,
+        data: { ...NO_DATA, name: `${asset} on ${network}`, credits: String(payment.credits ?? 0n) },
+        snapshot: showDeposit(deposit),
+      },
+    ],
+    mark: '',
+  }));
+};
+
+/** The fields of a deposit that never change. */
+const showDeposit = (row: DepositRow): Snapshot => ({
+  id: row.id,
+  asset: row.asset,
+  network: row.network,
+  decimals: row.decimals,
+  address: row.address,
+  amount: row.amount === null ? null : String(row.amount),
+  expiresAt: row.expires_at.toISOString(),
+  createdAt: row.created_at.toISOString(),
+});
 
 const wanted = ({ txid, index, amount, contract }: PaymentRow) => ({
   txid,
@@ -107,6 +138,7 @@ export function createSettler(deps: SettleDeps) {
         { trx },
       );
       await store.writePayments(trx, [{ ...now, state: 'credited', rate, credits, written_off: 0n }]);
+      await tellCredited(trx, deposit, { ...now, credits }, clock.now());
       return true;
     });
     if (done) onSettled('credited');

@@ -6,8 +6,11 @@
  * Two values of an account record the billed part: until when, and up to which entry of the ledger. A late entry of an
  * earlier month is on the next invoice; so every entry is on one invoice, and none on two.
  */
+import { createHash } from 'node:crypto';
 import { ulid } from 'ulid';
 import type { Db } from '../../db/pool.ts';
+import { buildEventId, NO_DATA } from '../../domain/events/record.ts';
+import { tell } from '../../domain/events/store.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { dayAt } from '../ledger/days.ts';
 import { customer, type Ledger } from '../ledger/ledger.ts';
@@ -15,6 +18,7 @@ import { readCurrencyDigits } from '../ledger/store.ts';
 import { buildBuyer } from './buyer.ts';
 import { buildContent, type ChargedLine, type Content, type Draft } from './document.ts';
 import { monthStart, type Period, periodAt } from './period.ts';
+import { showInvoice, summarize } from './service.ts';
 import type { Seller } from './settings.ts';
 import * as store from './store.ts';
 
@@ -50,6 +54,29 @@ const charged = (row: store.UnbilledRow): ChargedLine => ({
   credits: row.credits,
 });
 
+/** The event of an invoice. Its id names the month, or the request for a credit note: both stay when the invoice is issued again after a restore. */
+const tellIssued = (trx: Db, { periodUntil, key, ...row }: store.NewInvoice): Promise<void> => {
+  const what = periodUntil
+    ? periodUntil.toISOString()
+    : createHash('sha256')
+        .update(key ?? row.id)
+        .digest('hex')
+        .slice(0, 32);
+  const { id: objectId, accountId, content } = row;
+  return tell(trx, { accountId, object: 'invoice', objectId, uid: objectId }, () => ({
+    news: [
+      {
+        id: buildEventId(accountId, `${content.kind}_${what}`),
+        type: 'invoice.issued',
+        at: row.issuedAt,
+        data: { ...NO_DATA, name: content.number },
+        snapshot: summarize(showInvoice(row)),
+      },
+    ],
+    mark: '',
+  }));
+};
+
 export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
   const zone = getZone(seller);
 
@@ -74,6 +101,7 @@ export function createIssuer({ db, ledger, seller, currency }: IssueDeps) {
     const row = { id: `inv-${ulid(now.getTime()).toLowerCase()}`, accountId, issuedAt: now, content };
     const full = { corrects: null, key: null, ...more, ...row, series, sequence };
     await store.insertInvoice(trx, full);
+    await tellIssued(trx, full);
     return full;
   };
 

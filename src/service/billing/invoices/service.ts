@@ -24,7 +24,12 @@ const LISTING: Listing<Invoice, 'createdAt'> = {
   standard: { by: 'createdAt', descending: true },
 };
 
-function show({ id, issuedAt, corrects, content: { imprint: _printed, ...content } }: store.InvoiceRow): Invoice {
+export function showInvoice({
+  id,
+  issuedAt,
+  corrects,
+  content: { imprint: _printed, ...content },
+}: store.InvoiceRow): Invoice {
   return { id, ...content, createdAt: issuedAt.toISOString(), correctsID: corrects };
 }
 
@@ -94,9 +99,9 @@ export function createInvoiceService({ db, font, clock = systemClock }: InvoiceS
       args: ListArgs<'createdAt'>,
       where?: (invoice: Invoice) => boolean,
     ): Promise<Connection<Invoice>> {
-      return connectAll(LISTING, (await store.listInvoices(db, accountId)).map(show), args, where);
+      return connectAll(LISTING, (await store.listInvoices(db, accountId)).map(showInvoice), args, where);
     },
-    get: async (asking: Asking, id: string): Promise<Invoice> => show(await find(asking, id)),
+    get: async (asking: Asking, id: string): Promise<Invoice> => showInvoice(await find(asking, id)),
     /** The same bytes each time, as long as the font that was added is the same. Rejects with `rate_limited`, `server_busy`. */
     async pdf(asking: Asking, id: string): Promise<{ name: string; bytes: Buffer }> {
       const { content } = await find(asking, id);

@@ -8,8 +8,10 @@ import { findCondition } from '../../../core/resources/common/conditions.ts';
 import { API_VERSION, CREDIT_CONDITION, FIELD_MANAGER_CREDIT } from '../../../core/resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Db } from '../../db/pool.ts';
+import { tell } from '../../domain/events/store.ts';
 import { findAccount } from './accounts.ts';
 import { buildCondition, type CreditVerdict, isSameCondition, judgeCredit } from './credit.ts';
+import { describeLow, findCreditNews, toSubject } from './credit-news.ts';
 import type { AccountCredit, Estimates } from './estimate.ts';
 import * as store from './store.ts';
 import { findMissing } from './stream-marks.ts';
@@ -25,9 +27,13 @@ export interface CreditConditionsDeps {
   clock?: Clock;
 }
 
-export type CreditConditions = ReturnType<typeof createCreditConditions>;
+/** The credit of an account, and what was decided of it. */
+interface Judged extends AccountCredit {
+  accountId: string;
+  verdict: CreditVerdict;
+}
 
-const inWords = (hours: number): string => (hours === 1 ? 'an hour' : `${hours} hours`);
+export type CreditConditions = ReturnType<typeof createCreditConditions>;
 
 export function createCreditConditions(deps: CreditConditionsDeps) {
   const { db, kube, events, estimates, graceSeconds, seen, clock = systemClock } = deps;
@@ -55,9 +61,26 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
   }
 
   function warn(streams: readonly LoopStream[], hours: number): void {
-    const message = `The credit of the account lasts for less than ${inWords(hours)} at the current rate. Add credit.`;
+    const message = describeLow(hours);
     for (const stream of streams)
       if (stream.status?.phase === 'live') events.event(stream, { type: 'Warning', reason: 'CreditLow', message });
+  }
+
+  /** Accounts are locked in the order of their ids, as by others. */
+  async function writeCredit(changed: readonly Judged[], now: Date): Promise<void> {
+    const sorted = changed.toSorted((a, b) => (a.accountId < b.accountId ? -1 : 1));
+    await db.transaction().execute(async (trx) => {
+      await store.writeCredit(
+        trx,
+        sorted.map(({ accountId, verdict }) => ({ accountId, ...verdict })),
+      );
+      for (const { accountId, verdict, ...account } of sorted)
+        if (verdict.warn !== undefined || verdict.exhaustedAt !== undefined)
+          await tell(trx, toSubject(accountId), ({ seq }) => {
+            const news = findCreditNews(accountId, account, verdict, { seq, now });
+            return news && { news: [news], mark: '' };
+          });
+    });
   }
 
   const judgeOne = ({ credit, estimate }: AccountCredit, now: Date) => judgeCredit(credit, estimate, graceSeconds, now);
@@ -82,11 +105,7 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
           credit.exhaustedAt?.getTime() !== verdict.exhaustedAt?.getTime() ||
           credit.warnedHours !== verdict.warnedHours,
       );
-      if (changed.length > 0)
-        await store.writeCredit(
-          db,
-          changed.map(({ accountId, verdict }) => ({ accountId, ...verdict })),
-        );
+      if (changed.length > 0) await writeCredit(changed, now);
       const all = judged.flatMap(({ accountId, verdict }) =>
         (streams.get(accountId) ?? []).map((stream) => ({ stream, verdict })),
       );
