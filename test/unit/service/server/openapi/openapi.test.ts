@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { EVENT_TYPE_NAMES } from '../../../../../src/service/domain/events/record.ts';
 import { describeApi } from '../../../../../src/service/server/openapi/describe.ts';
 import type { Json, MediaTypeObject, OpenApi } from '../../../../../src/service/server/openapi/document.ts';
 import { resolveResponse } from '../../../../../src/service/server/openapi/openapi.ts';
@@ -68,6 +69,21 @@ describe('every operation', () => {
         expect(headers.includes('Location'), `${name} ${status}`).toBe(status === '201');
       }
   });
+});
+
+test('each type of events is a webhook, whose example is such an event', () => {
+  const webhooks = Object.entries(doc.webhooks as typeof doc.paths);
+  expect(webhooks.map(([type]) => type)).toEqual(EVENT_TYPE_NAMES);
+  const ids = webhooks.map(([, { post }]) => post?.operationId);
+  expect(new Set([...ids, ...operations().map(({ operation }) => operation.operationId)]).size).toBe(
+    ids.length + operations().length,
+  );
+  for (const [type, { post }] of webhooks) {
+    const { schema, example } = post?.requestBody?.content['application/json'] ?? {};
+    expect(check(schema, example), type).toBe(true);
+    expect(check(schema, { ...(example as object), type: 'other' }), type).toBe(false);
+    expect(post?.parameters?.map(({ name }) => name)).toEqual(['webhook-id', 'webhook-timestamp', 'webhook-signature']);
+  }
 });
 
 /** Validates against the schema with its components. */
