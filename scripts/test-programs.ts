@@ -52,6 +52,7 @@ const PACKAGED: readonly NeededProgram[] = [
   { command: 'jq', aptPackage: 'jq' },
   { command: 'curl', aptPackage: 'curl' },
   { command: 'promtool', aptPackage: 'prometheus' },
+  { command: 'amtool', aptPackage: 'prometheus-alertmanager' },
   { command: 'redis-server', aptPackage: 'redis-server' },
 ];
 

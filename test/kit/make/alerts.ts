@@ -13,6 +13,8 @@ export interface AlertCase {
   every?: '1m' | '10m';
   /** Labels of the alert besides `alertname` and `severity`; undefined for no alert. */
   fires?: Record<string, string>;
+  /** The annotation of that name; empty where no series has it. */
+  cause?: string;
 }
 
 const BUNNY = { namespace: 'tv', loopstream: 'bunny' };
@@ -52,9 +54,14 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   LoopStreamOffAir: [
     // The stream changes its phase meanwhile, and is off air all the time.
     {
-      series: { [phase('starting')]: '1 1 stale', [phase('reconnecting')]: '_ _ 1 1 1' },
+      series: {
+        [phase('starting')]: '1 1 stale',
+        [phase('reconnecting')]: '_ _ 1 1 1',
+        [pick('loopstream_status_problem', ',reason="PublishRejected"')]: '_ _ 1 1 1',
+      },
       at: '4m',
       fires: BUNNY,
+      cause: 'PublishRejected',
     },
     { series: { [phase('starting')]: '1 1 stale', [phase('live')]: '_ _ 1 1' }, at: '3m' },
     { series: { [phase('stopped')]: '1x10', [pick('loopstream_spec_replicas')]: '0x10' }, at: '10m' },

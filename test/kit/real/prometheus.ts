@@ -96,13 +96,14 @@ export interface Prometheus {
 
 export async function startPrometheus(
   targets: Target[],
-  options: { ruleFiles?: string[]; podsFile?: string; annotatedFile?: string } = {},
+  options: { ruleFiles?: string[]; podsFile?: string; annotatedFile?: string; alertmanagers?: string[] } = {},
 ): Promise<Prometheus> {
-  const { ruleFiles = [], podsFile, annotatedFile } = options;
+  const { ruleFiles = [], podsFile, annotatedFile, alertmanagers = [] } = options;
   const dir = await mkdtemp(join(tmpdir(), 'loopstream-prometheus-'));
   const config = {
     global: { scrape_interval: '1s', evaluation_interval: '1s' },
     rule_files: ruleFiles,
+    alerting: { alertmanagers: [{ static_configs: [{ targets: alertmanagers }] }] },
     scrape_configs: [
       ...targets.map(({ job, address, labels = {} }, index) => ({
         job_name: `${job}-${index}`,

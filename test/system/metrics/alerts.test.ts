@@ -93,11 +93,12 @@ test('every phase and every code of a failure that is asked for exists', () => {
 const filled = (text: string, labels: Record<string, string>): string =>
   text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
 
-const buildTest = (name: string, { series, at, every = '1m', fires }: AlertCase) => {
+const buildTest = (name: string, { series, at, every = '1m', fires, cause = '' }: AlertCase) => {
   const alert = ALERTS.find((one) => one.name === name);
   if (!alert) throw new Error(`there is no alert ${name}`);
   const { labels, annotations } = buildRule(alert);
-  const words = fires && Object.entries(annotations).map(([key, text]) => [key, filled(text, fires)]);
+  const words =
+    fires && Object.entries(annotations).map(([key, text]) => [key, key === 'cause' ? cause : filled(text, fires)]);
   return {
     interval: every,
     input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),

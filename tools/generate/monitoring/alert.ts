@@ -13,6 +13,8 @@ export interface Alert {
   /** One line; labels as Prometheus' templates have them. */
   summary: string;
   description: string;
+  /** Whether a message has the cause that the stream's conditions name. */
+  hasCause?: true;
   /** For the page: the meaning of the alert. */
   means: string;
   /** The effect that viewers or users of the API notice. */

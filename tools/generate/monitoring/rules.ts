@@ -20,12 +20,17 @@ export const ALERTS: Alert[] = GROUPS.flatMap(({ alerts }) => alerts);
 export const RUNBOOKS = 'docs/runbooks';
 const MADE = 'Made from tools/generate/monitoring/ by `make generate`; a test fails when it is not current.';
 
-export const buildRule = ({ name, expr, for: time, severity, summary, description }: Alert) => ({
+/** The reason of the stream's condition; empty where it has no problem any more. */
+const CAUSE =
+  '{{ with printf "loopstream_status_problem{namespace=%q,loopstream=%q}" $labels.namespace $labels.loopstream | query }}' +
+  '{{ . | first | label "reason" }}{{ end }}';
+
+export const buildRule = ({ name, expr, for: time, severity, summary, description, hasCause }: Alert) => ({
   alert: name,
   expr,
   ...(time !== undefined && { for: time }),
   labels: { severity },
-  annotations: { summary, description, runbook_url: `${RUNBOOKS}/${name}.md` },
+  annotations: { summary, description, ...(hasCause && { cause: CAUSE }), runbook_url: `${RUNBOOKS}/${name}.md` },
 });
 
 /** A file of rules as Prometheus reads it. */

@@ -26,6 +26,7 @@ const onAir: Alert[] = [
     severity: 'critical',
     summary: `Stream ${STREAM} should be on air, but is not.`,
     description: 'No destination has accepted media for two minutes, although the stream has everything that it needs.',
+    hasCause: true,
     means:
       'The stream should run, and its media and destinations are in order, but no destination takes media. The stream is starting, reconnecting or failed.',
     viewers: 'Nothing, or the platform’s page for a channel that is offline.',
@@ -50,6 +51,7 @@ const onAir: Alert[] = [
     summary: `Stream ${STREAM} should run, but waits for a requirement.`,
     description:
       'A readiness condition of the stream (DestinationReady, MediaReady, ScheduleValid) has not been True for 30 minutes.',
+    hasCause: true,
     means:
       'The stream was started, but its media is not prepared, its destination does not exist, or its schedule is invalid.',
     viewers: 'Nothing: it has not gone on air.',
@@ -70,6 +72,7 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Stream ${STREAM} keeps losing its destinations.`,
     description: 'The stream went off air and on air again three times or more within 30 minutes.',
+    hasCause: true,
     means: 'All destinations of the stream dropped repeatedly, or its pod was replaced repeatedly.',
     viewers: 'The picture stops for some seconds each time; some platforms end the broadcast.',
     looks: [
@@ -93,6 +96,7 @@ const onAir: Alert[] = [
     severity: 'warning',
     summary: `Stream ${STREAM} is on air, but degraded.`,
     description: 'The condition Degraded of the stream has been True for ten minutes. Its message names the problem.',
+    hasCause: true,
     means:
       'An item cannot be played and is left out, an item is prepared more slowly than it plays, one of several destinations accepts no media, or no item can be played.',
     viewers:

@@ -4,6 +4,7 @@
  * have some fifty series: of phases and of a condition's three values only the true one is written. No account, no
  * name that people gave. Pure: no I/O, no clock.
  */
+import { findProblem } from '../../resources/stream/problem.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { UPLOAD_STATES } from '../../resources/upload/spec.ts';
@@ -72,6 +73,16 @@ const OF_STREAMS: StreamFamily[] = [
     labels: ['condition', 'status'],
     read: ({ status }) =>
       (status?.conditions ?? []).map((one) => [{ condition: one.type, status: one.status.toLowerCase() }, 1] as const),
+  },
+  {
+    name: 'loopstream_status_problem',
+    type: 'gauge',
+    help: 'While a stream should be on air and is not, or is on air with a problem: 1, with the cause.',
+    labels: ['reason'],
+    read: ({ status }) => {
+      const problem = status && findProblem(status);
+      return problem ? [[{ reason: problem.reason }, 1]] : [];
+    },
   },
   {
     name: 'loopstream_status_live_since',

@@ -51,6 +51,32 @@ test('a stream is reported with its phase and conditions, and without its accoun
   expect(text).not.toMatch(/ann/i);
 });
 
+test('a stream that is not as viewers should see it is reported with the cause, and any other without one', () => {
+  const withStatus = (status: Partial<NonNullable<LoopStream['status']>>): LoopStream => ({
+    ...stream(),
+    status: { ...live().status, ...status } as NonNullable<LoopStream['status']>,
+  });
+  const condition = (type: string, status: 'True' | 'False', reason: string) => ({
+    type,
+    status,
+    reason,
+    message: '',
+    lastTransitionTime: NOW.toISOString(),
+  });
+  const findReasons = (one: LoopStream) =>
+    [...renderText([one], []).matchAll(/loopstream_status_problem\{.*reason="(\w+)"\} 1/g)].map(([, reason]) => reason);
+  const degraded = condition('Degraded', 'True', 'PublishRejected');
+  const conditions = [condition('Live', 'False', 'Reconnecting'), condition('Ready', 'False', 'MediaFailed')];
+  expect(findReasons(live())).toEqual([]);
+  expect(findReasons(withStatus({ phase: 'live', conditions: [degraded] }))).toEqual(['PublishRejected']);
+  expect(findReasons(withStatus({ phase: 'reconnecting', conditions: [...conditions, degraded] }))).toEqual([
+    'PublishRejected',
+  ]);
+  expect(findReasons(withStatus({ phase: 'reconnecting', conditions }))).toEqual(['Reconnecting']);
+  expect(findReasons(withStatus({ phase: 'waiting', conditions }))).toEqual(['MediaFailed']);
+  expect(findReasons(withStatus({ phase: 'stopped', conditions }))).toEqual([]);
+});
+
 test('uploads and renditions are counted by their state, also those that there are none of', () => {
   const failed = upload('other', { phase: 'failed', renditions: [rendition('720p30', { state: 'failed' })] });
   const lines = renderText([], [upload(), upload('more'), failed]).split('\n');
