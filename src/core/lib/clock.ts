@@ -14,6 +14,9 @@ export const systemClock: Clock = {
 /** RFC 3339 in whole seconds, as Kubernetes writes its timestamps. */
 export const kubeTime = (date: Date): string => date.toISOString().replace(/\.\d+Z$/, 'Z');
 
+/** RFC 3339 with the milliseconds, if there are any. */
+export const exactTime = (date: Date): string => date.toISOString().replace('.000Z', 'Z');
+
 /** Resolves after `ms`, or rejects with the signal's reason when that comes first. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -74,7 +74,7 @@ export function buildStatus(
       now,
     ),
   };
-  const transitions = recordTransitions(stream.status, status, now);
+  const transitions = recordTransitions(stream.status, status, now, observed.report);
   return { ...status, ...(transitions.length > 0 && { transitions }) };
 }
 

@@ -3,17 +3,25 @@
  * it is written with the status that tells of the change anyway. Pure: no I/O, no clock.
  */
 
-import { kubeTime } from '../../lib/clock.ts';
+import { exactTime } from '../../lib/clock.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
 import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, type Transition } from '../../resources/stream/transitions.ts';
 import { GATE_CLOSED } from './course.ts';
+import type { PodReport } from './pod-report.ts';
 
 /** A handover to a warm pod takes about a second, a connection that broke off two: what lasts longer is an outage. */
 export const OFF_AIR_SECONDS = 5;
 
 type Told = Omit<Transition, 'number'>;
 type Status = Pick<LoopStreamStatus, 'phase' | 'conditions' | 'liveSince' | 'transitions'>;
+
+/** A destination that breaks off is noticed at once. One that hangs takes no media for longer than this before it is given up. */
+const NOTICED_MS = 2_000;
+/** The pod writes its times in whole seconds, rounded down. */
+const ROUNDING_MS = 1_000;
+
+type Report = Pick<PodReport, 'live' | 'runs'>;
 
 /** The last transition that says whether viewers see the stream. */
 const findLastOnAir = (transitions: readonly Transition[]): Transition | undefined =>
@@ -25,10 +33,13 @@ export function findOffAirTime(transitions: readonly Transition[] | undefined): 
   return last?.kind === 'Reconnecting' ? new Date(Date.parse(last.at) + OFF_AIR_SECONDS * 1000) : undefined;
 }
 
-/** Returns the transitions as they are when `next` follows `before`; none of them is lost before there are too many. */
-export function recordTransitions(before: Status | undefined, next: Status, now: Date): Transition[] {
+/**
+ * Returns the transitions as they are when `next` follows `before`; none of them is lost before there are too many. `report` is the last one
+ * of the stream's pod, whose times are closer to the truth than the moment at which the operator learns of a change.
+ */
+export function recordTransitions(before: Status | undefined, next: Status, now: Date, report?: Report): Transition[] {
   const known = before?.transitions ?? [];
-  const told = [tellOnAir(before, next, now), tellDegraded(before, next, now), tellMissed(before, next, now)];
+  const told = [tellOnAir(before, next, now, report), tellDegraded(before, next, now), tellMissed(before, next, now)];
   const first = (known.at(-1)?.number ?? 0) + 1;
   const added = told.filter((one) => one !== undefined).map((one, i) => ({ number: first + i, ...one }));
   return [...known, ...added].slice(-MAX_TRANSITIONS);
@@ -51,16 +62,24 @@ const findCause = (next: Status): Condition | undefined =>
 
 const isGateClosed = (next: Status): boolean => isTrue(next, 'Progressing')?.reason === GATE_CLOSED;
 
-function tellOnAir(before: Status | undefined, next: Status, now: Date): Told | undefined {
+function tellOnAir(
+  before: Status | undefined,
+  next: Status,
+  now: Date,
+  report: Report | undefined,
+): Told | undefined {
   const last = findLastOnAir(before?.transitions ?? []);
   const wasOnAir = last ? last.kind === 'Live' || last.kind === 'Recovered' : before?.phase === 'live';
   const isInterrupted = last?.kind === 'Reconnecting';
-  const at = kubeTime(now);
+  const at = exactTime(now);
   switch (next.phase) {
     case 'live':
-      return wasOnAir ? undefined : tellLive(before?.transitions ?? [], last, next.liveSince ?? at);
+      return wasOnAir
+        ? undefined
+        : tellLive(before?.transitions ?? [], last, findOnAirTime(last, next.liveSince, now, report));
     case 'reconnecting':
-      if (wasOnAir) return { kind: 'Reconnecting', at, ...readCause(findCause(next)) };
+      if (wasOnAir)
+        return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findCause(next)) };
       if (!isInterrupted || now < (findOffAirTime(before?.transitions) ?? now)) return undefined;
       return { kind: 'OffAir', at, ...readCause(findCause(next)) };
     case 'waiting':
@@ -74,6 +93,32 @@ function tellOnAir(before: Status | undefined, next: Status, now: Date): Told | 
         ? undefined
         : { kind: 'OffAir', at, ...readCause(findCondition(next.conditions, 'Progressing')) };
   }
+}
+
+/**
+ * When the destinations last took media. A report that says so is of the moment of the change, unless a destination hung, or the pod had to
+ * wait with it.
+ */
+function findOffTime(last: Transition | undefined, now: Date, report: Report | undefined): string {
+  const run = report?.live === false ? report.runs.at(-1) : undefined;
+  const lastMs = Date.parse(run?.lastAt ?? '') + ROUNDING_MS;
+  const isLate = now.getTime() - lastMs > NOTICED_MS && lastMs > Date.parse(last?.at ?? run?.startedAt ?? '');
+  return exactTime(isLate ? new Date(lastMs) : now);
+}
+
+/**
+ * When a destination first took media after the last transition: by the process of a pod that began since then, or by kubelet. Kubelet misses
+ * an interruption between two of its probes, and its time is then of before.
+ */
+function findOnAirTime(
+  last: Transition | undefined,
+  liveSince: string | undefined,
+  now: Date,
+  report: Report | undefined,
+): string {
+  const isSince = (at: string | undefined): at is string =>
+    at !== undefined && Date.parse(at) <= now.getTime() && (!last || Date.parse(at) > Date.parse(last.at));
+  return [report?.runs.at(-1)?.startedAt, liveSince].find(isSince) ?? exactTime(now);
 }
 
 /** An outage begins with the first transition after the stream was last on air. */
@@ -93,7 +138,7 @@ function tellDegraded(before: Status | undefined, next: Status, now: Date): Told
   const degraded = isTrue(next, 'Degraded');
   if (!degraded || next.phase !== 'live') return undefined;
   const isKnown = before?.phase === 'live' && isTrue(before, 'Degraded')?.reason === degraded.reason;
-  return isKnown ? undefined : { kind: 'Degraded', at: kubeTime(now), ...readCause(degraded) };
+  return isKnown ? undefined : { kind: 'Degraded', at: exactTime(now), ...readCause(degraded) };
 }
 
 const MISSED = 'ScheduleMissed';
@@ -103,5 +148,5 @@ function tellMissed(before: Status | undefined, next: Status, now: Date): Told |
   if (missed?.reason !== MISSED) return undefined;
   const earlier = findCondition(before?.conditions, 'Progressing');
   const isKnown = earlier?.reason === MISSED && earlier.message === missed.message;
-  return isKnown ? undefined : { kind: 'StartMissed', at: kubeTime(now), ...readCause(missed) };
+  return isKnown ? undefined : { kind: 'StartMissed', at: exactTime(now), ...readCause(missed) };
 }

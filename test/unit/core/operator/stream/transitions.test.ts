@@ -135,6 +135,46 @@ describe('what viewers see of a stream', () => {
   });
 });
 
+describe('the time of a change is that of the media', () => {
+  const live = (more: Partial<LoopStreamStatus> = {}): LoopStreamStatus => ({ phase: 'live', ...more });
+  const known = (...transitions: Transition[]): LoopStreamStatus => live({ transitions });
+  const ON: Transition = { number: 1, kind: 'Live', at: '2026-06-01T12:00:00Z' };
+  const run = (startedAt: string, lastAt: string) => ({ run: 1, startedAt, lastAt, onAirSeconds: 1 });
+  const time = (seconds: number) => at(seconds).toISOString();
+  const tell = (before: LoopStreamStatus, phase: Phase, second: number, more: object = {}, runs = [run('', '')]) =>
+    recordTransitions(before, { phase, ...more }, at(second), { live: phase === 'live', runs }).at(-1)?.at;
+
+  test('a connection that breaks off is told to the millisecond', () =>
+    expect(tell(known(ON), 'reconnecting', 30.25, {}, [run(time(0), time(29))])).toBe('2026-06-01T12:00:30.250Z'));
+
+  test('a destination that hung is off air since it last took media', () =>
+    expect(tell(known(ON), 'reconnecting', 45, {}, [run(time(0), time(29))])).toBe('2026-06-01T12:00:30Z'));
+
+  test.each([
+    ['before the stream went on air', time(-90)],
+    ['of no run at all', ''],
+  ])('last media %s says nothing', (_what, lastAt) =>
+    expect(tell(known(ON), 'reconnecting', 45, {}, [run(time(-99), lastAt)])).toBe('2026-06-01T12:00:45Z'),
+  );
+
+  test('a start is as early as the media, although kubelet probes later', () =>
+    expect(tell({ phase: 'starting' }, 'live', 9, { liveSince: time(8) }, [run(time(4), time(9))])).toBe(time(4)));
+
+  test('an interruption that kubelet missed ends now, not before it began', () => {
+    const before = known(ON, { number: 2, kind: 'Reconnecting', at: '2026-06-01T12:00:30Z' });
+    const recovered = recordTransitions(
+      { ...before, phase: 'reconnecting' },
+      live({ liveSince: time(0) }),
+      at(32.5),
+      { live: true, runs: [run(time(0), time(32))] },
+    ).at(-1);
+    expect(recovered).toMatchObject({ kind: 'Recovered', at: '2026-06-01T12:00:32.500Z', offAirSeconds: 3 });
+  });
+
+  test('a process that began to send in the future is not believed', () =>
+    expect(tell({ phase: 'starting' }, 'live', 9, { liveSince: time(8) }, [run(time(600), time(600))])).toBe(time(8)));
+});
+
 test('an interruption asks to be looked at when it becomes an outage, and not after that', () => {
   const before = walk([
     { second: 0, phase: 'live' },
