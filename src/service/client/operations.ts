@@ -54,6 +54,7 @@ import type {
   StreamSession,
   StreamSkip,
   StreamUpdate,
+  StreamUptime,
   StreamWindows,
   TopUp,
   TopUpCreate,
@@ -61,6 +62,7 @@ import type {
   UploadFromLink,
   UploadQuery,
   UploadUpdate,
+  UptimeQuery,
   Usage,
   UsageQuery,
   User,
@@ -300,6 +302,13 @@ export interface Operations {
      * charges of the stream in the ledger. As CSV (RFC 4180), all of them are in one response.
      */
     sessions: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamSession>;
+    /**
+     * Get the uptime of a stream, and its outages. Returns for how long a destination took media, of the time in
+     * which the stream was meant to be on air, and each outage with its cause. A stop, and the end of a schedule,
+     * are no outages. A start counts from its first media on. JSON lists the latest 200 outages. CSV (RFC 4180) has
+     * a line for each time on air, off air or unknown. Changes are kept for 400 days.
+     */
+    uptime: (id: string, query?: UptimeQuery, call?: CallOptions) => Promise<StreamUptime>;
   };
   destinations: {
     /**
@@ -502,6 +511,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
     sessions: (id, query, call) => list(path`/streams/${id}/sessions`, query, call),
+    uptime: (id, query, call) => get(path`/streams/${id}/uptime`, { ...call, query }),
   },
   destinations: {
     create: (body, call) => post('/destinations', call, body),

@@ -56,6 +56,7 @@ export type {
   UnplayableItem,
 } from '../domain/streams/record.ts';
 export type { Upload, UploadFromLink, UploadUpdate } from '../domain/uploads/record.ts';
+export type { StreamOutage, StreamUptime } from '../domain/uptime/record.ts';
 
 export interface UsageQuery {
   /** First day, e.g. 2027-01-31. Defaults to 29 days before the last day. */
@@ -105,6 +106,12 @@ export interface StartOptions extends WaitOptions {
    * with `stream_not_ready`.
    */
   whenReady?: boolean;
+}
+export interface UptimeQuery {
+  /** Begin, as a time or a day: 30 days before `to` by default, 400 at most. */
+  from?: string;
+  /** End, as a time or a day. By default now. */
+  to?: string;
 }
 export interface DestinationQuery extends ListQuery {
   /** Only destinations whose name contains this text. */

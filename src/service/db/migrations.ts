@@ -17,6 +17,7 @@ import { meterMigrations } from './migrations/meter.ts';
 import { notifyMigrations } from './migrations/notify.ts';
 import { signUpMigrations } from './migrations/sign-ups.ts';
 import { topupMigrations } from './migrations/topups.ts';
+import { uptimeMigrations } from './migrations/uptime.ts';
 import { welcomeMigrations } from './migrations/welcome.ts';
 
 export const MIGRATIONS: Record<string, Migration> = {
@@ -87,4 +88,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...guessMigrations,
   ...welcomeMigrations,
   ...eventMigrations,
+  ...uptimeMigrations,
 };

@@ -32,7 +32,7 @@ afterAll(async () => {
 /** These operations ask Kubernetes itself: no cache has their data. */
 const DIRECT = ['listStreamEvents', 'listPlaylistVersions', 'getPlaylistVersion', 'diffPlaylistVersion'];
 /** These operations need no Kubernetes. */
-const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions', 'watchEvents'];
+const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions', 'watchEvents', 'getUptimeBadge'];
 /** The feed never ends, and has tests of its own. */
 const FEEDS = ['watchChanges'];
 /** No pod has media to show, and no media was prepared. */

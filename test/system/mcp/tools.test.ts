@@ -242,6 +242,8 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect((await done('list_stream_events', { id })).page).toEqual({ hasMore: false, nextCursor: null });
     expect((await done('list_stream_sessions', { id })).data).toEqual([]);
     expectProblem(await call('list_stream_sessions', { id: 'none' }), 'stream_not_found');
+    expect(await done('get_stream_uptime', { id })).toMatchObject({ uptimePercent: null, outages: [] });
+    expectProblem(await call('get_stream_uptime', { id, from: 'soon' }), 'validation_failed', '/from');
   });
 
   test('events are watched from one to the next', async () => {

@@ -62,12 +62,7 @@ const findCause = (next: Status): Condition | undefined =>
 
 const isGateClosed = (next: Status): boolean => isTrue(next, 'Progressing')?.reason === GATE_CLOSED;
 
-function tellOnAir(
-  before: Status | undefined,
-  next: Status,
-  now: Date,
-  report: Report | undefined,
-): Told | undefined {
+function tellOnAir(before: Status | undefined, next: Status, now: Date, report: Report | undefined): Told | undefined {
   const last = findLastOnAir(before?.transitions ?? []);
   const wasOnAir = last ? last.kind === 'Live' || last.kind === 'Recovered' : before?.phase === 'live';
   const isInterrupted = last?.kind === 'Reconnecting';
@@ -78,8 +73,7 @@ function tellOnAir(
         ? undefined
         : tellLive(before?.transitions ?? [], last, findOnAirTime(last, next.liveSince, now, report));
     case 'reconnecting':
-      if (wasOnAir)
-        return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findCause(next)) };
+      if (wasOnAir) return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findCause(next)) };
       if (!isInterrupted || now < (findOffAirTime(before?.transitions) ?? now)) return undefined;
       return { kind: 'OffAir', at, ...readCause(findCause(next)) };
     case 'waiting':

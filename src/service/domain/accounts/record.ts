@@ -188,6 +188,7 @@ export const Export = Type.Object(
     uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
     playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
     events: Documents('Events of the last seven days, oldest first, each as `GET /v1/events` returns it.'),
+    uptime: Documents('Uptime of each stream in the last 400 days, each as `GET /v1/streams/{id}/uptime` returns it.'),
     apiKeys: Type.Array(ApiKey),
     sessions: Type.Array(PersonSession),
     connectedApps: Type.Array(ConnectedApp),

@@ -10,10 +10,13 @@ import type { Lifecycle } from '../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../core/lib/log.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { PlaylistSpec, PlaylistStatus } from '../../../core/resources/playlist/spec.ts';
+import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
 import type { UploadSpec, UploadStatus } from '../../../core/resources/upload/spec.ts';
 import { type Leases, takeForWork } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
+import { listAirChanges } from '../uptime/changes.ts';
+import { forgetAirChanges, readKnownStreams, recordAirChanges } from '../uptime/store.ts';
 import { type Findings, findPlaylistNews, findStreamNews, findUploadNews } from './news.ts';
 import type { EventObject, Snapshot } from './record.ts';
 import { forgetObjects, type News, readMarks, rebaseEvents, type Subject, tell, writeMarks } from './store.ts';
@@ -46,11 +49,16 @@ interface Source {
   object: EventObject;
   cache: Reflector<KubeObject>;
   find: (object: Stored<KubeObject>, mark: string, now: Date) => Findings;
+  /** Writes what is kept for longer than events, in the transaction of the events. */
+  record?: (trx: Db, subject: Subject, object: Stored<KubeObject>) => Promise<void>;
 }
+
+const recordAir = (trx: Db, { accountId, objectId, uid }: Subject, stream: LoopStream): Promise<void> =>
+  recordAirChanges(trx, { accountId, streamId: objectId, streamUid: uid }, listAirChanges(stream));
 
 const listSources = ({ streams, uploads, playlists }: WatchedObjects): Source[] =>
   [
-    { object: 'stream', cache: streams, find: findStreamNews },
+    { object: 'stream', cache: streams, find: findStreamNews, record: recordAir },
     { object: 'upload', cache: uploads, find: findUploadNews },
     { object: 'playlist', cache: playlists, find: findPlaylistNews },
   ] as unknown as Source[];
@@ -96,11 +104,14 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
   await rebaseEvents(db);
   const marks = await readMarks(db);
   if (marks.size === 0) await begin(db, sources, marks, clock.now());
+  const uids = listUids(sources);
   await forgetObjects(
     db,
     sources.map(({ object }) => object),
-    listUids(sources),
+    uids,
   );
+  await forgetAirChanges(db, uids);
+  await recordUnknown(db, caches.streams);
   const tellObject = async (source: Source, key: string): Promise<RunOutcome | undefined> => {
     const [namespace = '', name = ''] = key.split('/');
     const object = source.cache.get(namespace, name);
@@ -109,9 +120,12 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
     const now = clock.now();
     const { mark, lookAt } = source.find(object, marks.get(subject.uid) ?? '', now);
     if (marks.get(subject.uid) !== mark) {
-      await tell(db, subject, (told) => {
-        const found = source.find(object, told.mark, now);
-        return { ...found, news: found.news.map((one) => addSnapshot(deps, subject, one)) };
+      await db.transaction().execute(async (trx) => {
+        await tell(trx, subject, (told) => {
+          const found = source.find(object, told.mark, now);
+          return { ...found, news: found.news.map((one) => addSnapshot(deps, subject, one)) };
+        });
+        await source.record?.(trx, subject, object);
       });
       marks.set(subject.uid, mark);
     }
@@ -159,4 +173,13 @@ async function begin(db: Db, sources: readonly Source[], marks: Map<string, stri
   );
   await writeMarks(db, [{ ...OUTBOX, mark: '' }, ...known]);
   for (const { uid, mark } of known) marks.set(uid, mark);
+}
+
+/** Records what the resources still know of streams of which nothing is recorded, as those of an earlier release. */
+async function recordUnknown(db: Db, streams: WatchedObjects['streams']): Promise<void> {
+  const known = await readKnownStreams(db);
+  for (const stream of streams.list()) {
+    const subject = findSubject(stream, 'stream');
+    if (subject && !known.has(subject.uid)) await recordAir(db, subject, stream);
+  }
 }

@@ -4,18 +4,17 @@
  */
 import { kubeTime } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
-import { findStreamCode } from '../../../core/lib/codes/streams.ts';
 import { findCondition } from '../../../core/resources/common/conditions.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPublished } from '../../../core/resources/playlist/spec.ts';
-import { getReasonCode } from '../../../core/resources/stream/readiness.ts';
 import { findNextStart } from '../../../core/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { isWanted } from '../../../core/resources/stream/spec.ts';
 import type { Transition } from '../../../core/resources/stream/transitions.ts';
 import { findUploadName } from '../../../core/resources/upload/name.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
-import { type AccountEventType, buildEventId, type EventData, NO_DATA } from './record.ts';
+import { describeCause } from '../streams/cause.ts';
+import { type AccountEventType, buildEventId, NO_DATA } from './record.ts';
 import type { News } from './store.ts';
 
 export interface Findings {
@@ -34,12 +33,6 @@ const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Degraded: 'stream.degraded',
   StartMissed: 'stream.scheduled_start_missed',
 };
-
-/** A stop that was wanted, and a reconnection, have a reason that is no code of a problem. */
-function describeCause({ kind, reason, message }: Transition): Pick<EventData, 'code' | 'message' | 'fix'> {
-  if (reason === undefined || kind === 'Stopped') return { code: null, message: message ?? null, fix: null };
-  return { code: getReasonCode(reason), message: message ?? null, fix: findStreamCode(reason)?.fix ?? null };
-}
 
 /** How long before its start a window is told. */
 export const UPCOMING_MS = 15 * 60_000;

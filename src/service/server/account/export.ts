@@ -18,6 +18,7 @@ import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
+import type { UptimeService } from '../../domain/uptime/service.ts';
 import { AppError } from '../../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import { type Connection, MAX_PAGE, type PageArgs } from '../../lib/list-page.ts';
@@ -38,6 +39,7 @@ export interface ExportDeps {
   uploads: Pick<UploadService, 'list'>;
   playlists: Pick<PlaylistService, 'list' | 'get'>;
   events: Pick<EventService, 'list'>;
+  uptime: Pick<UptimeService, 'everything'>;
   billing: Pick<BillingService, 'entries'>;
   topUps: Pick<TopUpService, 'list'>;
   invoices: Pick<InvoiceService, 'list' | 'address'>;
@@ -52,6 +54,7 @@ type ListName =
   | 'uploads'
   | 'playlists'
   | 'events'
+  | 'uptime'
   | 'apiKeys'
   | 'sessions'
   | 'connectedApps'
@@ -79,6 +82,11 @@ async function* readPlaylists({ playlists }: ExportDeps, accountId: string): Asy
     for (const { id } of page) yield [playlists.get(accountId, id)];
 }
 
+async function* readUptime({ streams, uptime }: ExportDeps, accountId: string): AsyncGenerator<object[]> {
+  for await (const page of readPages((args) => streams.list(accountId, args)))
+    for (const { id } of page) yield [await uptime.everything(accountId, id)];
+}
+
 function readLists(deps: ExportDeps, principal: Principal): Lists {
   const { access, streams, destinations, uploads, events, billing, topUps, invoices } = deps;
   const { accountId, scopes } = principal;
@@ -88,6 +96,7 @@ function readLists(deps: ExportDeps, principal: Principal): Lists {
     uploads: readPages((args) => uploads.list(accountId, args)),
     playlists: readPlaylists(deps, accountId),
     events: readPages((args) => events.list(accountId, args, { scopes, where: { type: { in: EVENT_TYPE_NAMES } } })),
+    uptime: readUptime(deps, accountId),
     apiKeys: readPages((args) => access.keys(principal, args)),
     sessions: readPages((args) => access.sessions(principal, args)),
     connectedApps: readPages((args) => access.apps(principal, args)),

@@ -89,8 +89,9 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
         run(context, { id: String(args.id ?? ''), page: page as never, where }) as Connection<never>,
     });
   }
-  if (output.kind !== 'record') throw new Error(`The operation ${id} is not a query.`);
-  const type = outputType(types, output.schema);
+  const schemaOfRecord = readRecordSchema(output);
+  if (!schemaOfRecord) throw new Error(`The operation ${id} is not a query.`);
+  const type = outputType(types, schemaOfRecord);
   if (!hasId)
     return {
       type: graphql.isNullable ? type : required(type),
@@ -112,6 +113,12 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
       return run(context, { id: objectId, path: given, query: given });
     },
   });
+}
+
+/** A record that REST returns in other forms as well is one in GraphQL. */
+function readRecordSchema(output: OperationOutput): TSchema | undefined {
+  if (output.kind === 'record') return output.schema;
+  return output.kind === 'content' ? output.types['application/json'] : undefined;
 }
 
 /** Converts the fields of a schema to arguments. */

@@ -12,6 +12,7 @@ import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
+import { uptimeOperations } from '../../domain/uptime/operations.ts';
 import type { Services } from '../setup/services.ts';
 import { operationTools } from './adapter.ts';
 import { diagnosisTool } from './diagnose-stream.ts';
@@ -27,6 +28,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(destinationOperations, services),
     ...operationTools(streamOperations, services),
     ...operationTools(sessionOperations, services),
+    ...operationTools(uptimeOperations, services),
     diagnosisTool(services),
     ...operationTools(eventOperations, services),
     ...operationTools(billingOperations, services),

@@ -17,6 +17,7 @@ import { exampleDestination } from '../../domain/destinations/operations.ts';
 import { exampleEvent } from '../../domain/events/operations.ts';
 import { exampleStream } from '../../domain/streams/examples.ts';
 import { exampleUpload } from '../../domain/uploads/operations.ts';
+import { exampleUptime } from '../../domain/uptime/operations.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { createOperationBuilder, deleted, record } from '../../lib/operation.ts';
 import { PERSON } from '../../lib/scopes.ts';
@@ -68,6 +69,7 @@ export const accountOwnerOperations = [
         uploads: [exampleUpload],
         playlists: [],
         events: [exampleEvent],
+        uptime: [exampleUptime],
         apiKeys: [exampleApiKey],
         sessions: [exampleSession],
         connectedApps: [exampleApp],

@@ -13,6 +13,7 @@ import { playlistVersionOperations } from '../../domain/playlists/version-operat
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
+import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
 import type { Access, OperationDeclaration } from '../../lib/operation.ts';
 import { accountOwnerOperations } from './account-owner.ts';
 import { metaOperations, watchChanges } from './meta.ts';
@@ -31,6 +32,8 @@ const ALL = [
   ...eventOperations,
   ...streamOperations,
   ...sessionOperations,
+  ...uptimeOperations,
+  ...badgeOperations,
   ...destinationOperations,
   ...uploadOperations,
   ...resumableOperations,

@@ -5,6 +5,7 @@ import { OIDC_PROVIDER_ID } from '../../auth/oidc.ts';
 import { createAccessService } from '../../domain/accounts/access.ts';
 import { deleteAccountEvents } from '../../domain/events/store.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
+import { deleteAccountAirChanges } from '../../domain/uptime/store.ts';
 import { deleteResources } from '../account/delete-resources.ts';
 import { createDeletions } from '../account/deletion.ts';
 import { createExport } from '../account/export.ts';
@@ -39,7 +40,10 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
     clear: async (accountId) => {
       await resources.cells.load(accountId);
       const isGone = await deleteResources(kube, resources, accountId);
-      if (isGone) await deleteAccountEvents(db, accountId);
+      if (isGone) {
+        await deleteAccountEvents(db, accountId);
+        await deleteAccountAirChanges(db, accountId);
+      }
       return isGone;
     },
     sendMail: (email) => mails?.accountDeleted(email),

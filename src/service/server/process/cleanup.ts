@@ -1,7 +1,8 @@
-/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events, incomplete uploads. */
+/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events and changes of streams, incomplete uploads. */
 import { deleteOldEvents } from '../../domain/events/store.ts';
 import { deleteOldKeys } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
+import { deleteOldAirChanges } from '../../domain/uptime/store.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
@@ -26,6 +27,7 @@ export function startCleanup(
       .catch((err) => log.warn({ err }, 'expired sessions and unused clients could not be deleted'));
     mails?.forgetOld().catch((err) => log.warn({ err }, 'old counts of mails could not be deleted'));
     deleteOldEvents(db).catch((err) => log.warn({ err }, 'old events could not be deleted'));
+    deleteOldAirChanges(db).catch((err) => log.warn({ err }, 'old changes of streams could not be deleted'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'incomplete uploads could not be deleted'));

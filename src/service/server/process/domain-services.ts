@@ -15,6 +15,7 @@ import { createViewTokens, type ViewTokens } from '../../domain/stats/view-token
 import { createStreamService } from '../../domain/streams/service.ts';
 import { createPosters } from '../../domain/uploads/posters.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
+import { createUptimeService } from '../../domain/uptime/service.ts';
 import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
@@ -93,6 +94,15 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       usage,
     }),
     playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
+    uptime: createUptimeService({
+      db: auth.db,
+      findStream: streams.get,
+      loadAccount: async (accountId) => {
+        if (!resources.cells.hasLoaded(accountId)) await resources.cells.load(accountId);
+      },
+      secret: config.authSecret,
+      publicUrl: config.publicUrl,
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-/** Sends documents other than JSON: usage and sessions as CSV, invoices as PDF. */
+/** Sends documents other than JSON: usage, sessions and uptimes as CSV, invoices as PDF. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { InvoiceService } from '../../billing/invoices/service.ts';
@@ -7,6 +7,8 @@ import type { BillingService } from '../../billing/ledger/service.ts';
 import { usageCsv } from '../../billing/ledger/usage.ts';
 import { sessionsCsv } from '../../billing/metering/session-history.ts';
 import type { SessionService } from '../../billing/metering/session-service.ts';
+import type { AskedRange } from '../../domain/uptime/range.ts';
+import type { UptimeService } from '../../domain/uptime/service.ts';
 import { flatten, pageArgs } from '../../lib/paging/list.ts';
 import type { Handlers } from './adapter.ts';
 
@@ -56,5 +58,15 @@ export const sessionHandlers = ({ streamSessions }: { streamSessions: SessionSer
       return sendCsv(reply, `sessions-${id}`, sessionsCsv(await streamSessions.all(accountId, id)));
     const args = pageArgs(request.query as { limit: number; cursor?: string });
     return flatten(await streamSessions.list(accountId, id, args));
+  },
+});
+
+export const uptimeHandlers = ({ uptime }: { uptime: UptimeService }): Handlers => ({
+  async getStreamUptime(request, reply) {
+    const { accountId } = request.principal;
+    const { id } = request.params as { id: string };
+    const asked = request.query as AskedRange;
+    if (asksForCsv(request, reply)) return sendCsv(reply, `uptime-${id}`, await uptime.csv(accountId, id, asked));
+    return uptime.get(accountId, id, asked);
   },
 });

@@ -4,6 +4,7 @@ import { POSTER_MEDIA_TYPE } from '../../../core/resources/upload/poster.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { Handlers } from './adapter.ts';
+import { hasTag } from './entity-tags.ts';
 
 interface PreviewDeps {
   stats: Pick<StatsService, 'preview'>;
@@ -20,9 +21,6 @@ const POSTER_CACHING = `private, max-age=${7 * 86_400}, immutable`;
 
 const readId = ({ params }: FastifyRequest): string => (params as { id: string }).id;
 
-/** Lists the tags of If-None-Match, which is compared weakly (RFC 9110, section 13.1.2). */
-const listTags = (field = ''): string[] => field.split(',').map((tag) => tag.trim().replace(/^W\//, ''));
-
 export const previewHandlers = ({ stats, uploads, stopping }: PreviewDeps): Handlers => ({
   async getStreamPreview(request, reply) {
     const gone = new AbortController();
@@ -34,7 +32,7 @@ export const previewHandlers = ({ stats, uploads, stopping }: PreviewDeps): Hand
   async getUploadPoster(request, reply) {
     const { bytes, tag } = await uploads.poster(request.principal.accountId, readId(request));
     void reply.headers({ 'cache-control': POSTER_CACHING, etag: tag });
-    if (listTags(request.headers['if-none-match']).includes(tag)) return reply.code(304).send();
+    if (hasTag(request, tag)) return reply.code(304).send();
     return reply.type(POSTER_MEDIA_TYPE).send(bytes);
   },
 

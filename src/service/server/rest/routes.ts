@@ -17,6 +17,7 @@ import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
+import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
 import type { FairSlots } from '../../lib/fair-slots.ts';
 import type { Deletions } from '../account/deletion.ts';
 import type { ChangeService } from '../events/changes.ts';
@@ -29,8 +30,9 @@ import { type MetaServices, metaOperations, watchChanges } from '../operations/m
 import type { Services } from '../setup/services.ts';
 import { tusRoutes } from '../tus/tus.ts';
 import { serveOperations } from './adapter.ts';
+import { badgeHandlers } from './badges.ts';
 import { deletionHandlers } from './deletion.ts';
-import { documentHandlers, sessionHandlers } from './documents.ts';
+import { documentHandlers, sessionHandlers, uptimeHandlers } from './documents.ts';
 import { type ExportHandlerDeps, exportHandlers } from './export.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
@@ -78,11 +80,13 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   serveOperations(v1, [watchChanges], {}, changeHandlers(deps));
   const { scopePrefix, stopping, feedPlaces: places } = deps;
   serveOperations(v1, eventOperations, services, eventHandlers({ ...services, places, scopePrefix, stopping }));
+  serveOperations(v1, badgeOperations, services, badgeHandlers(services));
   await v1.register(async (cached) => {
     setAgeHeader(cached, deps.ageMs);
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
     serveOperations(cached, [getLimits], services);
     serveOperations(cached, sessionOperations, services, sessionHandlers(services));
+    serveOperations(cached, uptimeOperations, services, uptimeHandlers(services));
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
     const { incoming } = services.uploads;
     if (incoming) await cached.register(tusRoutes, { incoming, serve: serveBy(resumableOperations) });

@@ -11,6 +11,7 @@ import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
+import type { UptimeService } from '../../domain/uptime/service.ts';
 
 export interface Services {
   account: AccountService;
@@ -24,5 +25,6 @@ export interface Services {
   invoices: InvoiceService;
   crypto: CryptoService;
   streamSessions: SessionService;
+  uptime: UptimeService;
   stats: Pick<StatsService, 'live'>;
 }

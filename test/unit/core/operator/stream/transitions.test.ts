@@ -162,12 +162,10 @@ describe('the time of a change is that of the media', () => {
 
   test('an interruption that kubelet missed ends now, not before it began', () => {
     const before = known(ON, { number: 2, kind: 'Reconnecting', at: '2026-06-01T12:00:30Z' });
-    const recovered = recordTransitions(
-      { ...before, phase: 'reconnecting' },
-      live({ liveSince: time(0) }),
-      at(32.5),
-      { live: true, runs: [run(time(0), time(32))] },
-    ).at(-1);
+    const recovered = recordTransitions({ ...before, phase: 'reconnecting' }, live({ liveSince: time(0) }), at(32.5), {
+      live: true,
+      runs: [run(time(0), time(32))],
+    }).at(-1);
     expect(recovered).toMatchObject({ kind: 'Recovered', at: '2026-06-01T12:00:32.500Z', offAirSeconds: 3 });
   });
 

@@ -144,6 +144,7 @@ describe('GraphQL matches REST', () => {
       watchChanges: null,
       getUploadPreview: null,
       getUploadPoster: null,
+      getUptimeBadge: null,
       receiveStripeEvent: null,
       getInvoicePdf: null,
       // tus: bytes, and headers of its own.

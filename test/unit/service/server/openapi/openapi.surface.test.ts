@@ -194,6 +194,8 @@ const MORE: Operation[] = [
   'getStreamPreview',
   'getUploadPreview',
   'getUploadPoster',
+  'getStreamUptime',
+  'getUptimeBadge',
   'diffPlaylistVersion',
   'getResumableUploadOptions',
   'getResumableUpload',

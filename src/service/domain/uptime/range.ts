@@ -1,0 +1,44 @@
+/** Reads the range of an uptime as clients write it. Pure: no I/O, no clock. */
+import { type FieldError, validationFailed } from '../../lib/errors.ts';
+import { isTime } from '../../lib/time.ts';
+import type { TimeRange } from './compute.ts';
+
+export const DEFAULT_DAYS = 30;
+export const MAX_DAYS = 400;
+const DAY_MS = 86_400_000;
+
+export interface AskedRange {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+/** A day stands for its begin in UTC. */
+function parseTime(text: string): Date | undefined {
+  const time = DAY.test(text) ? `${text}T00:00:00Z` : text;
+  return isTime(time) ? new Date(time) : undefined;
+}
+
+export const lastDays = (days: number, now: Date): TimeRange => ({
+  from: new Date(now.getTime() - days * DAY_MS),
+  to: now,
+});
+
+/** The last 30 days, unless `asked` says otherwise. The future is left out. Throws `validation_failed`. */
+export function readRange(asked: AskedRange, now: Date): TimeRange {
+  const wrong = (['from', 'to'] as const).flatMap((name): FieldError[] => {
+    const text = asked[name];
+    if (text === undefined || parseTime(text)) return [];
+    return [{ path: `/${name}`, message: 'must be a time such as 2027-01-31T18:00:00Z, or a day such as 2027-01-31' }];
+  });
+  if (wrong.length > 0) throw validationFailed(wrong);
+  const until = parseTime(asked.to ?? '') ?? now;
+  const to = until < now ? until : now;
+  const from = parseTime(asked.from ?? '') ?? lastDays(DEFAULT_DAYS, to).from;
+  if (from >= now) throw validationFailed([{ path: '/from', message: 'must be in the past' }]);
+  if (from >= to) throw validationFailed([{ path: '/from', message: 'must be before `to`' }]);
+  if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
+    throw validationFailed([{ path: '/from', message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
+  return { from, to };
+}
