@@ -27,5 +27,7 @@ export interface OpenApi extends Json {
     responses: Record<string, Response>;
     headers: Json;
     securitySchemes: Json;
+    /** Of webhooks. */
+    pathItems: Json;
   };
 }

@@ -19,7 +19,7 @@ import { addLinks } from './links.ts';
 import { listCodes } from './operation-errors.ts';
 import { problemExample } from './problem-examples.ts';
 import { nameValues, shapeSchemas } from './shapes.ts';
-import { buildWebhooks } from './webhooks.ts';
+import { buildPathItems, buildWebhooks } from './webhooks.ts';
 
 /** Options of @fastify/swagger. The server's address is that of the document itself. */
 export const OPENAPI = {
@@ -174,7 +174,13 @@ export function completeOpenApi(made: object, scopePrefix: string): OpenApi {
         operation.parameters = [...(operation.parameters ?? []), IDEMPOTENCY_KEY];
     }
   addLinks(doc);
-  const components = { schemas, responses, headers: HEADERS, securitySchemes: securitySchemes(scopePrefix) };
+  const components = {
+    schemas,
+    responses,
+    headers: HEADERS,
+    securitySchemes: securitySchemes(scopePrefix),
+    pathItems: buildPathItems(),
+  };
   const whole = { ...doc, webhooks: buildWebhooks(), components };
   addBounds(whole);
   return whole;

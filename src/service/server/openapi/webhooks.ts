@@ -63,5 +63,10 @@ const buildWebhook = (type: AccountEventType): Json => {
   };
 };
 
-/** By the type of the event. */
-export const buildWebhooks = (): Json => Object.fromEntries(EVENT_TYPE_NAMES.map((type) => [type, buildWebhook(type)]));
+/** `components.pathItems`, by the type of the event. */
+export const buildPathItems = (): Json =>
+  Object.fromEntries(EVENT_TYPE_NAMES.map((type) => [type, buildWebhook(type)]));
+
+/** `webhooks`: references, since openapi-generator makes broken clients of webhooks that it can read. */
+export const buildWebhooks = (): Json =>
+  Object.fromEntries(EVENT_TYPE_NAMES.map((type) => [type, { $ref: `#/components/pathItems/${type}` }]));

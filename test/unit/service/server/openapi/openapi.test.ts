@@ -72,7 +72,10 @@ describe('every operation', () => {
 });
 
 test('each type of events is a webhook, whose example is such an event', () => {
-  const webhooks = Object.entries(doc.webhooks as typeof doc.paths);
+  const webhooks = Object.entries(doc.components.pathItems as typeof doc.paths);
+  expect(doc.webhooks).toEqual(
+    Object.fromEntries(EVENT_TYPE_NAMES.map((type) => [type, { $ref: `#/components/pathItems/${type}` }])),
+  );
   expect(webhooks.map(([type]) => type)).toEqual(EVENT_TYPE_NAMES);
   const ids = webhooks.map(([, { post }]) => post?.operationId);
   expect(new Set([...ids, ...operations().map(({ operation }) => operation.operationId)]).size).toBe(
