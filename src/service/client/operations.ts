@@ -16,6 +16,8 @@ import type {
   CryptoAsset,
   CryptoDeposit,
   CryptoDepositCreate,
+  DeliveriesQuery,
+  Delivery,
   Destination,
   DestinationChange,
   DestinationCreate,
@@ -23,6 +25,12 @@ import type {
   DestinationTest,
   DestinationUpdate,
   DiffQuery,
+  Endpoint,
+  EndpointCreate,
+  EndpointRecovery,
+  EndpointSecret,
+  EndpointTest,
+  EndpointUpdate,
   EventQuery,
   Invoice,
   InvoiceSummary,
@@ -228,6 +236,77 @@ export interface Operations {
      * `problems.ServerBusy`.
      */
     list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
+  };
+  endpoints: {
+    /**
+     * Create an endpoint. Events are sent to it: to a program as webhooks (https://www.standardwebhooks.com), to
+     * people as messages. Before anything else, a code is sent there. A webhook that answers it with the code alone,
+     * or with `{"code": "…"}`, is verified at once; else confirm the code with `verifyEndpoint`. The secret of a
+     * webhook is at `getEndpointSecret`. Events of billing are sent only if the credential has that scope. It may
+     * reject with `problems.EndpointForbidden` or `problems.QuotaExceeded`.
+     */
+    create: (body: EndpointCreate, call?: CallOptions) => Promise<Endpoint>;
+    /** List endpoints, newest first. Returns who is told of events. */
+    list: (query?: ListQuery, call?: CallOptions) => List<Endpoint>;
+    /** Get an endpoint. Returns an endpoint. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<Endpoint>;
+    /**
+     * Change an endpoint. Another address has to be verified again. With `enabled` false, nothing is sent. It may
+     * reject with `problems.EndpointForbidden`.
+     */
+    update: (id: string, body: EndpointUpdate, call?: CallOptions) => Promise<Endpoint>;
+    /** Delete an endpoint. Nothing is sent there any more. Its deliveries are deleted as well. */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+    /**
+     * Confirm the code of an endpoint. Confirms the code that was sent there last. Without a code, another one is
+     * sent. It may reject with `problems.EndpointCodeWrong`.
+     */
+    verify: (
+      id: string,
+      body?: {
+        /** The code that arrived there. */
+        code?: string;
+      },
+      call?: CallOptions,
+    ) => Promise<Endpoint>;
+    /**
+     * Test an endpoint. Sends a message of the type `endpoint.test` now, once, and returns the answer. It may reject
+     * with `problems.EndpointNotActive`.
+     */
+    test: (id: string, call?: CallOptions) => Promise<EndpointTest>;
+    /**
+     * Get the secret of an endpoint. Returns the secret that requests to a webhook are signed with. Check signatures
+     * with it, before you trust a request. It may reject with `problems.EndpointHasNoSecret`.
+     */
+    secret: (id: string, call?: CallOptions) => Promise<EndpointSecret>;
+    /**
+     * Replace the secret of an endpoint. Requests carry two signatures for a day, of the new secret and of the
+     * previous one. The new one is at `getEndpointSecret`. It may reject with `problems.EndpointHasNoSecret`.
+     */
+    rotate: (id: string, call?: CallOptions) => Promise<Endpoint>;
+    /**
+     * Send again what an endpoint missed. Sends what failed since a time, and for a webhook also what happened while
+     * the endpoint was disabled, up to seven days back. Nothing that was accepted is sent again. It may reject with
+     * `problems.EndpointNotActive`.
+     */
+    recover: (
+      id: string,
+      body: {
+        /** Time from which on. */
+        since: string;
+      },
+      call?: CallOptions,
+    ) => Promise<EndpointRecovery>;
+    /**
+     * List deliveries of an endpoint, newest first. Returns the latest 1,000 deliveries of the last seven days, with
+     * their answers.
+     */
+    deliveries: (id: string, query?: DeliveriesQuery, call?: CallOptions) => List<Delivery>;
+    /**
+     * Send a delivery again. Sends it again soon, with the same id, also if it was accepted. It may reject with
+     * `problems.DeliveryNotFound` or `problems.EndpointNotActive`.
+     */
+    replay: (id: string, deliveryID: string, call?: CallOptions) => Promise<Delivery>;
   };
   streams: {
     /** Create a stream. The stream stays off air until it is started, or until scheduleStartAt. */
@@ -491,6 +570,20 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
   },
   events: {
     list: (query, call) => list('/events', query, call),
+  },
+  endpoints: {
+    create: (body, call) => post('/endpoints', { ...call, extraSeconds: 30 }, body),
+    list: (query, call) => list('/endpoints', query, call),
+    get: (id, call) => get(path`/endpoints/${id}`, call),
+    update: (id, body, call) => patch(path`/endpoints/${id}`, { ...call, extraSeconds: 30 }, body),
+    delete: (id, call) => remove(path`/endpoints/${id}`, call),
+    verify: (id, body = {}, call) => post(path`/endpoints/${id}/verify`, { ...call, extraSeconds: 30 }, body),
+    test: (id, call) => post(path`/endpoints/${id}/test`, { ...call, extraSeconds: 30 }),
+    secret: (id, call) => get(path`/endpoints/${id}/secret`, call),
+    rotate: (id, call) => post(path`/endpoints/${id}/rotate-secret`, call),
+    recover: (id, body, call) => post(path`/endpoints/${id}/recover`, call, body),
+    deliveries: (id, query, call) => list(path`/endpoints/${id}/deliveries`, query, call),
+    replay: (id, deliveryID, call) => post(path`/endpoints/${id}/deliveries/${deliveryID}/replay`, call),
   },
   streams: {
     create: (body, call) => post('/streams', call, body),

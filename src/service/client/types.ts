@@ -25,6 +25,15 @@ export type {
   DestinationTest,
   DestinationUpdate,
 } from '../domain/destinations/record.ts';
+export type {
+  Delivery,
+  Endpoint,
+  EndpointCreate,
+  EndpointRecovery,
+  EndpointSecret,
+  EndpointTest,
+  EndpointUpdate,
+} from '../domain/endpoints/record.ts';
 export type { AccountEvent, EventData } from '../domain/events/record.ts';
 export type {
   Playlist,
@@ -78,6 +87,10 @@ export interface EventQuery extends ListQuery {
   types?: string;
   /** Id of the object whose events are asked for. */
   objectID?: string;
+}
+export interface DeliveriesQuery extends ListQuery {
+  /** Only deliveries in this state. */
+  state?: 'waiting' | 'delivered' | 'failed';
 }
 export interface StreamQuery extends ListQuery {
   /** Only streams in this state. */

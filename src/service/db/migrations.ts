@@ -9,6 +9,7 @@ import { cellMigrations } from './migrations/cells.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
 import { currencyMigrations } from './migrations/currencies.ts';
+import { endpointMigrations } from './migrations/endpoints.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { guessMigrations } from './migrations/guesses.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
@@ -89,4 +90,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...welcomeMigrations,
   ...eventMigrations,
   ...uptimeMigrations,
+  ...endpointMigrations,
 };

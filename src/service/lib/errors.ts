@@ -80,6 +80,24 @@ export const ERRORS = {
     meaning: 'No event of this account has this id, or it is older than the seven days for which events are kept.',
     fix: 'Read your objects as they are now, and then the events without `after`.',
   },
+  endpoint_not_found: {
+    status: 404,
+    title: 'Endpoint not found',
+    meaning: 'No endpoint of this account has this id.',
+    fix: 'Take the id from `GET /v1/endpoints`. The endpoint may have been deleted, or belong to another account.',
+  },
+  endpoint_has_no_secret: {
+    status: 404,
+    title: 'Endpoint has no secret',
+    meaning: 'Messages to people are not signed: only endpoints of the kind `webhook` have a secret.',
+    fix: 'Create an endpoint of the kind `webhook` for a program that checks signatures.',
+  },
+  delivery_not_found: {
+    status: 404,
+    title: 'Delivery not found',
+    meaning: 'The endpoint has no delivery with this id, or it is older than seven days.',
+    fix: 'Take the id from `GET /v1/endpoints/{id}/deliveries`.',
+  },
   api_key_not_found: {
     status: 404,
     title: 'API key not found',
@@ -145,6 +163,25 @@ export const ERRORS = {
     title: 'Destination forbidden',
     meaning: 'The address of the destination belongs to a private network; streams are sent to public addresses only.',
     fix: 'Give the public address of the platform or server. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS`.',
+  },
+  endpoint_forbidden: {
+    status: 422,
+    title: 'Endpoint forbidden',
+    meaning:
+      'The address of the endpoint belongs to a private network, or has a port that is not for HTTP; events are sent to public addresses only.',
+    fix: 'Give a public address. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_LINKS`.',
+  },
+  endpoint_code_wrong: {
+    status: 422,
+    title: 'Wrong code',
+    meaning: 'The code is not the one that was sent to the endpoint last, or codes were tried too often.',
+    fix: 'Look up the code where the endpoint leads to, or have another one sent: `POST /v1/endpoints/{id}/verify` without a code.',
+  },
+  endpoint_not_active: {
+    status: 409,
+    title: 'Endpoint not active',
+    meaning: 'Nothing is sent to the endpoint: its code is not confirmed yet, or it is disabled.',
+    fix: 'Confirm the code with `POST /v1/endpoints/{id}/verify`, or set `enabled` to true.',
   },
   destination_in_use: {
     status: 409,

@@ -46,8 +46,8 @@ export async function runApi(config: ApiConfig, lifecycle: Lifecycle, log: Logge
   const { stats, ...domain } = await openDomainServices(context, { kube, auth, resources, limits, writes });
   const feedPlaces = createFeedPlaces(config.feedsPerServer);
   const changes = openChanges(context, resources, feedPlaces);
-  const events = openEvents(context, { db: auth.db, leases: limits.leases, resources, services: domain });
-  const services = { ...billing, ...domain, stats, events };
+  const told = openEvents(context, { db: auth.db, leases: limits.leases, resources, services: domain });
+  const services = { ...billing, ...domain, stats, ...told };
   const accountOwner = openAccountServices(context, { kube, auth, resources, services, quotas });
   const isSuspended = startSuspensions(context, { db: auth.db, resources });
 

@@ -124,8 +124,14 @@ test('a ledger of an earlier version goes on in the digits that it has', async (
   // Migrations run in order: those after it are undone as well.
   await query(url, 'drop table loopstream.guesses, loopstream.sign_in_sources');
   await query(url, 'drop index loopstream.ledger_transactions_welcome');
-  await query(url, 'drop table loopstream.events, loopstream.event_objects, loopstream.air_changes');
-  await query(url, 'drop function loopstream.tell_events, loopstream.tell_key cascade');
+  await query(
+    url,
+    'drop table loopstream.events, loopstream.event_objects, loopstream.air_changes, loopstream.deliveries, loopstream.alerts, loopstream.endpoints',
+  );
+  await query(
+    url,
+    'drop function loopstream.tell_events, loopstream.tell_key, loopstream.queue_deliveries, loopstream.tell_deliveries cascade',
+  );
   const ofSessions = ['started_at', 'ended_at', 'end_reason', 'written_off', 'first_session'].map(
     (column) => `drop column ${column}`,
   );

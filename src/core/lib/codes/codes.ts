@@ -3,6 +3,7 @@
  * appear in several places. Codes of requests are in lib/errors.ts. Pure: no I/O, no clock.
  */
 import type { CodeText } from './code-text.ts';
+import { DELIVERY_ERRORS } from './deliveries.ts';
 import { DESTINATION_ERRORS, TEST_REFUSALS } from './destinations.ts';
 import {
   DEGRADATIONS,
@@ -27,6 +28,7 @@ export const PLACES = {
   diagnosis: '`code` of a finding of the tool `diagnose_stream`',
   destination: '`lastError.code` of a destination in a stream’s live-stats',
   test: '`code` of a test of a destination',
+  delivery: '`lastAnswer.code` of a delivery to an endpoint',
   sessionEnd: '`end.code` of a session of a stream',
 } as const;
 export type CodePlace = keyof typeof PLACES;
@@ -59,6 +61,7 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(ITEM_ERRORS, 'leftOut', 'brokenItem'),
   ...byCode(DESTINATION_ERRORS, 'destination', 'test'),
   ...byCode(TEST_REFUSALS, 'test'),
+  ...byCode(DELIVERY_ERRORS, 'delivery'),
   ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
 ];
 

@@ -121,7 +121,7 @@ export async function writeMarks(db: Db, known: readonly (Subject & { mark: stri
     on conflict do nothing`.execute(db);
 }
 
-interface EventRow {
+export interface EventRow {
   id: string;
   type: AccountEventType;
   object: EventObject;
@@ -133,7 +133,7 @@ interface EventRow {
   snapshot: Snapshot | null;
 }
 
-const toEvent = (row: EventRow): AccountEvent => ({
+export const toEvent = (row: EventRow): AccountEvent => ({
   id: row.id,
   type: row.type,
   timestamp: row.at.toISOString(),

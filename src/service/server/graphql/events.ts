@@ -14,11 +14,11 @@ import { enumType, JSONObject } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 /** `stream.off_air` is STREAM_OFF_AIR here. */
-const Type = enumType('EventType', EVENT_TYPE_NAMES);
+export const EventType = enumType('EventType', EVENT_TYPE_NAMES);
 
 const AccountEvent = outputType<AccountEventRecord>('AccountEvent', AccountEventSchema, {
   types: {
-    type: Type,
+    type: EventType,
     object: enumType('EventObject', EVENT_OBJECTS),
     data: outputType('EventData', EventDataSchema),
     snapshot: JSONObject,

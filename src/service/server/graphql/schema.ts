@@ -6,6 +6,7 @@ import { accountFields } from './account.ts';
 import { billingFields } from './billing.ts';
 import { cryptoFields } from './crypto-deposits.ts';
 import { destinationFields } from './destinations.ts';
+import { endpointFields } from './endpoints.ts';
 import { eventFields } from './events.ts';
 import { invoiceFields } from './invoices.ts';
 import { playlistFields } from './playlists.ts';
@@ -21,6 +22,7 @@ import { uploadFields } from './uploads.ts';
 const createNouns = (services: Services): Record<string, NounFields> => ({
   str: streamFields(services),
   dst: destinationFields(services),
+  end: endpointFields(services),
   upl: uploadFields(services),
   pls: playlistFields(services),
   top: topUpFields(services),

@@ -7,6 +7,7 @@ import { billingOperations } from '../../billing/ledger/operations.ts';
 import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
@@ -31,6 +32,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(uptimeOperations, services),
     diagnosisTool(services),
     ...operationTools(eventOperations, services),
+    ...operationTools(endpointOperations, services),
     ...operationTools(billingOperations, services),
     ...operationTools(topUpOperations, services),
     ...operationTools(invoiceOperations, services),

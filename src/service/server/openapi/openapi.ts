@@ -38,6 +38,8 @@ export const OPENAPI = {
       { name: 'billing', description: 'Cost of streams, and payments.' },
       { name: 'crypto', description: 'Payments by crypto currency.' },
       { name: 'destinations', description: 'Servers that streams are sent to.' },
+      { name: 'endpoints', description: 'Webhooks, mailboxes and chats that are told of events.' },
+      { name: 'events', description: 'What happened to streams, uploads and playlists.' },
       { name: 'meta', description: 'The service itself, open to everyone.' },
       { name: 'playlists', description: 'Ordered lists of uploads.' },
       { name: 'streams', description: 'Looping streams, on air now or on a schedule.' },

@@ -7,6 +7,7 @@ import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
@@ -30,6 +31,7 @@ const ALL = [
   receiveStripeEvent,
   watchChanges,
   ...eventOperations,
+  ...endpointOperations,
   ...streamOperations,
   ...sessionOperations,
   ...uptimeOperations,

@@ -16,10 +16,10 @@ export const OPERATION_SCOPES = Object.fromEntries(OPERATIONS.map(({ id, scope }
 export const isOperation = (name: string | undefined): name is Operation =>
   name !== undefined && Object.hasOwn(OPERATION_SCOPES, name);
 
-/** Returns whether it only reads. Billing has one scope for all, so there the method decides. */
+/** Returns whether it only reads. Billing has one scope for all, and secrets are for those who may write, so there the method decides. */
 export const isReading = (operation: Operation): boolean => {
   const { scope, http = '' } = findOperation(operation) ?? {};
-  return scope === 'read' || (scope === 'billing' && http.startsWith('GET '));
+  return scope === 'read' || ((scope === 'billing' || scope === 'write') && http.startsWith('GET '));
 };
 
 /** Returns whether it requires a signed-in person. */

@@ -1,4 +1,8 @@
-/** Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events and changes of streams, incomplete uploads. */
+/**
+ * Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events, deliveries and changes of streams,
+ * incomplete uploads.
+ */
+import { deleteOldDeliveries } from '../../domain/endpoints/store.ts';
 import { deleteOldEvents } from '../../domain/events/store.ts';
 import { deleteOldKeys } from '../../domain/idempotency/store.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
@@ -28,6 +32,7 @@ export function startCleanup(
     mails?.forgetOld().catch((err) => log.warn({ err }, 'old counts of mails could not be deleted'));
     deleteOldEvents(db).catch((err) => log.warn({ err }, 'old events could not be deleted'));
     deleteOldAirChanges(db).catch((err) => log.warn({ err }, 'old changes of streams could not be deleted'));
+    deleteOldDeliveries(db).catch((err) => log.warn({ err }, 'old deliveries could not be deleted'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())
       .catch((err) => log.warn({ err }, 'incomplete uploads could not be deleted'));

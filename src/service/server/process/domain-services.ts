@@ -25,7 +25,7 @@ import { openStorages } from './storages.ts';
 
 type DomainServices = Omit<
   Services,
-  'billing' | 'topUps' | 'invoices' | 'crypto' | 'streamSessions' | 'events' | 'stats'
+  'billing' | 'topUps' | 'invoices' | 'crypto' | 'streamSessions' | 'events' | 'endpoints' | 'stats'
 > & {
   stats: StatsService;
 };

@@ -1,11 +1,16 @@
-/** Opens the events of accounts: what tells the outbox of them, and who reads it. */
+/** Opens the events of accounts: what tells the outbox of them, who reads it, and who is told. */
 import type { Leases } from '../../db/leases.ts';
 import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
+import { CHANNEL as DELIVERIES, startDeliveries } from '../../domain/endpoints/engine.ts';
+import { createPost } from '../../domain/endpoints/post.ts';
+import { webhookSender } from '../../domain/endpoints/senders.ts';
+import { createEndpointService } from '../../domain/endpoints/service.ts';
 import { startCollector } from '../../domain/events/collector.ts';
-import { createEventService, type EventService } from '../../domain/events/service.ts';
+import { createEventService } from '../../domain/events/service.ts';
 import { createSnapshots, type Snapshotted } from '../../domain/events/snapshots.ts';
 import { CHANNEL } from '../../domain/events/store.ts';
+import type { Services } from '../setup/services.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
 
@@ -16,11 +21,19 @@ interface EventsDeps {
   services: Snapshotted;
 }
 
-export function openEvents({ config, lifecycle, log }: ProcessContext, deps: EventsDeps): EventService {
+type OpenEvents = Pick<Services, 'events' | 'endpoints'>;
+
+export function openEvents({ config, lifecycle, log }: ProcessContext, deps: EventsDeps): OpenEvents {
   const { db, leases, resources, services } = deps;
   const events = createEventService({ db });
   void listen(config.databaseUrl, CHANNEL, { handlers: events, log, signal: lifecycle.signal });
   const snapshot = createSnapshots(services);
   startCollector({ db, leases, caches: resources.byName, snapshot, ready: resources.ready, log }, lifecycle);
-  return events;
+  const { allowPrivateLinks: allowPrivate, authSecret: secret } = config;
+  const { post, close } = createPost({ allowPrivate });
+  lifecycle.defer('connections to endpoints', close);
+  const senders = { webhook: webhookSender(post, secret) };
+  const deliveries = startDeliveries({ db, senders, log: log.child({ job: 'deliveries' }) }, lifecycle);
+  void listen(config.databaseUrl, DELIVERIES, { handlers: deliveries, log, signal: lifecycle.signal });
+  return { events, endpoints: createEndpointService({ db, senders, secret, allowPrivate }) };
 }

@@ -10,6 +10,7 @@ import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { getLimits, getMe } from '../../domain/accounts/operations.ts';
 import type { SignInOptions } from '../../domain/accounts/record.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
+import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
@@ -79,6 +80,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   });
   serveOperations(v1, [watchChanges], {}, changeHandlers(deps));
   const { scopePrefix, stopping, feedPlaces: places } = deps;
+  serveOperations(v1, endpointOperations, services);
   serveOperations(v1, eventOperations, services, eventHandlers({ ...services, places, scopePrefix, stopping }));
   serveOperations(v1, badgeOperations, services, badgeHandlers(services));
   await v1.register(async (cached) => {

@@ -6,6 +6,7 @@ import type { BillingService } from '../../billing/ledger/service.ts';
 import type { SessionService } from '../../billing/metering/session-service.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
+import type { EndpointService } from '../../domain/endpoints/service.ts';
 import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
@@ -20,6 +21,7 @@ export interface Services {
   uploads: UploadService;
   playlists: PlaylistService;
   events: EventService;
+  endpoints: EndpointService;
   billing: BillingService;
   topUps: TopUpService;
   invoices: InvoiceService;

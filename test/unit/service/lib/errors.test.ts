@@ -44,6 +44,7 @@ test('a code says where it stands when that is not in a problem, or not only the
   expect(listPlaces('dns_failed')).toEqual([
     '`lastError.code` of a destination in a stream’s live-stats',
     '`code` of a test of a destination',
+    '`lastAnswer.code` of a delivery to an endpoint',
   ]);
   expect(listPlaces('link_forbidden')).toEqual(['`error.code` of an upload']);
   // Another meaning than as an answer.

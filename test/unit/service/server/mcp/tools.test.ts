@@ -29,11 +29,17 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
   'getUploadPoster',
   'getInvoicePdf',
+  // Secrets do not belong in conversations.
+  'getEndpointSecret',
+  'rotateEndpointSecret',
+  // The list shows all of it, and recover_endpoint sends again.
+  'getEndpoint',
+  'replayDelivery',
 ];
 const NAMES_A_TOOL =
-  /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff|watch)_[a-z_]+\b/g;
+  /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff|watch|verify|recover)_[a-z_]+\b/g;
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress|watchEvents)/.test(
+  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress|Endpoint|Delivery|watchEvents)/.test(
     id,
   ) && OPERATION_SCOPES[id as Operation] !== null;
 
@@ -82,7 +88,18 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(readOnlyHint).toBe(reads);
     if (reads) expect({ destructiveHint, idempotentHint }).toEqual({ destructiveHint: false, idempotentHint: true });
     if (scopes.includes('destructive')) expect(destructiveHint).toBe(true);
-    const reachesOut = ['create_upload_from_link', 'retry_upload', 'test_destination', 'start_stream', 'create_top_up'];
+    const reachesOut = [
+      'create_endpoint',
+      'update_endpoint',
+      'verify_endpoint',
+      'test_endpoint',
+      'recover_endpoint',
+      'create_upload_from_link',
+      'retry_upload',
+      'test_destination',
+      'start_stream',
+      'create_top_up',
+    ];
     expect(openWorldHint).toBe(reachesOut.includes(name));
     if (/^(create|skip|rollback|test)_/.test(name)) expect(idempotentHint).toBe(false);
     if (/^(create|get|list|test)_/.test(name)) expect(destructiveHint).toBe(false);

@@ -1,0 +1,379 @@
+/** Creates, changes, verifies and tests endpoints, and lists and repeats their deliveries. */
+import { randomInt } from 'node:crypto';
+import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
+import type { Db } from '../../db/pool.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
+import type { Connection, ListArgs, PageArgs } from '../../lib/list-page.ts';
+import { connect, inOrder } from '../../lib/paging/connection.ts';
+import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import type { Principal } from '../../lib/scopes.ts';
+import { createTokenBuckets } from '../../lib/token-buckets.ts';
+import { listReceivedTypes } from '../events/record.ts';
+import { newId } from '../limits/owned-resources.ts';
+import { describeAnswer, judge, summarize } from './outcome.ts';
+import {
+  DEFAULT_RULE,
+  type Delivery,
+  type DeliveryAnswer,
+  type DeliveryState,
+  type Endpoint,
+  type EndpointCreate,
+  type EndpointKind,
+  type EndpointRecovery,
+  type EndpointSecret,
+  type EndpointTest,
+  type EndpointUpdate,
+} from './record.ts';
+import type { EndpointSender, EndpointSenders } from './senders.ts';
+import { deriveSecret } from './signing.ts';
+import type { DeliveryRow, EndpointRow } from './store.ts';
+import * as store from './store.ts';
+import { hideSecrets } from './target.ts';
+
+/** Endpoints of an account. */
+export const MAX_ENDPOINTS = 20;
+/** Codes and tests that an account may have sent in a minute: each is a request to somebody who may not want it. */
+export const POSTS_PER_MINUTE = 10;
+/** Tries of a code, after which another one has to be sent. */
+const MAX_TRIES = 5;
+const CODE_DIGITS = 8;
+/** How long both secrets are valid after a rotation. */
+const OVERLAP_SECONDS = 24 * 3600;
+
+/** Deliveries of an endpoint that are listed: the latest. */
+const MAX_LISTED = 1_000;
+
+export type DeliveryOrder = 'number';
+
+const listingOf = (id: string): Listing<Delivery, DeliveryOrder> => ({
+  list: `deliveries.${id}`,
+  getId: ({ number }) => String(number),
+  keys: { number: ({ number }) => numberKey(number) },
+  standard: { by: 'number', descending: true },
+});
+
+/** The account that asks, and the events that it may see. */
+type Reader = Pick<Principal, 'accountId' | 'scopes'>;
+
+export interface EndpointsDeps {
+  db: Db;
+  senders: EndpointSenders;
+  /** Of this installation: the secrets of endpoints follow from it. */
+  secret: string;
+  allowPrivate: boolean;
+  clock?: Clock;
+}
+
+export type EndpointService = ReturnType<typeof createEndpointService>;
+
+const makeCode = (): string => String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
+
+const notFound = (id: string) =>
+  new AppError('endpoint_not_found', `No endpoint of this account has the id ${id.slice(0, 100)}.`);
+
+const show = (row: EndpointRow): Endpoint => ({
+  id: row.id,
+  kind: row.kind,
+  name: row.name,
+  target: hideSecrets(row.kind, row.target),
+  state: row.state,
+  disabledCode: row.disabledCode,
+  types: row.hasAllTypes ? null : row.types,
+  objectIDs: row.objectIds,
+  rule: row.rule,
+  previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
+  createdAt: row.createdAt.toISOString(),
+});
+
+const showAnswer = (answer: Omit<DeliveryAnswer, 'message' | 'fix' | 'at'>, at: Date): DeliveryAnswer => ({
+  ...answer,
+  ...describeAnswer(answer.code, answer.status),
+  at: at.toISOString(),
+});
+
+const showDelivery = (row: DeliveryRow): Delivery => ({
+  id: row.id,
+  number: Number(row.position),
+  messageID: row.messageId,
+  type: row.type,
+  state: row.state,
+  attempts: row.attempts,
+  createdAt: row.createdAt.toISOString(),
+  nextAttemptAt: row.state === 'waiting' ? row.nextAt.toISOString() : null,
+  lastAnswer:
+    row.answeredAt === null
+      ? null
+      : showAnswer(
+          { status: row.answerStatus, body: row.answerBody, code: row.answerCode, tookMs: row.tookMs ?? 0 },
+          row.answeredAt,
+        ),
+});
+
+/**
+ * Whether a receiver has answered with the code alone, as text or as JSON with `code`. A server that returns what it was sent has
+ * not: it may be anybody's.
+ */
+export function confirms(code: string, body: string | undefined): boolean {
+  const text = (body ?? '').trim();
+  if (text === code || text === JSON.stringify(code)) return true;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'code' in value && value.code === code;
+  } catch {
+    return false;
+  }
+}
+
+export function createEndpointService({ db, senders, secret, allowPrivate, clock = systemClock }: EndpointsDeps) {
+  const posts = createTokenBuckets(POSTS_PER_MINUTE, clock);
+
+  async function find(accountId: string, id: string): Promise<EndpointRow> {
+    const row = await store.findEndpoint(db, accountId, id);
+    if (!row) throw notFound(id);
+    return row;
+  }
+
+  const takePost = (accountId: string): void => {
+    if (posts.getLevel(accountId) < 1)
+      throw new AppError(
+        'rate_limited',
+        `An account may have ${POSTS_PER_MINUTE} codes and tests a minute sent to its endpoints. Try again in a minute.`,
+        { extras: { retryAfterSeconds: 60 } },
+      );
+    posts.take(accountId, 1);
+  };
+
+  const findSender = (kind: EndpointKind): EndpointSender => {
+    const sender = senders[kind];
+    if (sender) return sender;
+    throw validationFailed([
+      {
+        path: '/kind',
+        message: kind === 'mail' ? 'needs a mail server, which this installation lacks' : 'is not available',
+      },
+    ]);
+  };
+
+  /** The address of a request. Throws `endpoint_forbidden`. */
+  function readTarget(kind: EndpointKind, { url, address }: Pick<EndpointCreate, 'url' | 'address'>): string {
+    const [wanted, field, other] = kind === 'mail' ? [address, '/address', url] : [url, '/url', address];
+    if (wanted === undefined) throw validationFailed([{ path: field, message: `is required for the kind ${kind}` }]);
+    if (other !== undefined)
+      throw validationFailed([
+        { path: kind === 'mail' ? '/url' : '/address', message: `does not belong to the kind ${kind}` },
+      ]);
+    if (kind === 'mail') {
+      if (!/^[^\s@]+@[^\s@]+$/.test(wanted.trim()))
+        throw validationFailed([{ path: field, message: 'must be a mail address such as ann@example.com' }]);
+      return wanted.trim();
+    }
+    const parsed = URL.parse(wanted.trim());
+    if (!parsed || !/^https?:$/.test(parsed.protocol))
+      throw validationFailed([{ path: field, message: 'must be an address that begins with https:// or http://' }]);
+    const refusal = findLinkRefusal(parsed, allowPrivate);
+    if (refusal !== undefined) throw new AppError('endpoint_forbidden', refusal);
+    return parsed.href;
+  }
+
+  /** Sends the code, and says whether the receiver has confirmed it by its answer. */
+  async function sendCode(row: EndpointRow): Promise<EndpointRow> {
+    takePost(row.accountId);
+    const code = makeCode();
+    const asked = await store.updateEndpoint(db, row.accountId, row.id, { state: 'unverified', code, codeTries: 0 });
+    if (!asked) throw notFound(row.id);
+    const at = clock.now();
+    const message = {
+      id: newId('msg'),
+      at,
+      body: { type: 'endpoint.verification', timestamp: at.toISOString(), data: { endpointID: row.id, code } },
+    };
+    const { status = 0, body } = await findSender(row.kind)(asked, message);
+    if (row.kind !== 'webhook' || status >= 300 || !confirms(code, body)) return asked;
+    return (await activate(asked)) ?? asked;
+  }
+
+  const activate = ({ accountId, id }: EndpointRow) =>
+    store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null, code: null, codeTries: 0 });
+
+  const chooseTypes = ({ types }: EndpointUpdate, { scopes }: Reader) => {
+    const named = types ?? undefined;
+    const received = listReceivedTypes(scopes, named);
+    if (named && received.length < named.length)
+      throw new AppError('insufficient_scope', 'The types of events of billing need the scope billing.', {
+        extras: { scope: 'billing' },
+      });
+    return { types: received, hasAllTypes: named === undefined, withBilling: scopes.has('billing') };
+  };
+
+  const completeRule = (kind: EndpointKind, rule: EndpointUpdate['rule'], before: EndpointRow['rule'] = null) => {
+    if (kind !== 'webhook') return { ...DEFAULT_RULE, ...before, ...rule };
+    if (rule !== undefined)
+      throw validationFailed([{ path: '/rule', message: 'is for people: a webhook gets each event' }]);
+    return null;
+  };
+
+  const checkTemplate = (kind: EndpointKind, template: EndpointUpdate['template']) => {
+    if (template === undefined || kind === 'template') return template ?? null;
+    throw validationFailed([{ path: '/template', message: 'belongs to the kind template' }]);
+  };
+
+  async function findWebhook(accountId: string, id: string): Promise<EndpointRow> {
+    const row = await find(accountId, id);
+    if (row.kind === 'webhook') return row;
+    throw new AppError('endpoint_has_no_secret', 'Messages to people are not signed: only webhooks have a secret.');
+  }
+
+  const showSecret = ({ id, secretVersion, previousSecretUntil }: EndpointRow): EndpointSecret => ({
+    secret: deriveSecret(secret, id, secretVersion),
+    previousSecretUntil: previousSecretUntil?.toISOString() ?? null,
+  });
+
+  return {
+    /** Throws `endpoint_forbidden` and `quota_exceeded`. */
+    async create(asker: Reader, input: EndpointCreate): Promise<Endpoint> {
+      const { accountId } = asker;
+      const { kind } = input;
+      findSender(kind);
+      const target = readTarget(kind, input);
+      const row = await store.insertEndpoint(
+        db,
+        {
+          id: newId('end'),
+          accountId,
+          kind,
+          name: input.name ?? hideSecrets(kind, target),
+          target,
+          template: checkTemplate(kind, input.template),
+          ...chooseTypes(input, asker),
+          objectIds: input.objectIDs ?? null,
+          rule: completeRule(kind, input.rule),
+          state: 'unverified',
+          code: null,
+        },
+        MAX_ENDPOINTS,
+      );
+      if (typeof row === 'number')
+        throw new AppError(
+          'quota_exceeded',
+          `The account may have ${MAX_ENDPOINTS} endpoints, and has ${row}. Delete endpoints that are no longer needed.`,
+          { extras: { limit: 'endpoints', used: row, allowed: MAX_ENDPOINTS } },
+        );
+      return show(await sendCode(row));
+    },
+
+    async list(
+      accountId: string,
+      args: PageArgs,
+      where?: (endpoint: Endpoint) => boolean,
+    ): Promise<Connection<Endpoint>> {
+      const rows = await store.listEndpoints(db, accountId);
+      const place = ({ id, createdAt }: EndpointRow) => ({ key: kubeTime(createdAt), id });
+      const shown = where ? rows.filter((row) => where(show(row))) : rows;
+      return connect('endpoints', inOrder(shown, place), args, place, show);
+    },
+
+    get: async (accountId: string, id: string): Promise<Endpoint> => show(await find(accountId, id)),
+
+    /** Another address has to be verified again. Throws `endpoint_forbidden`. */
+    async update(asker: Reader, id: string, input: EndpointUpdate): Promise<Endpoint> {
+      const { accountId } = asker;
+      const row = await find(accountId, id);
+      const target = input.url === undefined && input.address === undefined ? row.target : readTarget(row.kind, input);
+      const isElsewhere = target !== row.target;
+      const patch: store.EndpointPatch = {
+        target,
+        ...(input.name !== undefined && { name: input.name }),
+        ...(input.template !== undefined && { template: checkTemplate(row.kind, input.template) }),
+        ...(input.types !== undefined && chooseTypes(input, asker)),
+        ...(input.objectIDs !== undefined && { objectIds: input.objectIDs }),
+        rule: completeRule(row.kind, input.rule, row.rule),
+        ...(input.enabled === false && row.state === 'active' && { state: 'disabled', disabledCode: 'by_request' }),
+        ...(input.enabled === true && row.state === 'disabled' && { state: 'active', disabledCode: null }),
+        ...(isElsewhere && { state: 'unverified', disabledCode: null }),
+      };
+      const changed = await store.updateEndpoint(db, accountId, id, patch);
+      if (!changed) throw notFound(id);
+      return show(isElsewhere ? await sendCode(changed) : changed);
+    },
+
+    async delete(accountId: string, id: string): Promise<void> {
+      if (!(await store.deleteEndpoint(db, accountId, id))) throw notFound(id);
+    },
+
+    /** Without a code, another one is sent. Throws `endpoint_code_wrong`. */
+    async verify(accountId: string, id: string, code: string | undefined): Promise<Endpoint> {
+      const row = await find(accountId, id);
+      if (row.state !== 'unverified') return show(row);
+      if (code === undefined) return show(await sendCode(row));
+      const sent = await store.takeTry(db, id, MAX_TRIES);
+      if (sent === undefined)
+        throw new AppError('endpoint_code_wrong', 'Codes were tried too often. Have another one sent.');
+      if (code.replaceAll(/\D/g, '') !== sent)
+        throw new AppError('endpoint_code_wrong', 'This is not the code that was sent last.');
+      return show((await activate(row)) ?? row);
+    },
+
+    /** Sends one message now, and waits for the answer. Throws `endpoint_not_active` and `rate_limited`. */
+    async test(accountId: string, id: string): Promise<EndpointTest> {
+      const row = await find(accountId, id);
+      if (row.state === 'unverified')
+        throw new AppError('endpoint_not_active', 'Nothing is sent there until the receiver has confirmed its code.');
+      takePost(accountId);
+      const at = clock.now();
+      const body = { type: 'endpoint.test', timestamp: at.toISOString(), data: { endpointID: id } };
+      const attempt = await findSender(row.kind)(row, { id: newId('msg'), at, body });
+      const { state } = judge(attempt, { attempts: 0, ageMs: 0 });
+      return { ok: state === 'delivered', answer: showAnswer(summarize(attempt), clock.now()) };
+    },
+
+    async secret(accountId: string, id: string): Promise<EndpointSecret> {
+      return showSecret(await findWebhook(accountId, id));
+    },
+
+    /** Requests are signed with the previous secret as well, for a day. */
+    async rotateSecret(accountId: string, id: string): Promise<Endpoint> {
+      await findWebhook(accountId, id);
+      const row = await store.rotateSecret(db, accountId, id, OVERLAP_SECONDS);
+      if (!row) throw notFound(id);
+      return show(row);
+    },
+
+    /** Sends again what failed since then, and what happened while the endpoint was disabled. */
+    async recover(accountId: string, id: string, since: string): Promise<EndpointRecovery> {
+      const row = await find(accountId, id);
+      if (row.state !== 'active')
+        throw new AppError('endpoint_not_active', 'Nothing is sent there now. Verify or enable the endpoint first.');
+      return { count: await store.recover(db, row, new Date(since)) };
+    },
+
+    /** The latest ones, the newest first unless `args` says otherwise. */
+    async deliveries(
+      accountId: string,
+      id: string,
+      args: ListArgs<DeliveryOrder>,
+      {
+        state,
+        where,
+      }: { state?: DeliveryState | undefined; where?: ((delivery: Delivery) => boolean) | undefined } = {},
+    ): Promise<Connection<Delivery>> {
+      await find(accountId, id);
+      const rows = await store.readDeliveries(db, id, state, MAX_LISTED);
+      return connectAll(listingOf(id), rows.map(showDelivery), args, where);
+    },
+
+    /** Sends a delivery again, with the same id. Throws `delivery_not_found`. */
+    async replay(accountId: string, id: string, deliveryId: string): Promise<Delivery> {
+      const endpoint = await find(accountId, id);
+      if (endpoint.state !== 'active')
+        throw new AppError('endpoint_not_active', 'Nothing is sent there now. Verify or enable the endpoint first.');
+      const row = await store.replay(db, id, deliveryId);
+      if (!row)
+        throw new AppError(
+          'delivery_not_found',
+          `The endpoint has no delivery ${deliveryId.slice(0, 100)}. Deliveries are kept for seven days.`,
+        );
+      return showDelivery(row);
+    },
+  };
+}
