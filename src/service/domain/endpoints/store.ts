@@ -204,7 +204,7 @@ export const recover = (db: Db, endpoint: EndpointRow, since: Date): Promise<num
     if (endpoint.kind !== 'webhook') return Number(again.numAffectedRows ?? 0n);
     const missed = await sql`insert into loopstream.deliveries (endpoint_id, account_id, message_id, type, is_first)
       select ${endpoint.id}, t.account_id, t.id, t.type, false from loopstream.events t
-      where t.account_id = ${endpoint.accountId} and t.recorded_at >= greatest(${since}, ${endpoint.createdAt}) and t.type = any (${endpoint.types})
+      where t.account_id = ${endpoint.accountId} and t.recorded_at >= greatest(${since}::timestamptz, ${endpoint.createdAt}::timestamptz) and t.type = any (${endpoint.types})
         and (${endpoint.objectIds}::text[] is null or t.object_id = any (${endpoint.objectIds}))
       order by t.xid, t.position
       on conflict do nothing`.execute(trx);
