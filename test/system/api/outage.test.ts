@@ -5,12 +5,14 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { ERRORS, type ErrorCode } from '../../../src/service/lib/errors.ts';
 import type { OpenApi } from '../../../src/service/server/openapi/document.ts';
 import { resolveResponse } from '../../../src/service/server/openapi/openapi.ts';
 import type { Operation } from '../../../src/service/server/operations/list.ts';
 import { isForPerson, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
+import { makeEndpoint } from '../../kit/make/endpoints.ts';
 import { createQuery } from '../../kit/make/graphql.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { createRestarts } from '../../kit/real/restarts.ts';
@@ -32,7 +34,10 @@ afterAll(async () => {
 /** These operations ask Kubernetes itself: no cache has their data. */
 const DIRECT = ['listStreamEvents', 'listPlaylistVersions', 'getPlaylistVersion', 'diffPlaylistVersion'];
 /** These operations need no Kubernetes. */
-const APART = ['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions', 'watchEvents', 'getUptimeBadge'];
+const APART = [
+  ...['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions', 'watchEvents', 'getUptimeBadge'],
+  ...['listEndpoints', 'getEndpoint', 'getEndpointSecret', 'listEndpointDeliveries'],
+];
 /** The feed never ends, and has tests of its own. */
 const FEEDS = ['watchChanges'];
 /** No pod has media to show, and no media was prepared. */
@@ -79,6 +84,8 @@ test('with kube-apiserver killed each read returns its documented answer, status
   await api.observe(stream, { phase: 'idle' });
   const tus = { 'tus-resumable': '1.0.0' };
   const sent = { ...tus, 'upload-length': '10', 'upload-metadata': `type ${btoa('VIDEO')}` };
+  const db = createDb(createPool(api.databaseUrl, { searchPath: 'loopstream' }));
+  onTestFinished(() => db.destroy());
   const { headers } = await ada.call('POST', '/v1/uploads/resumable', undefined, sent);
   const resumable = headers.get('location') ?? '';
   const ids: Record<string, string> = {
@@ -86,6 +93,7 @@ test('with kube-apiserver killed each read returns its documented answer, status
     destinations: destinationID,
     uploads: videoUploadObjectID,
     playlists: videoList,
+    endpoints: await makeEndpoint(db, ada.accountId, 'hers'),
   };
   const read = async ({ method, path }: (typeof reads)[number]) => {
     const name = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');

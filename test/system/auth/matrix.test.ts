@@ -23,6 +23,7 @@ import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
 import { describeApi } from '../../../src/service/server/openapi/describe.ts';
 import type { Operation } from '../../../src/service/server/operations/list.ts';
 import { isOperation, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
+import { makeEndpoint } from '../../kit/make/endpoints.ts';
 import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';
@@ -134,6 +135,7 @@ describe('objects of another account', () => {
     destinations: 'destination',
     uploads: 'upload',
     playlists: 'playlist',
+    endpoints: 'endpoint',
   };
 
   test('do not exist, for every operation that names them', async () => {
@@ -145,6 +147,7 @@ describe('objects of another account', () => {
       destination: streams.destinationID,
       upload: streams.videoUploadObjectID,
       playlist: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+      endpoint: await makeEndpoint(db, ada.accountId, 'hers'),
     };
     const eve = bearer(await site.token('eve', named(SCOPES)));
     const asked = routes.filter(
@@ -193,6 +196,7 @@ describe('every root field of GraphQL', () => {
       const required = Object.values(type.getFields()).filter((one) => isNonNullType(one.type));
       return `{${required.map((one) => `${one.name}: ${minimalValue(one.type)}`).join(', ')}}`;
     }
+    if (String(type) === 'DateTime') return '"2027-01-31T18:00:00Z"';
     return ['Int', 'Float'].includes(String(type)) ? '1' : String(type) === 'Boolean' ? 'true' : '"none-1"';
   };
   const buildDocument = (kind: string | undefined, { name, args, type }: GraphQLField<unknown, unknown>): string => {

@@ -15,11 +15,13 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { EVENTS } from '../../../src/core/kube/core.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
 import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
+import { makeDeliveries, makeEndpoint } from '../../kit/make/endpoints.ts';
 import type { Result } from '../../kit/make/graphql.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
@@ -37,7 +39,7 @@ let proxy: FaultyProxy;
 let url: string;
 let moneyUrl: string;
 /** Accounts by their number of rows, with the stream and the playlist that have as many events and versions. */
-const accounts = new Map<number, { client: Client; stream: string; playlist: string }>();
+const accounts = new Map<number, { client: Client; stream: string; playlist: string; endpoint: string }>();
 
 beforeAll(async () => {
   api = await startTestApi();
@@ -57,10 +59,8 @@ const isList = (field: GraphQLField) => getNamedType(field.type).name.endsWith('
 /** Data about money, and what happened, is in Postgres: each list takes this many statements. */
 const OF_DATABASE: Record<string, number> = {
   ...{ cryptoDeposits: 3, invoices: 1, ledgerEntries: 2, topUps: 1 },
-  ...{ events: 2, streamSessions: 1 },
+  ...{ events: 2, streamSessions: 1, endpoints: 1, endpointDeliveries: 2 },
 };
-/** Fields of one stream; the others with an id are of a playlist. */
-const OF_STREAM = ['streamEvents', 'streamSessions'];
 const lists = Object.values(schema.getQueryType()?.getFields() ?? {}).filter(isList);
 
 /** Selects all fields of a type without arguments, to any depth. */
@@ -117,23 +117,37 @@ async function fill(rows: number) {
       count: 1,
     } as never);
   await fillMoney(api.databaseUrl, client.accountId, rows);
-  return { client, stream, playlist };
+  return { client, stream, playlist, endpoint: await fillEndpoints(client.accountId, rows) };
+}
+
+async function fillEndpoints(accountId: string, rows: number): Promise<string> {
+  const db = createDb(createPool(api.databaseUrl, { searchPath: 'loopstream' }));
+  for (let row = 0; row < rows; row += 1) await makeEndpoint(db, accountId, `${accountId}-${row}`);
+  const first = `end-${accountId}-0`;
+  await makeDeliveries(db, accountId, first, rows);
+  await db.destroy();
+  return first;
 }
 
 const getText = ([query]: unknown[]) => (typeof query === 'string' ? query : String((query as { text?: string }).text));
 /**
- * Queries about the credential, suspensions, deletions, the telling of events and the database's health run now and then, independent of the
+ * Queries about the credential, suspensions, deletions, the telling and sending of events and the database's health run now and then, independent of the
  * request.
  */
 const isOfQuery = (text: string) =>
-  !/"apikey"|account_suspensions|account_deletions|\.leases|event_objects|insert into|^(begin|commit|select)$/.test(
+  !/"apikey"|account_suspensions|account_deletions|\.leases|event_objects|claimed_until|insert into|^(begin|commit|select)$/.test(
     text,
   );
 
 /** Sends one query; returns its requests and its number of rows. */
 async function ask(field: GraphQLField, rows: number) {
-  const { client, stream, playlist } = accounts.get(rows) ?? {};
-  const id = OF_STREAM.includes(field.name) ? stream : playlist;
+  const { client, stream, playlist, endpoint } = accounts.get(rows) ?? {};
+  const ids: Record<string, string | undefined> = {
+    streamEvents: stream,
+    streamSessions: stream,
+    endpointDeliveries: endpoint,
+  };
+  const id = ids[field.name] ?? playlist;
   const variables = { first: rows, ...(field.args.some(({ name }) => name === 'id') && { id }) };
   const send = async () => {
     const body = { query: buildQuery(field), variables };

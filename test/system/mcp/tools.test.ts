@@ -1,6 +1,6 @@
 /** Tests every tool with the stock client, over the real server, Postgres and Kubernetes; the test writes the operator's status. */
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { SKIP_ANNOTATIONS, TEST_ANNOTATION } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
@@ -9,6 +9,7 @@ import type { Tool } from '../../../src/service/server/mcp/tool.ts';
 import { describedTools } from '../../../src/service/server/mcp/tools.ts';
 import { OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { startWebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../../kit/make/agents.ts';
 import { inMinutes, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { until } from '../../kit/wait.ts';
@@ -19,8 +20,8 @@ let stranger: Agent;
 /** Tools that a test has called, with and without success. */
 const called = { well: new Set<string>(), badly: new Set<string>() };
 
-async function open(key: string, revision?: Revision): Promise<Agent> {
-  const agent = await connectAgent(started.api.url, { ...(revision && { revision }), ...withKey(key) });
+async function open(key: string, revision?: Revision, url = started.api.url): Promise<Agent> {
+  const agent = await connectAgent(url, { ...(revision && { revision }), ...withKey(key) });
   const call: Agent['call'] = async (name, ...rest) => {
     const told = await agent.call(name, ...rest);
     called[told.isError ? 'badly' : 'well'].add(name);
@@ -134,6 +135,37 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('update_destination', { id: started.destinationID }), 'validation_failed', 'one field');
     expectProblem(await call('delete_destination', { id: started.destinationID.slice(1) }), 'destination_not_found');
     expectProblem(await call('list_destinations', { limit: 'all' }), 'validation_failed', '/limit must be a whole');
+  });
+
+  test('endpoints: made, verified, tested, changed, recovered, deleted', async () => {
+    const replica = await started.api.replica({ allowPrivateLinks: true });
+    const sink = await startWebhookSink();
+    sink.confirms = false;
+    const { done, call, close } = await open(started.ada.key, revision, replica.url);
+    onTestFinished(async () => {
+      await close();
+      await sink.close();
+      await replica.stop();
+    });
+    const { id } = await done('create_endpoint', { kind: 'webhook', url: sink.url, types: ['upload.failed'] });
+    expectProblem(await call('test_endpoint', { id }), 'endpoint_not_active');
+    expectProblem(await call('recover_endpoint', { id, since: '2027-01-31T18:00:00Z' }), 'endpoint_not_active');
+    expectProblem(await call('verify_endpoint', { id, code: 'none' }), 'endpoint_code_wrong');
+    const code = sink.verifications[0]?.body.data?.code;
+    expect(await done('verify_endpoint', { id, code })).toMatchObject({ state: 'active' });
+    expect(await done('test_endpoint', { id })).toMatchObject({ ok: true, answer: { status: 200 } });
+    expect(await done('update_endpoint', { id, enabled: false })).toMatchObject({ state: 'disabled' });
+    await done('update_endpoint', { id, enabled: true });
+    expect(await done('recover_endpoint', { id, since: '2026-01-31T18:00:00Z' })).toEqual({
+      count: expect.any(Number),
+    });
+    expect((await done('list_endpoints')).data).toMatchObject([{ id, types: ['upload.failed'] }]);
+    expect((await done('list_endpoint_deliveries', { id, state: 'failed' })).data).toEqual([]);
+    expect(await done('delete_endpoint', { id })).toEqual({ id, done: true });
+    for (const name of ['update_endpoint', 'delete_endpoint', 'list_endpoint_deliveries'])
+      expectProblem(await call(name, { id, ...(name === 'update_endpoint' && { name: 'A' }) }), 'endpoint_not_found');
+    expectProblem(await call('create_endpoint', { kind: 'webhook' }), 'validation_failed', '/url');
+    expectProblem(await call('list_endpoints', { limit: 0 }), 'validation_failed', '/limit');
   });
 
   test('playlists: made, changed, published, rolled back, deleted, with their versions', async () => {
