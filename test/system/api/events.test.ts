@@ -122,6 +122,26 @@ describe('what happens to a stream', () => {
   });
 });
 
+test('a destination that refuses streams has events of its own, numbered for it, with the stream in each', async () => {
+  const [first, second] = [await makeStream(ada, 'One'), await makeStream(ada, 'Two')];
+  const { body } = await ada.call<{ destinationID: string }>('GET', `/v1/streams/${first}`);
+  const destination = body.destinationID;
+  const rejected = (number: number) =>
+    transition(number, 'Rejected', { destination, reason: 'PublishRejected', message: 'The key may be wrong.' });
+  await happen(first, [transition(1, 'Live'), rejected(2), transition(3, 'Stopped')]);
+  await expect.poll(() => listTypes(ada, first)).toEqual(['1 stream.live', '2 stream.stopped']);
+  await happen(second, [rejected(1)]);
+  await expect.poll(() => listTypes(ada, destination)).toEqual(['1 destination.rejected', '2 destination.rejected']);
+  const events = await list(ada, `objectID=${destination}`);
+  expect(events.map(({ data }) => data.streamID)).toEqual([first, second]);
+  const { body: shown } = await ada.call('GET', `/v1/destinations/${destination}`);
+  expect(events[0]).toMatchObject({
+    object: 'destination',
+    data: { name: 'Home', code: 'publish_rejected', fix: expect.stringContaining('Copy the key') },
+    snapshot: shown,
+  });
+});
+
 describe('a window that is to begin', () => {
   test('is told to those who ask for it, and again where its start moves', async () => {
     const id = await makeStream(ada, 'Scheduled');

@@ -28,6 +28,8 @@ export interface PodReport {
   /** It does not publish, because it does not know that it may. */
   held?: boolean;
   problems: PodProblem[];
+  /** The names of the destinations that take media. */
+  accepting?: string[];
   /** Items that it could not play when it was last their turn. */
   broken?: BrokenItem[];
   /** The processes of the pod that were on air; the last one may still be. */
@@ -108,12 +110,14 @@ const toBroken = ({ playlistID, index, ...item }: StreamerReport['brokenItems'][
 
 /** `isPushed`: the pod pushes each change, so the report is of this moment. */
 export function toPodReport(report: StreamerReport, isPushed = false): PodReport {
-  const { clock, live, held, brokenItems, runs } = report;
+  const { clock, live, held, brokenItems, destinations, runs } = report;
+  const accepting = destinations.flatMap(({ name, connected }) => (connected ? [name] : []));
   return {
     clock: toClock(clock),
     ...(isPushed && live !== undefined && { live }),
     ...(held && { held }),
     problems: listProblems(report),
+    ...(accepting.length > 0 && { accepting }),
     ...(brokenItems.length > 0 && { broken: brokenItems.map(toBroken) }),
     runs: listLatestRuns(runs),
   };

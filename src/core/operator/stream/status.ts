@@ -6,6 +6,7 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import type { FailureCode } from '../../lib/codes/destinations.ts';
 import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
@@ -13,13 +14,25 @@ import { listReceivers } from '../../resources/stream/destinations.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { type LoopStreamStatus, READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import {
+  type LoopStreamStatus,
+  type Phase,
+  READINESS_CONDITIONS,
+  type Rejection,
+} from '../../resources/stream/spec.ts';
+import { MAX_TRANSITION_MESSAGE } from '../../resources/stream/transitions.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
-import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
+import {
+  buildConditions,
+  buildNormalEvent,
+  buildWarningEvent,
+  toPascalCase,
+  type Verdict,
+} from '../runtime/controller.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
-import { describeProblem } from './pod-report.ts';
+import { describeProblem, type PodProblem } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
 import { recordTransitions } from './transitions.ts';
@@ -35,6 +48,48 @@ const findFailures = ({ report, destinations }: Pick<Observation, 'report' | 'de
     .filter(({ reason }) => reason === 'DestinationReconnecting')
     .map((problem) => ({ ...problem, message: describeProblem(problem, destinations) }));
 
+/** Failures that another try does not mend: somebody has to change something. */
+const REFUSALS: ReadonlySet<string> = new Set<FailureCode>([
+  'key_in_use',
+  'login_required',
+  'login_refused',
+  'publish_rejected',
+]);
+
+const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
+
+/**
+ * The destinations that refuse a stream in this phase. A refusal lasts until the destination takes media or the stream leaves the air,
+ * however often the pod tries again, so that it is told once. A destination of which the pod says nothing yet, such as one just begun, is as it was before.
+ */
+export function findRejections(
+  { spec, status }: LoopStream,
+  phase: Phase,
+  observed: Pick<Observation, 'destinations' | 'report' | 'now'>,
+): Rejection[] {
+  if (!ON_AIR.includes(phase)) return [];
+  const { report, destinations, now } = observed;
+  const before = status?.rejections ?? [];
+  return listReceivers(spec).flatMap((name): Rejection[] => {
+    const known = before.find(({ destination }) => destination === name);
+    if (!report || known) return known && !report?.accepting?.includes(name) ? [known] : [];
+    const problem = report.problems.find((one) => one.destination === name && REFUSALS.has(one.code ?? ''));
+    return problem ? [toRejection(name, problem, destinations, now)] : [];
+  });
+}
+
+const toRejection = (
+  destination: string,
+  problem: PodProblem,
+  destinations: Observation['destinations'],
+  now: Date,
+): Rejection => ({
+  destination,
+  reason: toPascalCase(problem.code ?? ''),
+  message: describeProblem(problem, destinations).slice(0, MAX_TRANSITION_MESSAGE),
+  since: kubeTime(now),
+});
+
 /** `pod` is the stream's own pod after the decision was carried out. */
 export function buildStatus(
   stream: LoopStream,
@@ -47,6 +102,7 @@ export function buildStatus(
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
+  const rejections = findRejections(stream, decision.phase, observed);
   const status: LoopStreamStatus = {
     observedUID: stream.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -63,6 +119,7 @@ export function buildStatus(
     ...(pod && { podName: pod.metadata.name, podUID: pod.metadata.uid, restarts: countRestarts(pod) }),
     destinationSummary: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
+    ...(rejections.length > 0 && { rejections }),
     conditions: buildConditions(
       [
         ...buildHealth(judgeStream(stream, decision, { failures: findFailures(observed), now })),

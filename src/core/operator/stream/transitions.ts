@@ -14,7 +14,10 @@ import type { PodReport } from './pod-report.ts';
 export const OFF_AIR_SECONDS = 5;
 
 type Told = Omit<Transition, 'number'>;
-type Status = Pick<LoopStreamStatus, 'phase' | 'conditions' | 'liveSince' | 'transitions'>;
+type Status = Pick<LoopStreamStatus, 'phase' | 'conditions' | 'liveSince' | 'transitions' | 'rejections'>;
+
+/** Kinds that say nothing of whether viewers see the stream. */
+const BESIDE: ReadonlySet<Transition['kind']> = new Set(['Degraded', 'StartMissed', 'Rejected']);
 
 /** A destination that breaks off is noticed at once. One that hangs takes no media for longer than this before it is given up. */
 const NOTICED_MS = 2_000;
@@ -25,7 +28,7 @@ type Report = Pick<PodReport, 'live' | 'runs'>;
 
 /** The last transition that says whether viewers see the stream. */
 const findLastOnAir = (transitions: readonly Transition[]): Transition | undefined =>
-  transitions.findLast(({ kind }) => kind !== 'Degraded' && kind !== 'StartMissed');
+  transitions.findLast(({ kind }) => !BESIDE.has(kind));
 
 /** When an interruption becomes an outage; undefined while there is none. */
 export function findOffAirTime(transitions: readonly Transition[] | undefined): Date | undefined {
@@ -39,7 +42,12 @@ export function findOffAirTime(transitions: readonly Transition[] | undefined): 
  */
 export function recordTransitions(before: Status | undefined, next: Status, now: Date, report?: Report): Transition[] {
   const known = before?.transitions ?? [];
-  const told = [tellOnAir(before, next, now, report), tellDegraded(before, next, now), tellMissed(before, next, now)];
+  const told = [
+    ...tellRejected(before, next),
+    tellOnAir(before, next, now, report),
+    tellDegraded(before, next, now),
+    tellMissed(before, next, now),
+  ];
   const first = (known.at(-1)?.number ?? 0) + 1;
   const added = told.filter((one) => one !== undefined).map((one, i) => ({ number: first + i, ...one }));
   return [...known, ...added].slice(-MAX_TRANSITIONS);
@@ -144,3 +152,9 @@ function tellMissed(before: Status | undefined, next: Status, now: Date): Told |
   const isKnown = earlier?.reason === MISSED && earlier.message === missed.message;
   return isKnown ? undefined : { kind: 'StartMissed', at: exactTime(now), ...readCause(missed) };
 }
+
+/** The refusals that have begun. */
+const tellRejected = (before: Status | undefined, next: Status): Told[] =>
+  (next.rejections ?? [])
+    .filter(({ destination }) => !before?.rejections?.some((known) => known.destination === destination))
+    .map(({ destination, reason, message, since }) => ({ kind: 'Rejected', at: since, reason, message, destination }));

@@ -10,7 +10,7 @@ import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
-import { MAX_TRANSITIONS, Transition } from './transitions.ts';
+import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, Transition } from './transitions.ts';
 
 export const MAX_DESTINATIONS = 5;
 export const MAX_PLAYLISTS = 20;
@@ -323,6 +323,14 @@ export const Preparation = Type.Object(
 );
 export type Preparation = Static<typeof Preparation>;
 
+export const Rejection = Type.Object({
+  destination: Type.String({ maxLength: 253, description: 'Name of the destination.' }),
+  reason: Type.String({ maxLength: 64, description: 'Stable code of the refusal.' }),
+  message: Type.String({ maxLength: MAX_TRANSITION_MESSAGE, description: 'The refusal, as a sentence.' }),
+  since: Type.String({ format: 'date-time', description: 'Time at which the refusal was first seen.' }),
+});
+export type Rejection = Static<typeof Rejection>;
+
 export const LoopStreamStatus = Type.Object({
   ...OBSERVED_UID,
   observedGeneration: Type.Optional(
@@ -394,6 +402,13 @@ export const LoopStreamStatus = Type.Object({
       minimum: 0,
       description:
         'Set by the controller that meters the stream. Every session up to this number is closed and counted.',
+    }),
+  ),
+  rejections: Type.Optional(
+    Type.Array(Rejection, {
+      maxItems: MAX_DESTINATIONS,
+      description:
+        'Destinations that refuse the stream. Each is in the list until it takes media, or the stream leaves the air.',
     }),
   ),
   transitions: Type.Optional(

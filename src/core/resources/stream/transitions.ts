@@ -20,6 +20,7 @@ export const MAX_TRANSITION_MESSAGE = 400;
  * - Stopped       the stream is not meant to be on air any more, and leaves it.
  * - Degraded      the stream is on air with a problem.
  * - StartMissed   a window of its schedule began too long ago to be started.
+ * - Rejected      a destination refuses the key, the login or the publisher; told once until it takes media.
  */
 export const TRANSITIONS = [
   'Live',
@@ -29,6 +30,7 @@ export const TRANSITIONS = [
   'Stopped',
   'Degraded',
   'StartMissed',
+  'Rejected',
 ] as const;
 
 export const Transition = Type.Object({
@@ -41,6 +43,7 @@ export const Transition = Type.Object({
   reason: Type.Optional(
     Type.String({ description: 'Stable code of the cause, the same as the reason of a condition.' }),
   ),
+  destination: Type.Optional(Type.String({ maxLength: 253, description: 'For Rejected: name of the destination.' })),
   message: Type.Optional(Type.String({ maxLength: MAX_TRANSITION_MESSAGE, description: 'The cause, as a sentence.' })),
   offAirSeconds: Type.Optional(
     Type.Integer({ minimum: 0, description: 'For Recovered: how long no destination took media, in seconds.' }),

@@ -9,6 +9,7 @@ import { type Clock, sleep, systemClock } from '../../../core/lib/clock.ts';
 import type { Lifecycle } from '../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../core/lib/log.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
+import type { DestinationSpec, DestinationStatus } from '../../../core/resources/destination/spec.ts';
 import type { PlaylistSpec, PlaylistStatus } from '../../../core/resources/playlist/spec.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
@@ -30,6 +31,7 @@ export interface WatchedObjects {
   streams: Reflector<KubeObject<LoopStreamSpec, LoopStreamStatus>>;
   uploads: Reflector<KubeObject<UploadSpec, UploadStatus>>;
   playlists: Reflector<KubeObject<PlaylistSpec, PlaylistStatus>>;
+  destinations: Reflector<KubeObject<DestinationSpec, DestinationStatus>>;
 }
 
 export interface CollectorDeps {
@@ -104,12 +106,8 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
   await rebaseEvents(db);
   const marks = await readMarks(db);
   if (marks.size === 0) await begin(db, sources, marks, clock.now());
-  const uids = listUids(sources);
-  await forgetObjects(
-    db,
-    sources.map(({ object }) => object),
-    uids,
-  );
+  const uids = listUids([...sources.map(({ cache }) => cache), caches.destinations]);
+  await forgetObjects(db, [...sources.map(({ object }) => object), 'destination'], uids);
   await forgetAirChanges(db, uids);
   await recordUnknown(db, caches.streams);
   const tellObject = async (source: Source, key: string): Promise<RunOutcome | undefined> => {
@@ -123,7 +121,7 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
       await db.transaction().execute(async (trx) => {
         await tell(trx, subject, (told) => {
           const found = source.find(object, told.mark, now);
-          return { ...found, news: found.news.map((one) => addSnapshot(deps, subject, one)) };
+          return { ...found, news: found.news.map((one) => complete(deps, subject, one, namespace)) };
         });
         await source.record?.(trx, subject, object);
       });
@@ -147,20 +145,34 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
   await Promise.all(stops.map((stop) => stop()));
 }
 
-function addSnapshot({ snapshot }: CollectorDeps, subject: Subject, news: News): News {
+/** Adds what the caches know of the object of an event. */
+function complete(deps: CollectorDeps, subject: Subject, news: News, namespace: string): News {
+  const found = news.about && deps.caches.destinations.get(namespace, news.about.objectId);
+  const { object, objectId } = news.about ?? subject;
+  return {
+    ...news,
+    ...(found && {
+      about: { object, objectId, uid: found.metadata.uid },
+      data: { ...news.data, name: found.spec.displayName ?? found.metadata.name },
+    }),
+    snapshot: readSnapshot(deps, object, subject.accountId, objectId),
+  };
+}
+
+function readSnapshot({ snapshot }: CollectorDeps, ...of: Parameters<CollectorDeps['snapshot']>): Snapshot | undefined {
   try {
-    return { ...news, snapshot: snapshot(subject.object, subject.accountId, subject.objectId) };
+    return snapshot(...of);
   } catch {
-    return news;
+    return undefined;
   }
 }
 
 /** A mark of the outbox itself: that it has begun. */
 const OUTBOX: Subject = { accountId: '', object: 'stream', objectId: '', uid: 'outbox' };
 
-const listUids = (sources: readonly Source[]): string[] => [
+const listUids = (caches: readonly Pick<Reflector<KubeObject>, 'list'>[]): string[] => [
   OUTBOX.uid,
-  ...sources.flatMap(({ cache }) => cache.list().map(({ metadata }) => metadata.uid)),
+  ...caches.flatMap((cache) => cache.list().map(({ metadata }) => metadata.uid)),
 ];
 
 /** The outbox is new: what was there before is no news. */

@@ -32,6 +32,7 @@ const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Stopped: 'stream.stopped',
   Degraded: 'stream.degraded',
   StartMissed: 'stream.scheduled_start_missed',
+  Rejected: 'destination.rejected',
 };
 
 /** How long before its start a window is told. */
@@ -69,19 +70,37 @@ const tellUpcoming = (stream: LoopStream, startAt: string, now: Date): News => (
 
 function tellTransitions(stream: LoopStream, known: number): News[] {
   let last = known;
+  let skipped = 0;
   return (stream.status?.transitions ?? [])
     .filter(({ number }) => number > known)
     .map((one): News => {
-      const skipped = one.number - last - 1;
+      skipped += one.number - last - 1;
       last = one.number;
-      return {
+      if (one.kind === 'Rejected') return tellRejected(stream, one);
+      const news = {
         id: buildEventId(stream.metadata.uid, one.number),
         type: STREAM_TYPES[one.kind],
         at: new Date(one.at),
         data: { ...NO_DATA, name: readName(stream), ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
         skipped,
       };
+      skipped = 0;
+      return news;
     });
+}
+
+/** The event is about the destination: the collector knows more of it than its name. */
+function tellRejected({ metadata }: LoopStream, transition: Transition): News {
+  const { number, at, destination = '' } = transition;
+  const cause = describeCause(transition);
+  const fix = findFix(cause.code ?? undefined, 'destination') ?? null;
+  return {
+    id: buildEventId(metadata.uid, number),
+    type: STREAM_TYPES.Rejected,
+    at: new Date(at),
+    data: { ...NO_DATA, name: destination, ...cause, fix, streamID: metadata.name ?? null },
+    about: { object: 'destination', objectId: destination, uid: '' },
+  };
 }
 
 /** An upload that is being fetched has no event. Its mark still changes, since the upload may become ready again. */

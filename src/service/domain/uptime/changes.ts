@@ -16,7 +16,7 @@ export interface AirChange {
   cause: Cause | null;
 }
 
-const STATES: Record<Transition['kind'], AirState> = {
+const STATES: Record<Exclude<Transition['kind'], 'Rejected'>, AirState> = {
   Live: 'onAir',
   Reconnecting: 'offAir',
   OffAir: 'offAir',
@@ -26,13 +26,20 @@ const STATES: Record<Transition['kind'], AirState> = {
   StartMissed: 'unwanted',
 };
 
+/** A refusal of one destination leaves the stream in the state that it was in: that of `before`. */
+function readState(transition: Transition, before: AirChange | undefined): Pick<AirChange, 'state' | 'cause'> {
+  if (transition.kind === 'Rejected') return before ?? { state: 'unwanted', cause: null };
+  const state = STATES[transition.kind];
+  return { state, cause: state === 'offAir' ? describeCause(transition) : null };
+}
+
 /** The changes that the resource still knows, oldest first. */
 export function listAirChanges({ status }: LoopStream): AirChange[] {
-  const changes = (status?.transitions ?? []).map((transition): AirChange => {
-    const state = STATES[transition.kind];
-    const cause = state === 'offAir' ? describeCause(transition) : null;
-    return { number: transition.number, at: new Date(transition.at), state, cause };
-  });
+  const changes: AirChange[] = [];
+  for (const transition of status?.transitions ?? []) {
+    const { number, at } = transition;
+    changes.push({ ...readState(transition, changes.at(-1)), number, at: new Date(at) });
+  }
   // An operator of an earlier release put it on air, and told no transition.
   if (changes.length > 0 || status?.phase !== 'live' || status.liveSince === undefined) return changes;
   return [{ number: 0, at: new Date(status.liveSince), state: 'onAir', cause: null }];

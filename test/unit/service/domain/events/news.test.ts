@@ -64,3 +64,22 @@ test('a mark of before schedules were told still holds the number of the last tr
   expect(found.news.map(({ id }) => id.split('_').at(-1))).toEqual(['2']);
   expect(found.mark).toBe('2');
 });
+
+test('a refusal by a destination is news of the destination, and no missing number of the stream', () => {
+  const transitions = [
+    { number: 1, kind: 'Live', at: iso(1) },
+    { number: 2, kind: 'Rejected', at: iso(2), destination: 'dst-1', reason: 'KeyInUse', message: 'It is in use.' },
+    { number: 4, kind: 'OffAir', at: iso(4) },
+  ] as const;
+  const [live, rejected, offAir] = findStreamNews(
+    makeStream({}, { status: { transitions: [...transitions] } }),
+    '',
+    NOW,
+  ).news;
+  expect([live?.skipped, offAir?.skipped]).toEqual([0, 1]);
+  expect(rejected).toMatchObject({
+    type: 'destination.rejected',
+    about: { object: 'destination', objectId: 'dst-1' },
+    data: { code: 'key_in_use', message: 'It is in use.', fix: expect.stringContaining('key'), streamID: 'bunny' },
+  });
+});

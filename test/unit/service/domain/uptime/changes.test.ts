@@ -22,6 +22,19 @@ test('every transition says whether the stream is on air, and only of an outage 
     [5, 'unwanted', undefined],
     [6, 'onAir', undefined],
     [7, 'unwanted', undefined],
+    [8, 'unwanted', undefined],
+  ]);
+});
+
+test('a refusal of one destination leaves a stream as it was', () => {
+  const kinds = ['Rejected', 'Live', 'Rejected', 'Reconnecting', 'Rejected'] as const;
+  const transitions = kinds.map((kind, i) => ({ number: i + 1, kind, at: AT, reason: 'DestinationReconnecting' }));
+  expect(list({ transitions }).map(({ state, cause }) => [state, cause?.code])).toEqual([
+    ['unwanted', undefined],
+    ['onAir', undefined],
+    ['onAir', undefined],
+    ['offAir', 'destination_reconnecting'],
+    ['offAir', 'destination_reconnecting'],
   ]);
 });
 
