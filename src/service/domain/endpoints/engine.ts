@@ -10,9 +10,9 @@ import type { NotificationHandlers } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
+import type { ClaimedDelivery } from './delivery-store.ts';
+import * as queue from './delivery-store.ts';
 import { type DeliveryAttempt, judge } from './outcome.ts';
-import type { ClaimedDelivery } from './queue.ts';
-import * as queue from './queue.ts';
 import type { EndpointSenders } from './senders.ts';
 import { type EndpointRow, refreshTypes } from './store.ts';
 
