@@ -13,3 +13,10 @@ export { ConnectionError, LoopstreamError, ProblemError, problems } from './prob
 export type { ListQuery } from './requests.ts';
 export type { CallOptions, ClientOptions, TrialOptions, WaitOptions } from './send.ts';
 export type * from './types.ts';
+export {
+  type EndpointMessage,
+  verifyWebhook,
+  WebhookError,
+  type WebhookHeaders,
+  type WebhookMessage,
+} from './webhook.ts';

@@ -260,11 +260,15 @@ test('a browser can load it: nothing of Node, and of the server no more than the
   });
   const others = Object.keys(metafile.inputs).filter((path) => !path.startsWith('src/service/client/'));
   expect(others.sort()).toEqual([
+    'node_modules/@stablelib/base64/lib/base64.js',
+    'node_modules/fast-sha256/sha256.js',
+    'node_modules/standardwebhooks/dist/index.js',
+    'node_modules/standardwebhooks/dist/timing_safe_equal.js',
     'src/core/lib/backoff.ts',
     'src/core/lib/clock.ts',
     'src/core/lib/codes/shared.ts',
     'src/service/lib/billing-errors.ts',
     'src/service/lib/errors.ts',
   ]);
-  expect(outputFiles[0]?.contents.length).toBeLessThan(29_500);
+  expect(outputFiles[0]?.contents.length).toBeLessThan(40_000);
 });
