@@ -78,6 +78,8 @@ export default defineConfig({
     // The modules that every page needs are one file, and those that some pages share, icons among them, are another: on a slow
     // connection each further file costs as much time as the first.
     rolldownOptions: {
+      // The client has it for receivers, and its package does not tell bundlers that nothing happens when it is loaded.
+      treeshake: { moduleSideEffects: [{ test: /\/standardwebhooks\//, sideEffects: false }] },
       output: {
         codeSplitting: {
           groups: [
