@@ -48,5 +48,9 @@ export const DELIVERY_ERRORS = {
     meaning: 'The mail could not be handed over to the mail server.',
     fix: `Compare the address with the one of the mailbox. ${AGAIN}`,
   },
+  mailbox_full: {
+    meaning: 'The mailbox got as many mails as it may within an hour.',
+    fix: 'Nothing has to be done: it is sent later. To get fewer, name fewer types or objects.',
+  },
 } as const satisfies Record<string, CodeText>;
 export type DeliveryCode = keyof typeof DELIVERY_ERRORS;

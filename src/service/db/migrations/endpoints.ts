@@ -90,7 +90,8 @@ const STATEMENTS = [
     insert into loopstream.alerts (endpoint_id, account_id, object_id, seq, wake_at)
       select e.id, e.account_id, t.object_id, min(t.seq) - 1, now() from now_told t
         join loopstream.endpoints e on e.account_id = t.account_id and e.state = 'active' and e.kind <> 'webhook'
-          and t.type = any (e.types) and (e.object_ids is null or t.object_id = any (e.object_ids))
+          -- An outage is known from all events of its stream, whatever types are named.
+          and (t.type = any (e.types) or t.object = 'stream') and (e.object_ids is null or t.object_id = any (e.object_ids))
         group by e.id, e.account_id, t.object_id
       on conflict (endpoint_id, object_id) do update set wake_at = now();
     if found then perform pg_notify('loopstream_alerts', ''); end if;

@@ -1,5 +1,6 @@
 /** Creates, changes, verifies and tests endpoints, and lists and repeats their deliveries. */
 import { randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import type { Db } from '../../db/pool.ts';
@@ -11,6 +12,7 @@ import type { Principal } from '../../lib/scopes.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
 import { listReceivedTypes } from '../events/record.ts';
 import { newId } from '../limits/owned-resources.ts';
+import { checkTemplate } from './alerts/template.ts';
 import { describeAnswer, judge, summarize } from './outcome.ts';
 import {
   DEFAULT_RULE,
@@ -173,8 +175,20 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
       throw validationFailed([{ path: field, message: 'must be an address that begins with https:// or http://' }]);
     const refusal = findLinkRefusal(parsed, allowPrivate);
     if (refusal !== undefined) throw new AppError('endpoint_forbidden', refusal);
-    return parsed.href;
+    // Its placeholders stay as they are.
+    return kind === 'template' ? wanted.trim() : parsed.href;
   }
+
+  const readTemplate = (kind: EndpointKind, url: string, template: EndpointUpdate['template']) => {
+    if (kind === 'template') {
+      const problems = checkTemplate({ url, ...template });
+      if (problems.length > 0) throw validationFailed(problems);
+      return template ?? null;
+    }
+    if (template !== undefined)
+      throw validationFailed([{ path: '/template', message: 'belongs to the kind template' }]);
+    return null;
+  };
 
   /** Sends the code, and says whether the receiver has confirmed it by its answer. */
   async function sendCode(row: EndpointRow): Promise<EndpointRow> {
@@ -213,11 +227,6 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
     return null;
   };
 
-  const checkTemplate = (kind: EndpointKind, template: EndpointUpdate['template']) => {
-    if (template === undefined || kind === 'template') return template ?? null;
-    throw validationFailed([{ path: '/template', message: 'belongs to the kind template' }]);
-  };
-
   async function findWebhook(accountId: string, id: string): Promise<EndpointRow> {
     const row = await find(accountId, id);
     if (row.kind === 'webhook') return row;
@@ -244,7 +253,7 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
           kind,
           name: input.name ?? hideSecrets(kind, target),
           target,
-          template: checkTemplate(kind, input.template),
+          template: readTemplate(kind, target, input.template),
           ...chooseTypes(input, asker),
           objectIds: input.objectIDs ?? null,
           rule: completeRule(kind, input.rule),
@@ -280,11 +289,13 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
       const { accountId } = asker;
       const row = await find(accountId, id);
       const target = input.url === undefined && input.address === undefined ? row.target : readTarget(row.kind, input);
-      const isElsewhere = target !== row.target;
+      const template = readTemplate(row.kind, target, input.template ?? row.template ?? undefined);
+      // The body of a request may name its receiver too.
+      const isElsewhere = target !== row.target || !isDeepStrictEqual(template, row.template);
       const patch: store.EndpointPatch = {
         target,
         ...(input.name !== undefined && { name: input.name }),
-        ...(input.template !== undefined && { template: checkTemplate(row.kind, input.template) }),
+        template,
         ...(input.types !== undefined && chooseTypes(input, asker)),
         ...(input.objectIDs !== undefined && { objectIds: input.objectIDs }),
         rule: completeRule(row.kind, input.rule, row.rule),

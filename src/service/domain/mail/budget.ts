@@ -38,6 +38,12 @@ export function findMailbox(address: string): string {
   return `${bare || untagged}@${provider?.domains[0] ?? domain}`;
 }
 
+/** Mails to people who care for streams, in an hour: several streams may be off air for several reasons. */
+const ALERTS_PER_HOUR = 20;
+/** A code for an address that an account has entered. It takes no place of a link. */
+const CODES_PER_HOUR = 3;
+const CODES_PER_DAY = 6;
+
 /** Mails that a stranger can cause. `confirm` and `known` follow a sign-up, `reset` a forgotten password, `guessed` tried passwords. */
 export type StrangersMail = 'confirm' | 'known' | 'reset' | 'guessed';
 
@@ -75,6 +81,15 @@ export function createMailBudget({ db, perHour }: { db: Db; perHour: number }) {
       for (const allowed of listAllowances(mail, address, perHour))
         if (!(await countMail(db, mailbox, allowed))) return false;
       return true;
+    },
+
+    /** Returns whether a message about streams, or the code for it, may be sent to an address, and counts it. */
+    async takeAlert(mail: 'alert' | 'code', address: string): Promise<boolean> {
+      const mailbox = hashMailbox(findMailbox(address));
+      if (mail === 'alert')
+        return countMail(db, mailbox, { kind: 'alert', mails: ALERTS_PER_HOUR, seconds: HOUR_SECONDS });
+      const isHourly = await countMail(db, mailbox, { kind: 'code', mails: CODES_PER_HOUR, seconds: HOUR_SECONDS });
+      return isHourly && countMail(db, mailbox, { kind: 'code in a day', mails: CODES_PER_DAY, seconds: DAY_SECONDS });
     },
 
     /** Budget of mails that only somebody inside the account can cause. Strangers cannot use it up. */

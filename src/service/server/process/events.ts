@@ -2,7 +2,9 @@
 import type { Leases } from '../../db/leases.ts';
 import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
+import { CHANNEL as ALERTS, startAlerts } from '../../domain/endpoints/alerts/worker.ts';
 import { CHANNEL as DELIVERIES, startDeliveries } from '../../domain/endpoints/engine.ts';
+import { peopleSenders } from '../../domain/endpoints/people.ts';
 import { createPost } from '../../domain/endpoints/post.ts';
 import { webhookSender } from '../../domain/endpoints/senders.ts';
 import { createEndpointService } from '../../domain/endpoints/service.ts';
@@ -10,6 +12,8 @@ import { startCollector } from '../../domain/events/collector.ts';
 import { createEventService } from '../../domain/events/service.ts';
 import { createSnapshots, type Snapshotted } from '../../domain/events/snapshots.ts';
 import { CHANNEL } from '../../domain/events/store.ts';
+import { createMailBudget } from '../../domain/mail/budget.ts';
+import { createMailer } from '../../lib/mail/mailer.ts';
 import type { Services } from '../setup/services.ts';
 import type { ProcessContext } from './context.ts';
 import type { Resources } from './kubernetes.ts';
@@ -29,11 +33,18 @@ export function openEvents({ config, lifecycle, log }: ProcessContext, deps: Eve
   void listen(config.databaseUrl, CHANNEL, { handlers: events, log, signal: lifecycle.signal });
   const snapshot = createSnapshots(services);
   startCollector({ db, leases, caches: resources.byName, snapshot, ready: resources.ready, log }, lifecycle);
-  const { allowPrivateLinks: allowPrivate, authSecret: secret } = config;
+  const { allowPrivateLinks: allowPrivate, authSecret: secret, publicUrl } = config;
+  const perHour = config.authLimits.mails;
+  // The engine of deliveries tries again.
+  const mailer = config.mail && createMailer(config.mail, log, { pausesMs: [] });
+  lifecycle.defer('mail to people', () => mailer?.close());
   const { post, close } = createPost({ allowPrivate });
   lifecycle.defer('connections to endpoints', close);
-  const senders = { webhook: webhookSender(post, secret) };
+  const people = peopleSenders({ post, publicUrl, mailer, takeMail: createMailBudget({ db, perHour }).takeAlert });
+  const senders = { webhook: webhookSender(post, secret), ...people };
   const deliveries = startDeliveries({ db, senders, log: log.child({ job: 'deliveries' }) }, lifecycle);
   void listen(config.databaseUrl, DELIVERIES, { handlers: deliveries, log, signal: lifecycle.signal });
+  const alerts = startAlerts({ db, log: log.child({ job: 'alerts' }) }, lifecycle);
+  void listen(config.databaseUrl, ALERTS, { handlers: alerts, log, signal: lifecycle.signal });
   return { events, endpoints: createEndpointService({ db, senders, secret, allowPrivate }) };
 }

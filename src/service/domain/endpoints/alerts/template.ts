@@ -9,8 +9,13 @@ import type { AlertMessage } from './rule.ts';
 export interface RequestTemplate {
   url: string;
   method?: string | undefined;
-  headers?: Readonly<Record<string, string>> | undefined;
+  headers?: readonly TemplateHeader[] | undefined;
   body?: string | undefined;
+}
+
+interface TemplateHeader {
+  name: string;
+  value: string;
 }
 
 export interface TemplateProblem {
@@ -131,20 +136,17 @@ const ENCODERS: Record<Format, (value: string) => string> = {
   text: (value) => value,
 };
 
-const findHeader = (headers: Readonly<Record<string, string>>, name: string): string | undefined =>
-  Object.entries(headers).find(([one]) => one.toLowerCase() === name)?.[1];
-
 /** Without the header, a body that begins as JSON is JSON. */
-const findContentType = ({ headers = {}, body = '' }: RequestTemplate): string =>
-  findHeader(headers, 'content-type') ??
+const findContentType = ({ headers = [], body = '' }: RequestTemplate): string =>
+  headers.find(({ name }) => name.toLowerCase() === 'content-type')?.value ??
   (/^\s*[{[]/.test(body) && !/^\s*\{\{/.test(body) ? 'application/json' : 'text/plain; charset=utf-8');
 
 /** Builds the request. The template has been checked (`checkTemplate`). */
 export function renderTemplate(template: RequestTemplate, values: PlaceholderValues): RenderedRequest {
-  const { url, method = 'POST', headers = {}, body } = template;
+  const { url, method = 'POST', headers = [], body } = template;
   const contentType = findContentType(template);
   const hasBody = method !== 'GET' && body !== undefined;
-  const filled = Object.entries(headers).map(([name, value]): [string, string] => [
+  const filled = headers.map(({ name, value }): [string, string] => [
     name.toLowerCase(),
     toHeaderBytes(encodeHeader(fill(value, values, encodeHeader))),
   ]);
@@ -205,9 +207,9 @@ function checkUrl(template: RequestTemplate): TemplateProblem[] {
     : [];
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): TemplateProblem[] {
+function checkHeaders(headers: readonly TemplateHeader[]): TemplateProblem[] {
   const path = '/template/headers';
-  return Object.entries(headers).flatMap(([name, value]): TemplateProblem[] => {
+  return headers.flatMap(({ name, value }): TemplateProblem[] => {
     const shown = name.slice(0, 100);
     if (!HEADER_NAME.test(name)) return [{ path, message: `has “${shown}”, which is no name of a header` }];
     if (FORBIDDEN_HEADERS.test(name))
@@ -247,11 +249,11 @@ const SAYS_WHAT = /\{\{\s{0,9}(title|text|summary)\s{0,9}\}\}/;
 
 /** Lists what is wrong with a template, as it is entered. */
 export function checkTemplate(template: RequestTemplate): TemplateProblem[] {
-  const { url, headers = {}, body = '' } = template;
+  const { url, headers = [], body = '' } = template;
   const problems = [...checkUrl(template), ...checkHeaders(headers), ...checkBody(template)];
   if (problems.length > 0) return problems;
   // The code that confirms an endpoint comes in these, and so does what happened.
-  return [url, body, ...Object.values(headers)].some((text) => SAYS_WHAT.test(text))
+  return [url, body, ...headers.map(({ value }) => value)].some((text) => SAYS_WHAT.test(text))
     ? []
     : [
         {

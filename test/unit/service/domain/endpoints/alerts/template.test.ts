@@ -44,7 +44,7 @@ const HOOK = 'https://hooks.example/alerts';
 const withBody = (body: string, contentType?: string): RequestTemplate => ({
   url: HOOK,
   body,
-  ...(contentType !== undefined && { headers: { 'Content-Type': contentType } }),
+  ...(contentType !== undefined && { headers: [{ name: 'Content-Type', value: contentType }] }),
 });
 
 describe('a template is refused', () => {
@@ -64,25 +64,25 @@ describe('a template is refused', () => {
     ['with an object’s own words as a placeholder', withBody('{{text}} {{constructor}}'), '/template/body', /unknown/],
     [
       'with a header that names another receiver',
-      { ...withBody('{{text}}'), headers: { host: 'x' } },
+      { ...withBody('{{text}}'), headers: [{ name: 'host', value: 'x' }] },
       '/template/headers',
       /host/,
     ],
     [
       'with a length of its own',
-      { ...withBody('{{text}}'), headers: { 'Content-Length': '1' } },
+      { ...withBody('{{text}}'), headers: [{ name: 'Content-Length', value: '1' }] },
       '/template/headers',
       /must not/,
     ],
     [
       'with a line break in a header',
-      { ...withBody('{{text}}'), headers: { a: 'b\r\nc: d' } },
+      { ...withBody('{{text}}'), headers: [{ name: 'a', value: 'b\r\nc: d' }] },
       '/template/headers',
       /line/,
     ],
     [
       'with a header that is none',
-      { ...withBody('{{text}}'), headers: { 'a b': 'c' } },
+      { ...withBody('{{text}}'), headers: [{ name: 'a b', value: 'c' }] },
       '/template/headers',
       /no name/,
     ],
@@ -147,7 +147,7 @@ describe('a value, whatever it is,', () => {
   });
 
   test('adds no header, and is what Node sends', () => {
-    const template = { ...withBody('{{text}}'), headers: { Title: 'Alert: {{title}}' } };
+    const template = { ...withBody('{{text}}'), headers: [{ name: 'Title', value: 'Alert: {{title}}' }] };
     fc.assert(
       fc.property(values, (given) => {
         const { headers } = renderTemplate(template, given);

@@ -1,0 +1,80 @@
+/**
+ * Applies the rules of endpoints for people to what happens, at every API server. The rows of the database are the queue: an event and the
+ * end of a wait make one due.
+ */
+import { sleep } from '../../../../core/lib/clock.ts';
+import type { Lifecycle } from '../../../../core/lib/lifecycle.ts';
+import type { Logger } from '../../../../core/lib/log.ts';
+import type { NotificationHandlers } from '../../../db/listen.ts';
+import type { Db } from '../../../db/pool.ts';
+import type { AccountEventType } from '../../events/record.ts';
+import { type AlertOutcome, applyAlertRule } from './rule.ts';
+import { applyNext, type DueAlert, findNextDueMs } from './store.ts';
+
+/** The channel of notifications: something is due. */
+export const CHANNEL = 'loopstream_alerts';
+
+const WORKERS = 4;
+/** Notifications may be lost. */
+const POLL_MS = 10_000;
+const RETRY_MS = 1_000;
+
+/** Types that come to people only if they are named: all is well, or a message about the stream has the same cause. */
+export const QUIET_TYPES: readonly AccountEventType[] = [
+  'stream.live',
+  'stream.stopped',
+  'upload.ready',
+  'playlist.published',
+  'destination.rejected',
+];
+
+export const decide = ({ state, events, types, hasAllTypes, rule, now }: DueAlert): AlertOutcome =>
+  applyAlertRule(state, events, now, {
+    rule,
+    types: hasAllTypes ? types.filter((type) => !QUIET_TYPES.includes(type)) : types,
+  });
+
+/** Runs until the process stops. */
+export function startAlerts({ db, log }: { db: Db; log: Logger }, lifecycle: Lifecycle): NotificationHandlers {
+  const { signal } = lifecycle;
+  let wake = Promise.withResolvers<void>();
+  const poke = () => wake.resolve();
+  signal.addEventListener('abort', poke, { once: true });
+
+  const tryToDecide = (due: DueAlert): AlertOutcome | undefined => {
+    try {
+      return decide(due);
+    } catch (err) {
+      log.error({ err }, 'the rule of messages to people failed for an object; it is retried');
+      return undefined;
+    }
+  };
+
+  async function applyAll(): Promise<void> {
+    while (!signal.aborted && (await applyNext(db, tryToDecide)));
+  }
+
+  async function waitFor(ms: number): Promise<void> {
+    const timer = setTimeout(poke, ms);
+    await wake.promise;
+    clearTimeout(timer);
+  }
+
+  async function run(): Promise<void> {
+    while (!signal.aborted) {
+      wake = Promise.withResolvers();
+      try {
+        await Promise.all(Array.from({ length: WORKERS }, applyAll));
+        await waitFor(Math.min(POLL_MS, Math.max(10, (await findNextDueMs(db)) ?? POLL_MS)));
+      } catch (err) {
+        if (signal.aborted) return;
+        log.warn({ err }, 'rules of messages to people could not be applied; it is retried');
+        await sleep(RETRY_MS, signal).catch(() => undefined);
+      }
+    }
+  }
+
+  const loop = run();
+  lifecycle.defer('messages to people', () => loop);
+  return { onConnect: poke, onNotify: poke };
+}
