@@ -123,10 +123,11 @@ module.exports = {
       name: 'client-runs-anywhere',
       severity: 'error',
       comment:
-        'The client shares types with the server, and of what runs only the table of errors, the timer and the backoff (test/unit/client/ bundles it for a browser).',
+        'The client shares types with the server, and of what runs only the table of errors, the timer, the backoff and the check of webhooks (test/unit/client/ bundles it for a browser).',
       from: { path: '^src/service/client/' },
       to: {
-        pathNot: '^src/(service/client/|service/lib/errors\\.ts$|core/lib/(clock|backoff)\\.ts$)',
+        pathNot:
+          '^src/(service/client/|service/lib/errors\\.ts$|core/lib/(clock|backoff)\\.ts$)|^node_modules/standardwebhooks/',
         dependencyTypesNot: ['type-only'],
       },
     },
