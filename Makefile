@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset check test test-all test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset check test test-all test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -120,7 +120,7 @@ build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle 
 .PHONY: kubectl-loop
 kubectl-loop: dist/kubectl/kubectl-loop ## bundle the kubectl plugin into dist/kubectl/kubectl-loop (docs/kubectl.md)
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## measure the loop engine alone, ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
@@ -136,6 +136,9 @@ bench-pages: setup ## measure the delay until pages show a change, the first pag
 
 bench-money: node_modules/.installed ## measure the meter at 10,000 live streams, a minute
 	@$(NODE) test/bench/money.ts $(ARGS)
+
+bench-events: node_modules/.installed ## measure how soon an event reaches a webhook, and what events cost reads, three minutes
+	@$(NODE) test/bench/events.ts $(ARGS)
 
 bench-fairness: setup ## measure how far one account slows another's import and start, five minutes
 	@$(NODE) test/bench/fairness.ts $(ARGS)

@@ -15,6 +15,7 @@ export async function buildClient(dir: string): Promise<void> {
     bundle: true,
     format: 'esm',
     platform: 'neutral',
+    mainFields: ['module', 'main'],
     target: 'es2022',
     logLevel: 'warning',
   });

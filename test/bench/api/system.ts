@@ -27,6 +27,7 @@ export interface BenchSystem {
   /** The administrator's client. */
   kube: Kube;
   plane: TestKubernetes;
+  databaseUrl: string;
   account(name: string): Promise<Account>;
   /** Resolves when its caches are filled. `options` are Node's, `settings` the server's. */
   startApi(
@@ -97,6 +98,7 @@ export async function startSystem(): Promise<BenchSystem> {
   return {
     kube,
     plane,
+    databaseUrl: postgres.url,
     startApi,
     async account(name) {
       const accountId = await auth.service.ensureUser({ email: `${name}@example.com`, firstName: name });
