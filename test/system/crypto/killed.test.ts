@@ -145,6 +145,9 @@ describe.skipIf(whyNot)(`the role billing${whyNot ? ` (${whyNot})` : ''}`, () =>
     expect((await payer.call('GET', '/v1/billing')).body).toMatchObject({ balanceCredits: String(credits) });
     const booked = await rows(`select key from loopstream.ledger_transactions where kind in ('deposit', 'correction')`);
     expect(booked).toHaveLength(payments);
+    const told = await rows(`select id from loopstream.events where type = 'deposit.credited'`);
+    const toId = (key: unknown) => `evt_payment_${String(key).replaceAll(':', '_')}`;
+    expect(told.map(({ id }) => id).sort()).toEqual(booked.map(({ key }) => toId(key)).sort());
     expect((await reconcile(db)).flatMap(({ differences }) => differences)).toEqual([]);
     await running.kill();
   });

@@ -210,6 +210,9 @@ test('many accounts, several processes at once and connections that are cut: num
     const list = await invoices(one);
     expect(list).toHaveLength(2);
     expect(total(list)).toBe(await sumCharges(one));
+    // An invoice and its event are there together, or not at all.
+    const told = async () => (await readEvents(db, one, undefined, { limit: 100 })).map(({ objectID }) => objectID);
+    await expect.poll(told).toEqual(list.map(({ id }: { id: string }) => id));
   }
 });
 

@@ -76,10 +76,9 @@ export function createCreditConditions(deps: CreditConditionsDeps) {
       );
       for (const { accountId, verdict, ...account } of sorted)
         if (verdict.warn !== undefined || verdict.exhaustedAt !== undefined)
-          await tell(trx, toSubject(accountId), ({ seq }) => {
-            const news = findCreditNews(accountId, account, verdict, { seq, now });
-            return news && { news: [news], mark: '' };
-          });
+          await tell(trx, toSubject(accountId), ({ mark }) =>
+            findCreditNews(accountId, account, verdict, { mark, now }),
+          );
     });
   }
 

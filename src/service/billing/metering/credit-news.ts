@@ -2,7 +2,7 @@
 import { READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
 import { buildEventId, NO_DATA, type Snapshot } from '../../domain/events/record.ts';
 import type { News, Subject } from '../../domain/events/store.ts';
-import type { CreditVerdict } from './credit.ts';
+import type { Credit, CreditVerdict } from './credit.ts';
 import type { AccountCredit } from './estimate.ts';
 
 const { InsufficientCredits } = READINESS_ISSUES;
@@ -29,36 +29,37 @@ const buildSnapshot = ({ credit, estimate }: AccountCredit, { exhaustedAt, hadCr
   secondsLeft: estimate.secondsLeft ?? null,
 });
 
+type Told = Pick<News, 'type' | 'data'> & { what: string };
+
+/** An account that never had credit has used none up. */
+function findTold(credit: Credit, { exhaustedAt, hadCredit, warn }: CreditVerdict): Told | undefined {
+  if (exhaustedAt !== undefined) {
+    if (credit.exhaustedAt !== undefined || !hadCredit) return undefined;
+    const { code, fix } = InsufficientCredits;
+    const message = 'The credit of the account is used up.';
+    return { type: 'credit.exhausted', what: 'exhausted', data: { ...NO_DATA, name: 'Credit', code, message, fix } };
+  }
+  if (warn === undefined) return undefined;
+  const data = { ...NO_DATA, name: 'Credit', message: describeLow(warn), fix: 'Add credit.', hoursLeft: warn };
+  return { type: 'credit.low', what: `low${warn}`, data };
+}
+
 /**
- * Returns the event of a state that changes from `credit` to `verdict`; undefined where nobody has to know. `seq` is the number of the
- * account's last event. It is part of the id: a state that is judged again after a restored backup has the same id, though the clock
- * has gone on.
+ * Returns the event of a state that changes from that of `account` to `verdict`; undefined where nobody has to know. `mark` counts how often
+ * each state was told, such as `low24=2&exhausted=1`. The count is the id: a state that is judged again after a restored backup has the same
+ * id, though the clock has gone on.
  */
 export function findCreditNews(
   accountId: string,
   account: AccountCredit,
   verdict: CreditVerdict,
-  { seq, now }: { seq: number; now: Date },
-): News | undefined {
-  const { exhaustedAt, hadCredit, warn } = verdict;
-  const common = { at: now, snapshot: buildSnapshot(account, verdict) };
-  if (exhaustedAt !== undefined) {
-    // An account that never had credit has used none up.
-    if (account.credit.exhaustedAt !== undefined || !hadCredit) return undefined;
-    const { code, fix } = InsufficientCredits;
-    const message = 'The credit of the account is used up.';
-    return {
-      ...common,
-      id: buildEventId(accountId, `exhausted_${seq + 1}`),
-      type: 'credit.exhausted',
-      data: { ...NO_DATA, name: 'Credit', code, message, fix },
-    };
-  }
-  if (warn === undefined) return undefined;
-  return {
-    ...common,
-    id: buildEventId(accountId, `low${warn}_${seq + 1}`),
-    type: 'credit.low',
-    data: { ...NO_DATA, name: 'Credit', message: describeLow(warn), fix: 'Add credit.', hoursLeft: warn },
-  };
+  { mark, now }: { mark: string; now: Date },
+): { news: News[]; mark: string } | undefined {
+  const told = findTold(account.credit, verdict);
+  if (!told) return undefined;
+  const { what, ...event } = told;
+  const counts = new URLSearchParams(mark);
+  counts.set(what, String(Number(counts.get(what)) + 1));
+  const id = buildEventId(accountId, `${what}_${counts.get(what)}`);
+  return { news: [{ ...event, id, at: now, snapshot: buildSnapshot(account, verdict) }], mark: String(counts) };
 }

@@ -16,8 +16,9 @@ const verdict = (more: Partial<CreditVerdict>): CreditVerdict => ({
   isOver: false,
   ...more,
 });
-const find = (before: Date | undefined, next: Partial<CreditVerdict>, seq = 0, now = NOW) =>
-  findCreditNews('6f1f-ada', account(before), verdict(next), { seq, now });
+const look = (before: Date | undefined, next: Partial<CreditVerdict>, mark = '', now = NOW) =>
+  findCreditNews('6f1f-ada', account(before), verdict(next), { mark, now });
+const find = (...given: Parameters<typeof look>) => look(...given)?.news[0];
 
 describe('the credit of an account', () => {
   test('that runs low is told with its hours, and with the state as billing shows it', () => {
@@ -44,7 +45,12 @@ describe('the credit of an account', () => {
 
   test('has the same id when it is judged again at another time, as after a restored backup', () => {
     const later = new Date(NOW.getTime() + 3_600_000);
-    expect(find(undefined, { exhaustedAt: later }, 4, later)?.id).toBe(find(undefined, { exhaustedAt: NOW }, 4)?.id);
-    expect(find(undefined, { exhaustedAt: NOW }, 5)?.id).not.toBe(find(undefined, { exhaustedAt: NOW }, 4)?.id);
+    const mark = look(undefined, { exhaustedAt: NOW })?.mark;
+    expect(find(undefined, { exhaustedAt: later }, mark, later)?.id).toBe('evt_6f1fada_exhausted_2');
+    expect(find(undefined, { exhaustedAt: NOW }, mark)?.id).toBe('evt_6f1fada_exhausted_2');
+    // Whether a warning came before it says nothing of the fact.
+    const warned = look(undefined, { warn: 24 }, mark)?.mark;
+    expect(find(undefined, { exhaustedAt: later }, warned, later)?.id).toBe('evt_6f1fada_exhausted_2');
+    expect(look(undefined, { exhaustedAt: later }, warned)?.mark).toBe('exhausted=2&low24=1');
   });
 });
