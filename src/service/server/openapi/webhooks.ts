@@ -2,8 +2,27 @@
  * Describes the requests that webhooks receive (OpenAPI 3.1, `webhooks`; https://www.standardwebhooks.com): one for each type of events.
  * Pure: no I/O, no clock.
  */
+import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
+import { DEGRADATIONS, READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
+import { exampleDeposit } from '../../billing/crypto/operations.ts';
+import { exampleInvoice } from '../../billing/invoices/operations.ts';
+import { summarize } from '../../billing/invoices/service.ts';
+import { exampleApiKey, exampleUser } from '../../domain/accounts/examples.ts';
+import { exampleDestination } from '../../domain/destinations/operations.ts';
 import { exampleEvent } from '../../domain/events/operations.ts';
-import { type AccountEventType, EVENT_TYPE_NAMES, EVENT_TYPES } from '../../domain/events/record.ts';
+import {
+  type AccountEvent,
+  type AccountEventType,
+  EVENT_TYPE_NAMES,
+  EVENT_TYPES,
+  type EventData,
+  type EventObject,
+  NO_DATA,
+  type Snapshot,
+} from '../../domain/events/record.ts';
+import { exampleStream } from '../../domain/streams/examples.ts';
+import { exampleUpload } from '../../domain/uploads/operations.ts';
+import { EXAMPLE } from '../../lib/examples.ts';
 import type { Json } from './document.ts';
 
 const HEADERS: Record<string, { description: string; schema: Json; example: unknown }> = {
@@ -39,10 +58,64 @@ const toOperationId = (type: AccountEventType): string =>
     .map((word) => word[0]?.toUpperCase() + word.slice(1))
     .join('')}`;
 
+interface ExampleObject {
+  id: string;
+  name: string;
+  snapshot: Snapshot | null;
+}
+
+const OBJECTS: Record<EventObject, ExampleObject> = {
+  stream: { id: EXAMPLE.stream, name: exampleStream.name, snapshot: exampleStream },
+  upload: { id: EXAMPLE.upload, name: exampleUpload.name, snapshot: exampleUpload },
+  playlist: { id: EXAMPLE.playlist, name: 'Evening', snapshot: null },
+  destination: { id: EXAMPLE.destination, name: exampleDestination.name, snapshot: exampleDestination },
+  account: { id: exampleUser.id, name: 'Credit', snapshot: null },
+  invoice: { id: exampleInvoice.id, name: exampleInvoice.number, snapshot: summarize(exampleInvoice) },
+  deposit: { id: exampleDeposit.id, name: 'ETH on ethereum', snapshot: null },
+  key: { id: exampleApiKey.id, name: exampleApiKey.name, snapshot: exampleApiKey },
+};
+
+const { DestinationReconnecting } = DEGRADATIONS;
+const { InsufficientCredits } = READINESS_ISSUES;
+const { publish_rejected: rejected } = DESTINATION_ERRORS;
+
+/** The part of an event that its type alone has. */
+const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
+  'stream.off_air': { ...exampleEvent.data },
+  'stream.degraded': {
+    code: DestinationReconnecting.code,
+    message: exampleEvent.data.message,
+    fix: DestinationReconnecting.fix,
+  },
+  'stream.recovered': { offAirSeconds: 252 },
+  'playlist.published': { version: 7 },
+  'destination.rejected': {
+    code: 'publish_rejected',
+    message: rejected.meaning,
+    fix: rejected.fix,
+    streamID: EXAMPLE.stream,
+  },
+  'schedule.upcoming': { startAt: '2027-01-31T18:15:00.000Z' },
+  'credit.low': {
+    message: 'The credit of the account lasts for less than 24 hours at the current rate.',
+    hoursLeft: 24,
+  },
+  'credit.exhausted': {
+    code: InsufficientCredits.code,
+    message: 'The credit of the account is used up.',
+    fix: InsufficientCredits.fix,
+  },
+  'deposit.credited': { credits: '300000' },
+};
+
+function buildExample(type: AccountEventType): AccountEvent {
+  const { object } = EVENT_TYPES[type];
+  const { id: objectID, name, snapshot } = OBJECTS[object];
+  return { ...exampleEvent, type, object, objectID, data: { ...NO_DATA, ...DATA[type], name }, snapshot };
+}
+
 const buildWebhook = (type: AccountEventType): Json => {
-  const { meaning, object } = EVENT_TYPES[type];
-  const { snapshot, ...event } = exampleEvent;
-  const example = { ...event, type, object, snapshot: type === exampleEvent.type ? snapshot : null };
+  const example = buildExample(type);
   const schema = {
     allOf: [
       { $ref: '#/components/schemas/AccountEvent' },
@@ -53,7 +126,7 @@ const buildWebhook = (type: AccountEventType): Json => {
     post: {
       operationId: toOperationId(type),
       summary: `The event ${type}`,
-      description: meaning,
+      description: EVENT_TYPES[type].meaning,
       tags: ['events'],
       security: [],
       parameters: Object.entries(HEADERS).map(([name, header]) => ({ name, in: 'header', required: true, ...header })),
