@@ -235,6 +235,18 @@ const userColumns = ['id', 'email', 'firstName', 'lastName', 'createdAt'] as con
 export const findUser = (db: Db, id: string): Promise<UserRow | undefined> =>
   db.selectFrom('auth.user').select(userColumns).where('id', '=', id).executeTakeFirst();
 
+/** Whether the user has shown that this address is theirs. */
+export async function isOwnEmail(db: Db, id: string, email: string): Promise<boolean> {
+  const found = await db
+    .selectFrom('auth.user')
+    .select('id')
+    .where('id', '=', id)
+    .where('email', '=', email.toLowerCase())
+    .where('emailVerified', '=', true)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 export const findUserByEmail = (db: Db, email: string): Promise<UserRow | undefined> =>
   db.selectFrom('auth.user').select(userColumns).where('email', '=', email.toLowerCase()).executeTakeFirst();
 

@@ -23,6 +23,7 @@ export interface Database {
   'auth.user': {
     id: string;
     email: string;
+    emailVerified: boolean;
     name: string;
     firstName: string;
     lastName: string | null;

@@ -56,7 +56,7 @@ const listingOf = (id: string): Listing<Delivery, DeliveryOrder> => ({
 });
 
 /** The account that asks, and the events that it may see. */
-type Reader = Pick<Principal, 'accountId' | 'scopes'>;
+type Reader = Pick<Principal, 'accountId' | 'userId' | 'scopes'>;
 
 export interface EndpointsDeps {
   db: Db;
@@ -64,6 +64,8 @@ export interface EndpointsDeps {
   /** Of this installation: the secrets of endpoints follow from it. */
   secret: string;
   allowPrivate: boolean;
+  /** Whether a user has confirmed this address as their own. */
+  isOwnEmail: (userId: string, address: string) => Promise<boolean>;
   clock?: Clock;
 }
 
@@ -127,7 +129,8 @@ export function confirms(code: string, body: string | undefined): boolean {
   }
 }
 
-export function createEndpointService({ db, senders, secret, allowPrivate, clock = systemClock }: EndpointsDeps) {
+export function createEndpointService(deps: EndpointsDeps) {
+  const { db, senders, secret, allowPrivate, isOwnEmail, clock = systemClock } = deps;
   const posts = createTokenBuckets(POSTS_PER_MINUTE, clock);
 
   async function find(accountId: string, id: string): Promise<EndpointRow> {
@@ -207,6 +210,12 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
     return (await activate(asked)) ?? asked;
   }
 
+  /** The user's own address was confirmed before. */
+  const ensureWanted = async (row: EndpointRow, { userId }: Reader): Promise<EndpointRow> => {
+    if (row.kind !== 'mail' || !(await isOwnEmail(userId, row.target))) return sendCode(row);
+    return (await activate(row)) ?? row;
+  };
+
   const activate = ({ accountId, id }: EndpointRow) =>
     store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null, code: null, codeTries: 0 });
 
@@ -268,7 +277,7 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
           `The account may have ${MAX_ENDPOINTS} endpoints, and has ${row}. Delete endpoints that are no longer needed.`,
           { extras: { limit: 'endpoints', used: row, allowed: MAX_ENDPOINTS } },
         );
-      return show(await sendCode(row));
+      return show(await ensureWanted(row, asker));
     },
 
     async list(
@@ -305,7 +314,7 @@ export function createEndpointService({ db, senders, secret, allowPrivate, clock
       };
       const changed = await store.updateEndpoint(db, accountId, id, patch);
       if (!changed) throw notFound(id);
-      return show(isElsewhere ? await sendCode(changed) : changed);
+      return show(isElsewhere ? await ensureWanted(changed, asker) : changed);
     },
 
     async delete(accountId: string, id: string): Promise<void> {

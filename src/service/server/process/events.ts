@@ -1,4 +1,5 @@
 /** Opens the events of accounts: what tells the outbox of them, who reads it, and who is told. */
+import { isOwnEmail } from '../../auth/store.ts';
 import type { Leases } from '../../db/leases.ts';
 import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
@@ -46,5 +47,14 @@ export function openEvents({ config, lifecycle, log }: ProcessContext, deps: Eve
   void listen(config.databaseUrl, DELIVERIES, { handlers: deliveries, log, signal: lifecycle.signal });
   const alerts = startAlerts({ db, log: log.child({ job: 'alerts' }) }, lifecycle);
   void listen(config.databaseUrl, ALERTS, { handlers: alerts, log, signal: lifecycle.signal });
-  return { events, endpoints: createEndpointService({ db, senders, secret, allowPrivate }) };
+  return {
+    events,
+    endpoints: createEndpointService({
+      db,
+      senders,
+      secret,
+      allowPrivate,
+      isOwnEmail: (userId, address) => isOwnEmail(db, userId, address),
+    }),
+  };
 }

@@ -152,6 +152,7 @@ export function applyAlertRule(
 ): AlertOutcome {
   const next = structuredClone(state ?? begin(events[0]?.objectID ?? ''));
   const wantsOutages = OUTAGE_TYPES.some((type) => types.includes(type));
+  if (!wantsOutages) Object.assign(next, { incident: null, over: null, recent: [] });
   const messages: AlertMessage[] = [];
   for (const event of events) {
     if (event.seq <= next.seq) continue;

@@ -413,6 +413,14 @@ describe('another event', () => {
     expect(drive([{ at: 0, type: 'stream.live' }], { types: ['stream.live'] }).kinds).toEqual(['note']);
   });
 
+  test('is all that an endpoint gets that wants outages no longer, also during one', () => {
+    const events = record(outage(0, 100).slice(0, 2), {});
+    const begun = applyAlertRule(null, events, at(6), { rule: RULE, types: TYPES });
+    expect(begun.wakeAt).toEqual(at(30));
+    const later = applyAlertRule(begun.state, [], at(30), { rule: RULE, types: ['upload.failed'] });
+    expect(later).toMatchObject({ messages: [], wakeAt: null });
+  });
+
   test('about a problem of a stream that is off air is part of that outage', () => {
     const degraded: Happening = { at: 12, type: 'stream.degraded', data: REFUSED };
     expect(drive([...outage(0, 10), degraded, ...outage(14, 60)]).kinds).toEqual(['off_air', 'back']);
