@@ -27,7 +27,7 @@ const Kind = Type.Enum(ENDPOINT_KINDS, {
 
 const Types = nullable(
   Type.Array(Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType' }), { minItems: 1, maxItems: 100 }),
-  'Types of events to send. Null: all, except those that come only if they are named.',
+  'Types of events to send. Null: all, except those that come only if they are named. To people, null sends those that need somebody: outages, problems, failures, and events of billing.',
 );
 
 const ObjectIDs = nullable(

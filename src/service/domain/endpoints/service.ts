@@ -24,6 +24,7 @@ import {
   type EndpointKind,
   type EndpointRecovery,
   type EndpointSecret,
+  type EndpointState,
   type EndpointTest,
   type EndpointUpdate,
 } from './record.ts';
@@ -195,7 +196,6 @@ export function createEndpointService(deps: EndpointsDeps) {
 
   /** Sends the code, and says whether the receiver has confirmed it by its answer. */
   async function sendCode(row: EndpointRow): Promise<EndpointRow> {
-    takePost(row.accountId);
     const code = makeCode();
     const asked = await store.updateEndpoint(db, row.accountId, row.id, { state: 'unverified', code, codeTries: 0 });
     if (!asked) throw notFound(row.id);
@@ -210,11 +210,15 @@ export function createEndpointService(deps: EndpointsDeps) {
     return (await activate(asked)) ?? asked;
   }
 
-  /** The user's own address was confirmed before. */
-  const ensureWanted = async (row: EndpointRow, { userId }: Reader): Promise<EndpointRow> => {
-    if (row.kind !== 'mail' || !(await isOwnEmail(userId, row.target))) return sendCode(row);
-    return (await activate(row)) ?? row;
-  };
+  /** The state of an endpoint for a target that is new to it. Takes the place of the request with the code, before anything is written. */
+  async function findFirstState(kind: EndpointKind, target: string, asker: Reader): Promise<EndpointState> {
+    if (kind === 'mail' && (await isOwnEmail(asker.userId, target))) return 'active';
+    takePost(asker.accountId);
+    return 'unverified';
+  }
+
+  const sendFirstCode = async (row: EndpointRow): Promise<EndpointRow> =>
+    row.state === 'unverified' ? sendCode(row) : row;
 
   const activate = ({ accountId, id }: EndpointRow) =>
     store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null, code: null, codeTries: 0 });
@@ -254,6 +258,9 @@ export function createEndpointService(deps: EndpointsDeps) {
       const { kind } = input;
       findSender(kind);
       const target = readTarget(kind, input);
+      const template = readTemplate(kind, target, input.template);
+      const chosen = chooseTypes(input, asker);
+      const rule = completeRule(kind, input.rule);
       const row = await store.insertEndpoint(
         db,
         {
@@ -262,11 +269,11 @@ export function createEndpointService(deps: EndpointsDeps) {
           kind,
           name: input.name ?? hideSecrets(kind, target),
           target,
-          template: readTemplate(kind, target, input.template),
-          ...chooseTypes(input, asker),
+          template,
+          ...chosen,
           objectIds: input.objectIDs ?? null,
-          rule: completeRule(kind, input.rule),
-          state: 'unverified',
+          rule,
+          state: await findFirstState(kind, target, asker),
           code: null,
         },
         MAX_ENDPOINTS,
@@ -277,7 +284,7 @@ export function createEndpointService(deps: EndpointsDeps) {
           `The account may have ${MAX_ENDPOINTS} endpoints, and has ${row}. Delete endpoints that are no longer needed.`,
           { extras: { limit: 'endpoints', used: row, allowed: MAX_ENDPOINTS } },
         );
-      return show(await ensureWanted(row, asker));
+      return show(await sendFirstCode(row));
     },
 
     async list(
@@ -310,11 +317,11 @@ export function createEndpointService(deps: EndpointsDeps) {
         rule: completeRule(row.kind, input.rule, row.rule),
         ...(input.enabled === false && row.state === 'active' && { state: 'disabled', disabledCode: 'by_request' }),
         ...(input.enabled === true && row.state === 'disabled' && { state: 'active', disabledCode: null }),
-        ...(isElsewhere && { state: 'unverified', disabledCode: null }),
+        ...(isElsewhere && { state: await findFirstState(row.kind, target, asker), disabledCode: null }),
       };
       const changed = await store.updateEndpoint(db, accountId, id, patch);
       if (!changed) throw notFound(id);
-      return show(isElsewhere ? await ensureWanted(changed, asker) : changed);
+      return show(isElsewhere ? await sendFirstCode(changed) : changed);
     },
 
     async delete(accountId: string, id: string): Promise<void> {
@@ -325,7 +332,10 @@ export function createEndpointService(deps: EndpointsDeps) {
     async verify(accountId: string, id: string, code: string | undefined): Promise<Endpoint> {
       const row = await find(accountId, id);
       if (row.state !== 'unverified') return show(row);
-      if (code === undefined) return show(await sendCode(row));
+      if (code === undefined) {
+        takePost(accountId);
+        return show(await sendCode(row));
+      }
       const sent = await store.takeTry(db, id, MAX_TRIES);
       if (sent === undefined)
         throw new AppError('endpoint_code_wrong', 'Codes were tried too often. Have another one sent.');
