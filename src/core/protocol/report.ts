@@ -85,6 +85,21 @@ const reported = {
     { default: { count: 0, item: null, since: null } },
   ),
   runs: TimeOnAir.properties.runs,
+  /**
+   * The last time in which no destination took media, if it is over and this process was live before. Pods of an earlier release do not say
+   * it.
+   */
+  interruption: Type.Optional(
+    Type.Union([
+      Type.Object({
+        startedAt: Time,
+        endedAt: Time,
+        /** Without the times in which a destination took media in between: less than from the one to the other. */
+        offAirSeconds: Seconds,
+      }),
+      Type.Null(),
+    ]),
+  ),
   destinations: listOf(
     Type.Object({
       name: Id,

@@ -54,6 +54,7 @@ function buildReport({ program, sinceMs }: Sender): StreamerReport {
     brokenItems: [],
     preparationBehind: { count: 0, item: null, since: null },
     runs: [{ run: 1, startedAt: kubeTime(new Date(sinceMs)), lastAt: kubeTime(new Date(nowMs)), onAirSeconds }],
+    interruption: null,
     destinations: program.destinations.map((name) => ({
       name,
       connected: true,

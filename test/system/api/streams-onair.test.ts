@@ -270,6 +270,7 @@ describe('live', () => {
     leadMs: 0,
     runs: [],
     cache: null,
+    interruption: null,
     destinations: [{ name: destinationID, connected: true, bytesSent: 10, reconnects: 0, lastError: null, dropped: 0 }],
   });
 

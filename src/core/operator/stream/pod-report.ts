@@ -32,6 +32,8 @@ export interface PodReport {
   accepting?: string[];
   /** Items that it could not play when it was last their turn. */
   broken?: BrokenItem[];
+  /** How long no destination took media, when it was last so and is over. */
+  interruption?: NonNullable<StreamerReport['interruption']>;
   /** The processes of the pod that were on air; the last one may still be. */
   runs: Run[];
   /** It reports much less time on air than the operator has seen (sessions.ts). */
@@ -110,7 +112,7 @@ const toBroken = ({ playlistID, index, ...item }: StreamerReport['brokenItems'][
 
 /** `isPushed`: the pod pushes each change, so the report is of this moment. */
 export function toPodReport(report: StreamerReport, isPushed = false): PodReport {
-  const { clock, live, held, brokenItems, destinations, runs } = report;
+  const { clock, live, held, brokenItems, destinations, runs, interruption } = report;
   const accepting = destinations.flatMap(({ name, connected }) => (connected ? [name] : []));
   return {
     clock: toClock(clock),
@@ -119,13 +121,14 @@ export function toPodReport(report: StreamerReport, isPushed = false): PodReport
     problems: listProblems(report),
     ...(accepting.length > 0 && { accepting }),
     ...(brokenItems.length > 0 && { broken: brokenItems.map(toBroken) }),
+    ...(interruption && { interruption }),
     runs: listLatestRuns(runs),
   };
 }
 
 /** Whether two answers say the same, but for time on air that only goes by: that is of interest once an hour. */
 export function isSameReport(a: PodReport, b: PodReport | undefined): boolean {
-  const steady = ({ runs, ...rest }: PodReport) => ({
+  const steady = ({ runs, interruption: _, ...rest }: PodReport) => ({
     ...rest,
     runs: runs.map(({ run, onAirSeconds }) => [run, Math.floor(onAirSeconds / CHECKPOINT_SECONDS)]),
   });

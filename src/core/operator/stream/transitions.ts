@@ -24,7 +24,10 @@ const NOTICED_MS = 2_000;
 /** The pod writes its times in whole seconds, rounded down. */
 const ROUNDING_MS = 1_000;
 
-type Report = Pick<PodReport, 'live' | 'runs'>;
+/** How far the clock of a node may be from that of the operator. */
+const SKEW_MS = 60_000;
+
+type Report = Pick<PodReport, 'live' | 'runs' | 'interruption'>;
 
 /** The last transition that says whether viewers see the stream. */
 const findLastOnAir = (transitions: readonly Transition[]): Transition | undefined =>
@@ -77,9 +80,8 @@ function tellOnAir(before: Status | undefined, next: Status, now: Date, report: 
   const at = exactTime(now);
   switch (next.phase) {
     case 'live':
-      return wasOnAir
-        ? undefined
-        : tellLive(before?.transitions ?? [], last, findOnAirTime(last, next.liveSince, now, report));
+      if (wasOnAir) return undefined;
+      return tellLive(before?.transitions ?? [], last, next.liveSince, now, report);
     case 'reconnecting':
       if (wasOnAir) return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findCause(next)) };
       if (!isInterrupted || now < (findOffAirTime(before?.transitions) ?? now)) return undefined;
@@ -123,13 +125,34 @@ function findOnAirTime(
   return [report?.runs.at(-1)?.startedAt, liveSince].find(isSince) ?? exactTime(now);
 }
 
-/** An outage begins with the first transition after the stream was last on air. */
-function tellLive(transitions: readonly Transition[], last: Transition | undefined, at: string): Told {
+/**
+ * An outage begins with the first transition after the stream was last on air. The pod knows better how long it was: a destination that
+ * hung up often is believed to be back only after a while.
+ */
+function tellLive(
+  transitions: readonly Transition[],
+  last: Transition | undefined,
+  liveSince: string | undefined,
+  now: Date,
+  report: Report | undefined,
+): Told {
+  const at = findOnAirTime(last, liveSince, now, report);
   if (last?.kind !== 'Reconnecting' && last?.kind !== 'OffAir') return { kind: 'Live', at };
   const onAir = transitions.findLastIndex(({ kind }) => kind === 'Live' || kind === 'Recovered' || kind === 'Stopped');
   const began = findFirstInterruption(transitions.slice(onAir + 1)) ?? last;
-  const seconds = (Date.parse(at) - Date.parse(began.at)) / 1000;
-  return { kind: 'Recovered', at, offAirSeconds: Math.max(0, Math.round(seconds)) };
+  const known = findInterruption(began, now, report);
+  const endedMs = Math.max(Math.min(Date.parse(known?.endedAt ?? at), now.getTime()), Date.parse(last.at));
+  const seconds = known?.offAirSeconds ?? Math.max(0, (endedMs - Date.parse(began.at)) / 1000);
+  return { kind: 'Recovered', at: exactTime(new Date(endedMs)), offAirSeconds: seconds };
+}
+
+/** The interruption that the pod reports, if it is this one and can be so. Its length holds, whatever the clock of the node says. */
+function findInterruption({ at }: Transition, now: Date, report: Report | undefined): Report['interruption'] {
+  const { live, interruption } = report ?? {};
+  if (!live || !interruption) return undefined;
+  const isThis = Math.abs(Date.parse(interruption.startedAt) - Date.parse(at)) <= SKEW_MS;
+  const isPossible = interruption.offAirSeconds * 1000 <= now.getTime() - Date.parse(at) + ROUNDING_MS;
+  return isThis && isPossible ? interruption : undefined;
 }
 
 const findFirstInterruption = (transitions: readonly Transition[]): Transition | undefined =>

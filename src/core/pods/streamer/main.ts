@@ -9,6 +9,7 @@ import type { CacheOptions } from '../storage/cache.ts';
 import { AirtimeCounter } from './control/airtime.ts';
 import { Commands } from './control/commands.ts';
 import { type StreamerHttp, serveHttp } from './control/http.ts';
+import { describeInterruption, Interruptions } from './control/interruptions.ts';
 import { PublisherLock, type PublisherLockState } from './control/publisher-lock.ts';
 import { Reporter } from './control/reporter.ts';
 import { pickReport, type StatsParts, streamerStats } from './control/stats.ts';
@@ -49,6 +50,7 @@ export async function startStreamer(
   const airtime = new AirtimeCounter({ message: config.resultFile, history: config.sessionsFile }, clock, log);
   // The first deferred close runs last: media taken until the end counts.
   lifecycle.defer('time on air', () => airtime.close());
+  const interruptions = new Interruptions();
   const { storage, cache } = await openMedia(config, lifecycle, log, options.cache);
   const first = await readProgramFile(config.programFile);
   const { timelineStartMs = 0, timeouts } = options;
@@ -65,9 +67,16 @@ export async function startStreamer(
     clock,
     log,
     onConnected: () => (startedAt ??= clock.now()),
-    onAirtime: airtime.add,
+    onAirtime: (sinceMs, untilMs) => {
+      airtime.add(sinceMs, untilMs);
+      interruptions.add(sinceMs, untilMs);
+    },
     onAirtimeLost: airtime.subtract,
-    onChange: () => reporter?.noteChange(),
+    onChange: () => {
+      const isLive = outputs.stats().some(({ connected }) => connected);
+      interruptions.look(clock.monotonicMs(), { isLive, isTaking: outputs.takesMedia });
+      reporter?.noteChange();
+    },
     timeouts: { finishMs: FINISH_MS, ...timeouts },
   });
   /** Opens outputs for the destinations of the program while this pod holds the publisher lock. */
@@ -94,6 +103,7 @@ export async function startStreamer(
     pushes: reporter?.isHeard ?? false,
     cache: cache(),
     runs: airtime.runs(),
+    interruption: describeInterruption(interruptions.last, clock),
   });
   const reporter = createReporter({ ...config, podUid }, { parts, clock, log });
   const http = await serve(config, engine, { parts, lock, log });

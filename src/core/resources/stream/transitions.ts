@@ -46,7 +46,7 @@ export const Transition = Type.Object({
   destination: Type.Optional(Type.String({ maxLength: 253, description: 'For Rejected: name of the destination.' })),
   message: Type.Optional(Type.String({ maxLength: MAX_TRANSITION_MESSAGE, description: 'The cause, as a sentence.' })),
   offAirSeconds: Type.Optional(
-    Type.Integer({ minimum: 0, description: 'For Recovered: how long no destination took media, in seconds.' }),
+    Type.Number({ minimum: 0, description: 'For Recovered: how long no destination took media, in seconds.' }),
   ),
 });
 export type Transition = Static<typeof Transition>;

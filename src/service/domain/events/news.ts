@@ -81,7 +81,12 @@ function tellTransitions(stream: LoopStream, known: number): News[] {
         id: buildEventId(stream.metadata.uid, one.number),
         type: STREAM_TYPES[one.kind],
         at: new Date(one.at),
-        data: { ...NO_DATA, name: readName(stream), ...describeCause(one), offAirSeconds: one.offAirSeconds ?? null },
+        data: {
+          ...NO_DATA,
+          name: readName(stream),
+          ...describeCause(one),
+          offAirSeconds: one.offAirSeconds === undefined ? null : Math.round(one.offAirSeconds),
+        },
         skipped,
       };
       skipped = 0;

@@ -11,12 +11,13 @@ export interface AirChange {
   /** Number of the transition. A missing number is a change that was lost. */
   number: number;
   at: Date;
-  state: AirState;
+  /** `unchanged`: the transition says nothing of it. */
+  state: AirState | 'unchanged';
   /** Why it is off air; null for other states. */
   cause: Cause | null;
 }
 
-const STATES: Record<Exclude<Transition['kind'], 'Rejected'>, AirState> = {
+const STATES: Record<Transition['kind'], AirChange['state']> = {
   Live: 'onAir',
   Reconnecting: 'offAir',
   OffAir: 'offAir',
@@ -24,23 +25,29 @@ const STATES: Record<Exclude<Transition['kind'], 'Rejected'>, AirState> = {
   Stopped: 'unwanted',
   Degraded: 'onAir',
   StartMissed: 'unwanted',
+  Rejected: 'unchanged',
 };
-
-/** A refusal of one destination leaves the stream in the state that it was in: that of `before`. */
-function readState(transition: Transition, before: AirChange | undefined): Pick<AirChange, 'state' | 'cause'> {
-  if (transition.kind === 'Rejected') return before ?? { state: 'unwanted', cause: null };
-  const state = STATES[transition.kind];
-  return { state, cause: state === 'offAir' ? describeCause(transition) : null };
-}
 
 /** The changes that the resource still knows, oldest first. */
 export function listAirChanges({ status }: LoopStream): AirChange[] {
-  const changes: AirChange[] = [];
-  for (const transition of status?.transitions ?? []) {
-    const { number, at } = transition;
-    changes.push({ ...readState(transition, changes.at(-1)), number, at: new Date(at) });
-  }
+  const transitions = status?.transitions ?? [];
+  const changes = transitions.map((transition, i): AirChange => {
+    const state = STATES[transition.kind];
+    const cause = state === 'offAir' ? describeCause(transition) : null;
+    return { number: transition.number, at: findTime(transition, transitions.slice(0, i)), state, cause };
+  });
   // An operator of an earlier release put it on air, and told no transition.
   if (changes.length > 0 || status?.phase !== 'live' || status.liveSince === undefined) return changes;
   return [{ number: 0, at: new Date(status.liveSince), state: 'onAir', cause: null }];
+}
+
+/**
+ * A destination that hung up often is told as recovered only after a while. The media of that time is on air, so that the outage ends as long
+ * after its begin as no destination took media.
+ */
+function findTime({ kind, at, offAirSeconds }: Transition, before: readonly Transition[]): Date {
+  if (kind !== 'Recovered' || offAirSeconds === undefined) return new Date(at);
+  const onAir = before.findLastIndex((one) => STATES[one.kind] === 'onAir' || STATES[one.kind] === 'unwanted');
+  const began = before.slice(onAir + 1).find((one) => STATES[one.kind] === 'offAir');
+  return new Date(Math.min(Date.parse(at), Date.parse(began?.at ?? at) + offAirSeconds * 1000));
 }

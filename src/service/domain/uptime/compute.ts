@@ -21,34 +21,46 @@ export interface TimeRange {
 
 /** `isCut`: earlier changes in the range were left out. */
 export function listPeriods(changes: readonly AirChange[], range: TimeRange, isCut = false): AirPeriod[] {
-  const ordered = orderChanges(changes);
+  const known = orderChanges(readStates(changes));
   const periods: Omit<AirPeriod, 'ms'>[] = [];
-  const [first] = ordered;
+  const [first] = known;
   if (isCut && first) periods.push({ state: 'unknown', startedAt: range.from, endedAt: first.at, cause: null });
-  for (const [i, change] of ordered.entries()) {
-    const next = ordered[i + 1];
-    const isLost = next !== undefined && next.number > change.number + 1;
-    const state = isLost ? 'unknown' : change.state;
-    const cause = isLost ? null : change.cause;
+  for (const [i, { at, state, cause }] of known.entries()) {
     const last = periods.at(-1);
-    const endedAt = next?.at ?? null;
-    if (last?.state !== state) periods.push({ state, startedAt: change.at, endedAt, cause });
+    const endedAt = known[i + 1]?.at ?? null;
+    if (last?.state !== state) periods.push({ state, startedAt: at, endedAt, cause });
     // The transition that tells of the outage knows more of its cause than the one that tells of the interruption.
     else Object.assign(last, { endedAt, cause: cause?.code ? cause : (last.cause ?? cause) });
   }
   return periods.map((period) => ({ ...period, ms: measure(period, range) })).filter(({ ms }) => ms > 0);
 }
 
-/** In the order of their numbers, each once. Clocks of two operators may differ: no change is before the one that it follows. */
-function orderChanges(changes: readonly AirChange[]): AirChange[] {
-  const byNumber = new Map(changes.map((change) => [change.number, change]));
-  let latestMs = Number.NEGATIVE_INFINITY;
-  return [...byNumber.values()]
-    .sort((a, b) => a.number - b.number)
+type StateChange = Omit<AirChange, 'state'> & Pick<AirPeriod, 'state'>;
+
+/** The changes in the order of their numbers, each once, as far as they say the state from then on: nothing is known from a change that is missing. */
+function readStates(changes: readonly AirChange[]): StateChange[] {
+  const ordered = [...new Map(changes.map((change) => [change.number, change])).values()].sort(
+    (a, b) => a.number - b.number,
+  );
+  const isLost = (i: number) => (ordered[i + 1]?.number ?? 0) > (ordered[i]?.number ?? 0) + 1;
+  return ordered.flatMap((change, i): StateChange[] => {
+    if (isLost(i)) return [{ ...change, state: 'unknown', cause: null }];
+    if (change.state !== 'unchanged') return [{ ...change, state: change.state }];
+    const isFirst = i === 0 && change.number > 1;
+    return isFirst || (i > 0 && isLost(i - 1)) ? [{ ...change, state: 'unknown' }] : [];
+  });
+}
+
+/** No change is after the one that follows it: an outage may be over before it was told. */
+function orderChanges(changes: readonly StateChange[]): StateChange[] {
+  let earliestMs = Number.POSITIVE_INFINITY;
+  return changes
+    .toReversed()
     .map((change) => {
-      latestMs = Math.max(latestMs, change.at.getTime());
-      return { ...change, at: new Date(latestMs) };
-    });
+      earliestMs = Math.min(earliestMs, change.at.getTime());
+      return { ...change, at: new Date(earliestMs) };
+    })
+    .reverse();
 }
 
 const measure = ({ startedAt, endedAt }: Pick<AirPeriod, 'startedAt' | 'endedAt'>, { from, to }: TimeRange): number =>

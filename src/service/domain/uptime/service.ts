@@ -41,10 +41,10 @@ export function createUptimeService(deps: UptimeServiceDeps) {
   const tokens = createBadgeTokens(secret);
   const badges = new Map<string, { svg: string; untilMs: number }>();
 
-  /** The resource knows what happened since the last look of the collector. */
+  /** The resource knows what happened since the last look of the collector. A change that is recorded holds. */
   async function readPeriods(stream: LoopStream, range: TimeRange): Promise<AirPeriod[]> {
     const recorded = await store.readAirChanges(db, stream.metadata.uid, { from: range.from, limit: MAX_CHANGES });
-    return listPeriods([...recorded, ...listAirChanges(stream)], range, recorded.length === MAX_CHANGES);
+    return listPeriods([...listAirChanges(stream), ...recorded], range, recorded.length === MAX_CHANGES);
   }
 
   const show = async (stream: LoopStream, range: TimeRange): Promise<StreamUptime> => {

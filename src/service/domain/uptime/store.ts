@@ -1,7 +1,7 @@
 /** Runs the SQL of the record of when streams were on air (db/migrations/uptime.ts). */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
-import type { AirChange, AirState } from './changes.ts';
+import type { AirChange } from './changes.ts';
 
 /** How long a change is kept. */
 export const KEPT_DAYS = 400;
@@ -31,15 +31,15 @@ export async function recordAirChanges(
 interface ChangeRow {
   number: bigint;
   at: Date;
-  state: AirState;
+  state: AirChange['state'];
   code: string | null;
   message: string | null;
   fix: string | null;
 }
 
 /**
- * Reads the latest `limit` changes of a stream, oldest first, back to the last one by `from` that begins no outage: an outage that goes on
- * at `from` began after it.
+ * Reads the latest `limit` changes of a stream, oldest first, back to the last one by `from` at which no outage went on: an outage that goes
+ * on at `from` began after it.
  */
 export async function readAirChanges(
   db: Db,
@@ -48,7 +48,7 @@ export async function readAirChanges(
 ): Promise<AirChange[]> {
   const { rows } = await sql<ChangeRow>`select number, at, state, code, message, fix from loopstream.air_changes
     where stream_uid = ${streamUid} and number >= coalesce((select max(number) from loopstream.air_changes
-      where stream_uid = ${streamUid} and at <= ${from} and state <> 'offAir'), 0)
+      where stream_uid = ${streamUid} and at <= ${from} and state in ('onAir', 'unwanted')), 0)
     order by number desc limit ${limit}`.execute(db);
   return rows.reverse().map(({ number, at, state, code, message, fix }) => ({
     number: Number(number),
@@ -76,12 +76,12 @@ export async function readKnownStreams(db: Db): Promise<Set<string>> {
   return new Set(rows.map(({ uid }) => uid));
 }
 
-/** Deletes what is too old, in parts. The last change before that stays, since it says what followed. */
+/** Deletes what is too old, in parts. The last change before that with a state stays, since it says what followed. */
 export async function deleteOldAirChanges(db: Db): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`delete from loopstream.air_changes where ctid in
       (select c.ctid from loopstream.air_changes c where c.at < now() - ${KEPT} and exists
-        (select 1 from loopstream.air_changes l where l.stream_uid = c.stream_uid and l.number > c.number
+        (select 1 from loopstream.air_changes l where l.stream_uid = c.stream_uid and l.number > c.number and l.state <> 'unchanged'
           and l.at < now() - ${KEPT})
       limit 5000)`.execute(db);
     if (numAffectedRows < 5_000n) return;

@@ -30,6 +30,7 @@ export interface StatsParts {
   pushes?: boolean;
   cache?: CacheStats | undefined;
   runs?: Run[];
+  interruption?: StreamerReport['interruption'];
 }
 
 const sum = (numbers: Iterable<number>): number => {
@@ -75,14 +76,15 @@ export function streamerStats(parts: StatsParts): ShownStats {
     preparationBehind: joinBehind(video.preparationBehind, audio?.preparationBehind),
     leadMs: broadcaster.leadMs,
     runs: parts.runs ?? [],
+    interruption: parts.interruption ?? null,
     cache: parts.cache ?? null,
     destinations: outputs.map(({ reconnectsByCode: _, failuresByCode: __, ...shown }) => shown),
   };
 }
 
 export function pickReport(stats: ShownStats): StreamerReport {
-  const { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations } = stats;
-  return { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations };
+  const { live, held, playable, clock, brokenItems, preparationBehind, runs, interruption, destinations } = stats;
+  return { live, held, playable, clock, brokenItems, preparationBehind, runs, interruption, destinations };
 }
 
 /** The pictures come first: they are what is on air. */

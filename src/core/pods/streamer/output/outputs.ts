@@ -17,6 +17,11 @@ export class Outputs {
     return [...this.#outputs.values()].map((output) => output.stats());
   }
 
+  /** Whether a destination takes media at this moment. */
+  get takesMedia(): boolean {
+    return [...this.#outputs.values()].some((output) => output.takesMedia);
+  }
+
   /** Opens outputs for new names and closes those of missing names; the others run on. */
   set(names: readonly string[]): void {
     for (const [name, output] of [...this.#outputs].filter(([existing]) => !names.includes(existing))) {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { PodReport } from '../../../../../src/core/operator/stream/pod-report.ts';
 import {
   findOffAirTime,
   OFF_AIR_SECONDS,
@@ -166,7 +167,40 @@ describe('the time of a change is that of the media', () => {
       live: true,
       runs: [run(time(0), time(32))],
     }).at(-1);
-    expect(recovered).toMatchObject({ kind: 'Recovered', at: '2026-06-01T12:00:32.500Z', offAirSeconds: 3 });
+    expect(recovered).toMatchObject({ kind: 'Recovered', at: '2026-06-01T12:00:32.500Z', offAirSeconds: 2.5 });
+  });
+
+  describe('of an interruption that the pod has measured', () => {
+    const off: Transition = { number: 2, kind: 'Reconnecting', at: '2026-06-01T12:00:30Z' };
+    const told: Transition = { number: 3, kind: 'OffAir', at: '2026-06-01T12:00:35Z' };
+    const recover = (interruption: PodReport['interruption'], ...more: Transition[]) =>
+      recordTransitions({ phase: 'reconnecting', transitions: [ON, off, ...more] }, live(), at(60), {
+        live: true,
+        runs: [run(time(0), time(60))],
+        ...(interruption && { interruption }),
+      }).at(-1);
+
+    test('is as long as no destination took media, although it is told later', () => {
+      const short = { startedAt: time(30), endedAt: time(31), offAirSeconds: 0.9 };
+      expect(recover(short)).toMatchObject({ at: '2026-06-01T12:00:31Z', offAirSeconds: 0.9 });
+      // It was told as an outage meanwhile, and times of a stream never go back.
+      expect(recover(short, told)).toMatchObject({ at: '2026-06-01T12:00:35Z', offAirSeconds: 0.9 });
+      const flapping = { startedAt: time(30), endedAt: time(50), offAirSeconds: 7 };
+      expect(recover(flapping, told)).toMatchObject({ at: '2026-06-01T12:00:50Z', offAirSeconds: 7 });
+    });
+
+    test('has its length also where the clock of the node is wrong', () =>
+      expect(recover({ startedAt: time(75), endedAt: time(76), offAirSeconds: 1 })).toMatchObject({
+        at: '2026-06-01T12:01:00Z',
+        offAirSeconds: 1,
+      }));
+
+    test.each([
+      ['another one', { startedAt: time(-90), endedAt: time(-80), offAirSeconds: 10 }],
+      ['longer than can be', { startedAt: time(30), endedAt: time(59), offAirSeconds: 32 }],
+    ])('is not %s', (_what, interruption) =>
+      expect(recover(interruption, told)).toMatchObject({ at: '2026-06-01T12:01:00Z', offAirSeconds: 30 }),
+    );
   });
 
   test('a process that began to send in the future is not believed', () =>

@@ -22,19 +22,7 @@ test('every transition says whether the stream is on air, and only of an outage 
     [5, 'unwanted', undefined],
     [6, 'onAir', undefined],
     [7, 'unwanted', undefined],
-    [8, 'unwanted', undefined],
-  ]);
-});
-
-test('a refusal of one destination leaves a stream as it was', () => {
-  const kinds = ['Rejected', 'Live', 'Rejected', 'Reconnecting', 'Rejected'] as const;
-  const transitions = kinds.map((kind, i) => ({ number: i + 1, kind, at: AT, reason: 'DestinationReconnecting' }));
-  expect(list({ transitions }).map(({ state, cause }) => [state, cause?.code])).toEqual([
-    ['unwanted', undefined],
-    ['onAir', undefined],
-    ['onAir', undefined],
-    ['offAir', 'destination_reconnecting'],
-    ['offAir', 'destination_reconnecting'],
+    [8, 'unchanged', undefined],
   ]);
 });
 
@@ -43,4 +31,17 @@ test('a stream that an operator without transitions put on air is on air since i
     { number: 0, at: new Date(AT), state: 'onAir', cause: null },
   ]);
   expect(list({ phase: 'idle' })).toEqual([]);
+});
+
+test('an outage ends as long after its begin as no destination took media, however late it was told', () => {
+  const at = (second: number) => `2027-01-31T18:00:${String(second).padStart(2, '0')}Z`;
+  const outage = [
+    { number: 1, kind: 'Live', at: at(0) },
+    { number: 2, kind: 'Reconnecting', at: at(10) },
+    { number: 3, kind: 'OffAir', at: at(15) },
+    { number: 4, kind: 'Recovered', at: at(50), offAirSeconds: 7.5 },
+  ] as const;
+  expect(list({ transitions: [...outage] }).at(-1)?.at).toEqual(new Date('2027-01-31T18:00:17.500Z'));
+  // Its begin is not known any more.
+  expect(list({ transitions: outage.slice(3) })[0]?.at).toEqual(new Date(at(50)));
 });

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { AirChange, AirState } from '../../../../../src/service/domain/uptime/changes.ts';
+import type { AirChange } from '../../../../../src/service/domain/uptime/changes.ts';
 import { computeUptime, listPeriods, uptimeCsv } from '../../../../../src/service/domain/uptime/compute.ts';
 
 const BEGIN = Date.parse('2027-01-31T18:00:00Z');
 const at = (seconds: number) => new Date(BEGIN + seconds * 1000);
 const CAUSE = { code: 'destination_reconnecting', message: 'Destination "tv" refuses it.', fix: 'Test it.' };
 
-const change = (number: number, second: number, state: AirState, cause: AirChange['cause'] = null): AirChange => ({
+const change = (
+  number: number,
+  second: number,
+  state: AirChange['state'],
+  cause: AirChange['cause'] = null,
+): AirChange => ({
   number,
   at: at(second),
   state,
@@ -66,6 +71,44 @@ describe('the uptime of a stream', () => {
     expect(compute([...changes, change(4, 18, 'offAir', unknown)], 0, 20).outages).toMatchObject([CAUSE]);
   });
 
+  test('ends an outage that was over before it was told when it was over', () => {
+    const changes = [
+      change(1, 0, 'onAir'),
+      change(2, 10, 'offAir'),
+      change(3, 15, 'offAir', CAUSE),
+      change(4, 11, 'onAir'),
+    ];
+    expect(compute(changes, 0, 20)).toMatchObject({ onAirSeconds: 19, outages: [{ seconds: 1, ...CAUSE }] });
+  });
+
+  describe('is as it was after a change that says nothing of it,', () => {
+    const count = (...changes: AirChange[]) => {
+      const { onAirSeconds, offAirSeconds, unknownSeconds } = compute(changes, 0, 100);
+      return { onAirSeconds, offAirSeconds, unknownSeconds };
+    };
+
+    test('such as the refusal of one destination', () => {
+      const refusals = [change(2, 20, 'unchanged'), change(4, 60, 'unchanged')];
+      expect(count(change(1, 10, 'onAir'), change(3, 50, 'offAir'), ...refusals)).toEqual({
+        onAirSeconds: 40,
+        offAirSeconds: 50,
+        unknownSeconds: 0,
+      });
+      // The destination refused it before the stream was on air.
+      expect(count(change(1, 5, 'unchanged'), change(2, 10, 'onAir'))).toMatchObject({
+        onAirSeconds: 90,
+        unknownSeconds: 0,
+      });
+    });
+
+    test('and unknown where changes before it were lost', () =>
+      expect(count(change(1, 10, 'onAir'), change(7, 20, 'unchanged'), change(8, 50, 'onAir'))).toEqual({
+        onAirSeconds: 50,
+        offAirSeconds: 0,
+        unknownSeconds: 40,
+      }));
+  });
+
   test('does not join two outages between which it was stopped', () => {
     const stopped = [change(3, 20, 'unwanted'), change(4, 20, 'onAir'), change(5, 20, 'offAir')];
     expect(compute([change(1, 0, 'onAir'), change(2, 10, 'offAir'), ...stopped], 0, 30).outageCount).toBe(2);
@@ -90,7 +133,7 @@ describe('the uptime of a stream', () => {
 test('the times of a stream follow one another without a gap, whichever of its changes are lost, come twice, or are out of order', () => {
   const anyChange = fc.record({
     step: fc.integer({ min: -5, max: 60 }),
-    state: fc.constantFrom<AirState>('onAir', 'offAir', 'unwanted'),
+    state: fc.constantFrom<AirChange['state']>('onAir', 'offAir', 'unwanted', 'unchanged'),
     isLost: fc.boolean(),
   });
   const given = fc.tuple(
@@ -117,10 +160,12 @@ test('the times of a stream follow one another without a gap, whichever of its c
       const ms = (seconds: number) => Math.round(seconds * 1000);
       expect(ms(uptime.onAirSeconds) + ms(uptime.offAirSeconds)).toBe(ms(uptime.wantedSeconds));
       expect(uptime.outages.reduce((sum, { seconds }) => sum + ms(seconds), 0)).toBe(ms(uptime.offAirSeconds));
-      const first = Math.max(from, ...kept.slice(0, 1).map((one) => (one.at.getTime() - BEGIN) / 1000));
-      const tracked = kept.length === 0 ? 0 : Math.max(0, from + length - first);
+      const tracked = periods.reduce((sum, { ms: one }) => sum + one, 0);
       const unwanted = periods.reduce((sum, { state, ms: one }) => sum + (state === 'unwanted' ? one : 0), 0);
-      expect(ms(uptime.wantedSeconds) + ms(uptime.unknownSeconds) + unwanted).toBe(tracked * 1000);
+      expect(ms(uptime.wantedSeconds) + ms(uptime.unknownSeconds) + unwanted).toBe(tracked);
+      // From the first change on, nothing is left out.
+      const [first] = periods;
+      if (first) expect(tracked).toBe(asked.to.getTime() - Math.max(asked.from.getTime(), first.startedAt.getTime()));
       for (const [i, { endedAt }] of periods.entries()) {
         const next = periods[i + 1];
         if (next) expect(next.startedAt).toEqual(endedAt);

@@ -28,6 +28,7 @@ const report = (state: Partial<StreamerReport> = {}): StreamerReport => ({
   brokenItems: [],
   preparationBehind: { count: 0, item: null, since: null },
   runs: [{ run: 1, startedAt: '2026-06-01T12:00:00Z', lastAt: '2026-06-01T12:00:10Z', onAirSeconds: 10 }],
+  interruption: null,
   destinations: [destination()],
   ...state,
 });

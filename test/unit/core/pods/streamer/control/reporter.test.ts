@@ -77,6 +77,7 @@ const REPORT = {
   brokenItems: [],
   preparationBehind: { count: 0, item: null, since: null },
   runs: [],
+  interruption: null,
   destinations: [],
 };
 
