@@ -72,6 +72,11 @@ export function formatCount(n: Maybe): string {
   return known(n) ? Math.round(n).toLocaleString(NUMBERS) : NONE;
 }
 
+/** A share of a hundred with two decimals at most, rounded down: what is less than 100 % never reads as that. */
+export function formatPercent(percent: Maybe): string {
+  return known(percent) ? `${Math.floor(percent * 100 + 1e-6) / 100} %` : NONE;
+}
+
 /** Bytes in powers of 1,000: `1.2 GB`. */
 export function formatBytes(bytes: Maybe): string {
   if (!known(bytes)) return NONE;

@@ -21,6 +21,7 @@ import type {
   Stream,
   StreamEvent,
   StreamSession,
+  StreamUptime,
   Upload,
   UsageLine,
 } from '../../../src/service/client/index.ts';
@@ -275,6 +276,42 @@ export const sessions: readonly StreamSession[] = (
   creditsEstimated: to === null,
   end: why ? endedBy(why) : null,
 }));
+
+const AWAY = 'Destination "Main channel" does not accept the stream. The destination closed the connection.';
+
+/** Two outages within a month, one of them today. */
+export function uptimeOf(days: number): StreamUptime {
+  const outages = (
+    [
+      [200, 3],
+      [18_000, 41],
+    ] as const
+  )
+    .filter(([from]) => from < days * 1440)
+    .map(([from, minutes]): StreamUptime['outages'][number] => ({
+      startedAt: before(from),
+      endedAt: before(from - minutes),
+      seconds: minutes * 60,
+      code: 'destination_reconnecting',
+      message: AWAY,
+      fix: 'Test the destination.',
+    }));
+  const offAirSeconds = outages.reduce((sum, { seconds }) => sum + seconds, 0);
+  const wantedSeconds = Math.min(days, 25) * 86_400;
+  return {
+    from: before(days * 1440),
+    to: before(0),
+    by: 'ingest',
+    wantedSeconds,
+    onAirSeconds: wantedSeconds - offAirSeconds,
+    offAirSeconds,
+    unknownSeconds: 0,
+    uptimePercent: Math.floor(((wantedSeconds - offAirSeconds) / wantedSeconds) * 100_000) / 1000,
+    outageCount: outages.length,
+    outages,
+    badgeUrl: 'https://loops.example.com/v1/badges/badge.svg',
+  };
+}
 
 /** A month of days, most of which were on air, and some of which cost less than a cent. */
 export const usageLines: readonly UsageLine[] = Array.from({ length: 30 }, (_, n) => ({

@@ -2,6 +2,8 @@
  * Answers the requests of a page without a server: with the records of `account.ts`, and with the example of the operation where there are
  * none. Pages that send forms get no answer, since pictures show what is before that. Pure: no I/O, no clock.
  */
+
+import { describeUptime, drawBadge } from '../../../src/service/domain/uptime/badge.ts';
 import type { OperationDeclaration } from '../../../src/service/lib/operation.ts';
 import { OPERATIONS, type Operation } from '../../../src/service/server/operations/list.ts';
 import {
@@ -11,6 +13,7 @@ import {
   entries,
   events,
   liveStats,
+  NOW,
   notReady,
   playlist,
   playlists,
@@ -20,6 +23,7 @@ import {
   signInOptions,
   streams,
   uploads,
+  uptimeOf,
   usageByStream,
   usageLines,
 } from './account.ts';
@@ -29,6 +33,7 @@ export type Given =
   | 'later'
   | 'away'
   | 'picture'
+  | { svg: string }
   | { status: number; code: string; detail?: string }
   | { json: unknown };
 
@@ -55,6 +60,9 @@ const FULL: Answers = {
   listStreamEvents: events,
   listStreamSessions: ({ id }: Asked) =>
     sessions.slice(streams.find((one) => one.id === id)?.status === 'live' ? 0 : 1),
+  getStreamUptime: ({ query }: Asked) =>
+    uptimeOf(Math.round((NOW.getTime() - Date.parse(query.get('from') ?? '')) / 86_400_000)),
+  getUptimeBadge: { svg: drawBadge(describeUptime(uptimeOf(30), 30)) },
   listUploads: uploads,
   getUpload: ({ id }: Asked) => uploads.find(({ objectID }) => objectID === id),
   listDestinations: destinations,
@@ -116,6 +124,7 @@ export function answerApi(answers: Answers, method: string, url: URL): Given {
     const given = operation.id in all ? all[operation.id] : operation.examples?.output;
     const value: unknown = typeof given === 'function' ? given(asked) : given;
     if (value === 'later' || value === 'away') return value;
+    if (operation.id === 'getUptimeBadge') return value as Given;
     if (value === undefined && isPicture(operation)) return 'picture';
     if (value === undefined) return { status: 404, code: operation.object?.notFound ?? 'not_found' };
     if (operation.output.kind !== 'page') return { json: value };

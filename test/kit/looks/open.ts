@@ -68,6 +68,8 @@ async function fulfill(route: Route, { answers = {}, isOpen = false, change = (j
     const given = answerApi(answers, request.method(), url);
     if (given === 'later') return;
     if (given === 'away') return route.abort();
+    if (typeof given === 'object' && 'svg' in given)
+      return route.fulfill({ body: given.svg, contentType: 'image/svg+xml' });
     if (given === 'picture') return route.fulfill({ body: PICTURE, contentType: 'image/png' });
     if ('json' in given) return route.fulfill({ json: change(given.json) });
     const { status, code, detail = '' } = given;

@@ -56,7 +56,7 @@ export function Numbers({ stats, readAt }: { stats: LiveStats | undefined; readA
         formatEnd={formatMs}
         least={40}
       />
-      <Tile label="Uptime" value={formatUptime(stats?.uptimeSeconds)} />
+      <Tile label="On air for" value={formatUptime(stats?.uptimeSeconds)} />
       <Tile label="Loops" value={formatCount(stats?.loopCount)} />
       <Tile label="Reconnects" value={formatCount(stats?.reconnects)} />
       <Tile

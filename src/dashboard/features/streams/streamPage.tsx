@@ -26,6 +26,7 @@ import { Checklist } from './issues.tsx';
 import { STREAM } from './kind.tsx';
 import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
+import { UptimePanel } from './outages.tsx';
 import { Outdated } from './outdated.tsx';
 import { getPhaseLook, isRunning } from './phase.ts';
 import { formatPicture } from './picture.ts';
@@ -182,6 +183,7 @@ function StreamView({ stream }: { stream: Stream }) {
           <Panel title="Destinations">
             <DestinationRows rows={rows} />
           </Panel>
+          <UptimePanel id={stream.id} />
           <SessionsPanel id={stream.id} />
           <Panel title="API and kubectl" screenOnly>
             <Snippets

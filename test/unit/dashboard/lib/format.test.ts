@@ -7,6 +7,7 @@ import {
   formatCount,
   formatFps,
   formatMs,
+  formatPercent,
   formatProfile,
   formatSkew,
   formatUptime,
@@ -95,3 +96,14 @@ describe('numbers as people read them', () => {
     expect(secondsSince('2030-01-01T00:00:00Z', Date.parse('2030-01-01T00:00:10Z'))).toBe(10);
   });
 });
+
+test.each([
+  [100, '100 %'],
+  [99.999, '99.99 %'],
+  [99.5, '99.5 %'],
+  [0, '0 %'],
+  [null, NONE],
+  [undefined, NONE],
+])('a share of %s reads %s: what is less than 100 % never reads as that', (percent, text) =>
+  expect(formatPercent(percent)).toBe(text),
+);
