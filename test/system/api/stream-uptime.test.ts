@@ -146,6 +146,17 @@ describe('the uptime of a stream', () => {
     expect(await read(id)).toMatchObject({ wantedSeconds: 8_500, onAirSeconds: 7_500, offAirSeconds: 1_000 });
   });
 
+  test('of a stream that an operator without transitions put on air begins then, and goes on with its first transition', async () => {
+    const { id } = await create();
+    await api.observe(id, { phase: 'live', liveSince: ago(3_000) });
+    await expect.poll(async () => (await read(id)).onAirSeconds).toBeGreaterThanOrEqual(3_000);
+    // Another server is elected, and records what nobody has.
+    await sql`update loopstream.leases set holder = gen_random_uuid(), until = now() where name = 'events'`.execute(db);
+    await until('it is recorded', async () => (await countRecorded(id)) === 1);
+    await api.observe(id, { phase: 'stopped', transitions: [transition(1, 'Stopped', 1_000)] });
+    await expect.poll(() => read(id)).toMatchObject({ onAirSeconds: 2_000, unknownSeconds: 0, uptimePercent: 100 });
+  });
+
   test('is null of a stream that never was on air', async () => {
     const { id } = await create();
     expect(await read(id)).toMatchObject({ wantedSeconds: 0, uptimePercent: null, outages: [] });

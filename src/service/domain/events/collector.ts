@@ -189,8 +189,12 @@ async function begin(db: Db, sources: readonly Source[], marks: Map<string, stri
 
 /** Records what the resources still know of streams of which nothing is recorded, as those of an earlier release. */
 async function recordUnknown(db: Db, streams: WatchedObjects['streams']): Promise<void> {
-  const known = await readKnownStreams(db);
-  for (const stream of streams.list()) {
+  const all = streams.list();
+  const known = await readKnownStreams(
+    db,
+    all.map(({ metadata }) => metadata.uid),
+  );
+  for (const stream of all) {
     const subject = findSubject(stream, 'stream');
     if (subject && !known.has(subject.uid)) await recordAir(db, subject, stream);
   }

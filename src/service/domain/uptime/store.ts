@@ -68,11 +68,10 @@ export async function findRecordedStream(
   return rows[0];
 }
 
-/** The UIDs of streams of which something is recorded. */
-export async function readKnownStreams(db: Db): Promise<Set<string>> {
-  const { rows } = await sql<{ uid: string }>`select distinct stream_uid as uid from loopstream.air_changes`.execute(
-    db,
-  );
+/** Those of the UIDs of which something is recorded. */
+export async function readKnownStreams(db: Db, uids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await sql<{ uid: string }>`select u.uid from unnest(${uids}::text[]) as u (uid)
+    where exists (select 1 from loopstream.air_changes c where c.stream_uid = u.uid)`.execute(db);
   return new Set(rows.map(({ uid }) => uid));
 }
 
