@@ -180,6 +180,18 @@ test('twenty outages in ten minutes are two messages, and a delivery each', asyn
   expect(last?.text).toContain('It was off air 20 times');
 });
 
+test('several servers send each message once', async () => {
+  const other = await api.replica();
+  const { id } = await createSlack();
+  const names = Array.from({ length: 20 }, (_, number) => `str-${number}`);
+  await Promise.all(names.map((name) => happen(name, [{ type: 'stream.reconnecting', at: ago(60) }])));
+  const list = async () => (await call<{ data: Delivery[] }>('GET', `/v1/endpoints/${id}/deliveries?limit=100`)).data;
+  await expect.poll(async () => (await list()).filter(({ state }) => state === 'delivered').length).toBe(names.length);
+  const links = listPosts('slack').map(({ text }) => /\/streams\/(\S+)/.exec(text)?.[1] ?? '');
+  expect(links.sort()).toEqual(names.sort());
+  await other.stop();
+});
+
 describe('an endpoint for people', () => {
   test('has its template checked as it is entered', async () => {
     const bad = { kind: 'template', url: 'https://{{name}}.example/{{text}}', template: { body: '{{text}}' } };

@@ -5,6 +5,7 @@
 
 import { exactTime } from '../../lib/clock.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
+import { findDegraded, findOffAirCause } from '../../resources/stream/problem.ts';
 import type { LoopStreamStatus } from '../../resources/stream/spec.ts';
 import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, type Transition } from '../../resources/stream/transitions.ts';
 import { GATE_CLOSED } from './course.ts';
@@ -64,13 +65,6 @@ const isTrue = (status: Status | undefined, type: string): Condition | undefined
   return condition?.status === 'True' ? condition : undefined;
 };
 
-/** Why viewers see nothing: what the pod reports, or else what the stream waits for. */
-const findCause = (next: Status): Condition | undefined =>
-  isTrue(next, 'Degraded') ??
-  (next.phase === 'waiting' || next.phase === 'failed'
-    ? findCondition(next.conditions, 'Ready')
-    : findCondition(next.conditions, 'Live'));
-
 const isGateClosed = (next: Status): boolean => isTrue(next, 'Progressing')?.reason === GATE_CLOSED;
 
 function tellOnAir(before: Status | undefined, next: Status, now: Date, report: Report | undefined): Told | undefined {
@@ -83,13 +77,14 @@ function tellOnAir(before: Status | undefined, next: Status, now: Date, report: 
       if (wasOnAir) return undefined;
       return tellLive(before?.transitions ?? [], last, next.liveSince, now, report);
     case 'reconnecting':
-      if (wasOnAir) return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findCause(next)) };
+      if (wasOnAir)
+        return { kind: 'Reconnecting', at: findOffTime(last, now, report), ...readCause(findOffAirCause(next)) };
       if (!isInterrupted || now < (findOffAirTime(before?.transitions) ?? now)) return undefined;
-      return { kind: 'OffAir', at, ...readCause(findCause(next)) };
+      return { kind: 'OffAir', at, ...readCause(findOffAirCause(next)) };
     case 'waiting':
     case 'failed':
     case 'starting':
-      return wasOnAir || isInterrupted ? { kind: 'OffAir', at, ...readCause(findCause(next)) } : undefined;
+      return wasOnAir || isInterrupted ? { kind: 'OffAir', at, ...readCause(findOffAirCause(next)) } : undefined;
     default:
       if (!wasOnAir && !isInterrupted && last?.kind !== 'OffAir') return undefined;
       if (!isGateClosed(next)) return { kind: 'Stopped', at, ...readCause(findCondition(next.conditions, 'Live')) };
@@ -160,7 +155,7 @@ const findFirstInterruption = (transitions: readonly Transition[]): Transition |
 
 /** A problem of a stream on air. An interruption has its cause itself. */
 function tellDegraded(before: Status | undefined, next: Status, now: Date): Told | undefined {
-  const degraded = isTrue(next, 'Degraded');
+  const degraded = findDegraded(next);
   if (!degraded || next.phase !== 'live') return undefined;
   const isKnown = before?.phase === 'live' && isTrue(before, 'Degraded')?.reason === degraded.reason;
   return isKnown ? undefined : { kind: 'Degraded', at: exactTime(now), ...readCause(degraded) };

@@ -78,6 +78,8 @@ const STATEMENTS = [
     primary key (endpoint_id, object_id)
   )`,
   `create index alerts_due on loopstream.alerts (wake_at) where wake_at is not null`,
+  // Rules read the events of one object.
+  `create index events_object on loopstream.events (account_id, object_id, seq)`,
   `create function loopstream.queue_deliveries() returns trigger language plpgsql as $$
   begin
     insert into loopstream.deliveries (endpoint_id, account_id, message_id, type)
@@ -94,7 +96,7 @@ const STATEMENTS = [
           and (t.type = any (e.types) or t.object = 'stream') and (e.object_ids is null or t.object_id = any (e.object_ids))
         group by e.id, e.account_id, t.object_id
       on conflict (endpoint_id, object_id) do update set wake_at = now();
-    if found then perform pg_notify('loopstream_alerts', ''); end if;
+    if found then perform pg_notify('loopstream_deliveries', ''); end if;
     return null;
   end $$`,
   `create trigger deliver after insert on loopstream.events referencing new table as now_told

@@ -3,7 +3,7 @@ import { isOwnEmail } from '../../auth/store.ts';
 import type { Leases } from '../../db/leases.ts';
 import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
-import { CHANNEL as ALERTS, startAlerts } from '../../domain/endpoints/alerts/worker.ts';
+import { startAlerts } from '../../domain/endpoints/alerts/worker.ts';
 import { CHANNEL as DELIVERIES, startDeliveries } from '../../domain/endpoints/engine.ts';
 import { peopleSenders } from '../../domain/endpoints/people.ts';
 import { createPost } from '../../domain/endpoints/post.ts';
@@ -44,9 +44,19 @@ export function openEvents({ config, lifecycle, log }: ProcessContext, deps: Eve
   const people = peopleSenders({ post, publicUrl, mailer, takeMail: createMailBudget({ db, perHour }).takeAlert });
   const senders = { webhook: webhookSender(post, secret), ...people };
   const deliveries = startDeliveries({ db, senders, log: log.child({ job: 'deliveries' }) }, lifecycle);
-  void listen(config.databaseUrl, DELIVERIES, { handlers: deliveries, log, signal: lifecycle.signal });
   const alerts = startAlerts({ db, log: log.child({ job: 'alerts' }) }, lifecycle);
-  void listen(config.databaseUrl, ALERTS, { handlers: alerts, log, signal: lifecycle.signal });
+  // One connection for both.
+  const handlers = {
+    onConnect() {
+      deliveries.onConnect();
+      alerts.onConnect();
+    },
+    onNotify(payload: string) {
+      deliveries.onNotify(payload);
+      alerts.onNotify(payload);
+    },
+  };
+  void listen(config.databaseUrl, DELIVERIES, { handlers, log, signal: lifecycle.signal });
   return {
     events,
     endpoints: createEndpointService({

@@ -11,9 +11,6 @@ import type { AccountEventType } from '../../events/record.ts';
 import { type AlertOutcome, applyAlertRule } from './rule.ts';
 import { applyNext, type DueAlert, findNextDueMs } from './store.ts';
 
-/** The channel of notifications: something is due. */
-export const CHANNEL = 'loopstream_alerts';
-
 const WORKERS = 4;
 /** Notifications may be lost. */
 const POLL_MS = 10_000;
