@@ -6,12 +6,11 @@ import type { Mail } from '../../../lib/mail/mailer.ts';
 import { toPlainLine } from '../../../lib/mail/notices.ts';
 import { renderMail } from '../../../lib/mail/templates.ts';
 import { EVENT_TYPES } from '../../events/record.ts';
+import { EVENT_WORDS, type EventTone } from '../../events/words.ts';
 import type { AlertKind, AlertMessage } from './rule.ts';
 
 const MAX_NAME = 100;
 const MAX_SENTENCE = 500;
-
-type Tone = 'bad' | 'warning' | 'good' | 'neutral';
 
 /** A message in words, without markup. */
 export interface AlertText {
@@ -21,10 +20,10 @@ export interface AlertText {
   cause: string | null;
   fix: string | null;
   link: { label: string; url: string };
-  tone: Tone;
+  tone: EventTone;
 }
 
-const COLOURS: Record<Tone, number> = { bad: 0xc62828, warning: 0xb26a00, good: 0x0a7768, neutral: 0x5b6066 };
+const COLOURS: Record<EventTone, number> = { bad: 0xc62828, warning: 0xb26a00, good: 0x0a7768, neutral: 0x5b6066 };
 
 /** `4 min 12 s` */
 export function spellSeconds(seconds: number): string {
@@ -78,7 +77,7 @@ type OutageKind = Exclude<AlertKind, 'note'>;
 
 const OUTAGE_WORDS: Record<
   OutageKind,
-  { title: (name: string) => string; summarize: (outage: Outage, at: string) => string; tone: Tone }
+  { title: (name: string) => string; summarize: (outage: Outage, at: string) => string; tone: EventTone }
 > = {
   off_air: { title: (name) => `${name} is off air`, summarize: describeOffAir, tone: 'bad' },
   flapping: { title: (name) => `${name} keeps going off air`, summarize: describeFlapping, tone: 'bad' },
@@ -94,24 +93,6 @@ const OUTAGE_WORDS: Record<
     summarize: (outage, at) => `${describePast(outage, at)} Then it was stopped.`,
     tone: 'neutral',
   },
-};
-
-/** Words for events that are a message each; the others have the sentence of their type. */
-const NOTE_TITLES: Record<string, { title: (name: string) => string; tone: Tone }> = {
-  'stream.live': { title: (name) => `${name} is on air`, tone: 'good' },
-  'stream.stopped': { title: (name) => `${name} has stopped`, tone: 'neutral' },
-  'stream.degraded': { title: (name) => `${name} is on air with a problem`, tone: 'warning' },
-  'stream.scheduled_start_missed': { title: (name) => `${name} did not start as scheduled`, tone: 'bad' },
-  'upload.ready': { title: (name) => `Upload ${name} is ready`, tone: 'good' },
-  'upload.failed': { title: (name) => `Upload ${name} cannot be used`, tone: 'bad' },
-  'playlist.published': { title: (name) => `Playlist ${name} has a new version`, tone: 'neutral' },
-  'destination.rejected': { title: (name) => `Destination ${name} refuses a stream`, tone: 'bad' },
-  'schedule.upcoming': { title: (name) => `${name} starts soon`, tone: 'neutral' },
-  'credit.low': { title: () => 'Your credit is low', tone: 'warning' },
-  'credit.exhausted': { title: () => 'Your credit is used up', tone: 'bad' },
-  'invoice.issued': { title: (name) => `Invoice ${name} was issued`, tone: 'neutral' },
-  'deposit.credited': { title: () => 'A crypto payment was credited', tone: 'good' },
-  'key.created': { title: (name) => `API key ${name} was created`, tone: 'warning' },
 };
 
 const LINKS: Record<string, { label: string; path: (id: string) => string }> = {
@@ -148,10 +129,7 @@ function describeWhat(message: AlertMessage): Pick<AlertText, 'title' | 'summary
     const summary = summarize(outage, at);
     return { title: title(name), summary: outage.isApproximate ? `${summary} ${APPROXIMATE}` : summary, tone };
   }
-  const { title, tone } = NOTE_TITLES[type] ?? {
-    title: (one: string) => `${one}: ${type.replace(/[._]/g, ' ')}`,
-    tone: 'neutral',
-  };
+  const { title, tone } = EVENT_WORDS[type];
   return { title: title(name), summary: `${spellTime(at)}: ${describeFacts(message)}`, tone };
 }
 
