@@ -1,5 +1,6 @@
 /** The API as this page uses it: the public client, and an observer that learns from every answer. */
 import {
+  type AccountEvent,
   type Client,
   ConnectionError,
   createClient,
@@ -12,6 +13,7 @@ import {
   type Stream,
   type StreamEvent,
   type User,
+  type WatchEventsQuery,
 } from '../../service/client/index.ts';
 import { createList } from '../../service/client/list.ts';
 import { openBody } from '../../service/client/send.ts';
@@ -55,8 +57,10 @@ export interface Api {
   stop(id: string): Promise<Stream>;
   /** The changes, as they happen; ends with the connection. */
   changes(signal: AbortSignal): AsyncIterable<FeedNews>;
+  /** The events of the account as they happen, without end. */
+  watchEvents(query: WatchEventsQuery, signal: AbortSignal): AsyncIterable<AccountEvent>;
   /** The calls that pages change things by; the observer learns from each of their answers, too. */
-  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations'> &
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations' | 'endpoints'> &
     Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
@@ -167,11 +171,13 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       yield first.value;
       yield* feed;
     },
+    watchEvents: (query, signal) => person.watchEvents(query, { signal }),
     calls: {
       streams: observed(streams, watch),
       uploads: observed(uploads, watch),
       playlists: observed(playlists, watch),
       destinations: observed(destinations, watch),
+      endpoints: observed(person.endpoints, watch),
       limits: (call) => watch(person.limits(call)),
       apiKeys: observed(person.apiKeys, watch),
       sessions: observed(person.sessions, watch),

@@ -3,6 +3,7 @@
  * is here only if its page exists.
  */
 import {
+  IconBell,
   IconBroadcast,
   IconCreditCard,
   IconKey,
@@ -33,6 +34,7 @@ export const NAVIGATION_ITEMS: readonly NavigationItem[] = [
   { to: '/uploads', label: 'Uploads', icon: IconUpload },
   { to: '/playlists', label: 'Playlists', icon: IconPlaylist },
   { to: '/destinations', label: 'Destinations', icon: IconSend },
+  { to: '/notifications', label: 'Notifications', icon: IconBell, personal: true },
   { to: '/billing', label: 'Billing', icon: IconCreditCard, personal: true, paid: true },
   { to: '/account', label: 'Account', icon: IconUser, exact: true, personal: true },
   { to: '/account/keys', label: 'API keys', icon: IconKey, personal: true },

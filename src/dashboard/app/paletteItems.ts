@@ -26,6 +26,12 @@ const CREATE: readonly PaletteItem[] = [
     label: 'Add destination',
     link: { to: '/destinations', search: { form: 'new' } },
   },
+  {
+    id: 'new endpoint',
+    group: 'Create',
+    label: 'Add endpoint',
+    link: { to: '/notifications', search: { form: 'new' } },
+  },
 ];
 
 /** The things that a search has found, at most a few of each. */

@@ -54,7 +54,19 @@ const destinationsRoute = createRoute({
   component: DestinationsPage,
   validateSearch: parseListSearch,
 });
+const EndpointsPage = lazyRouteComponent(() => import('../features/notifications/page.tsx'), 'EndpointsPage');
+const EndpointPage = lazyRouteComponent(() => import('../features/notifications/endpointPage.tsx'), 'EndpointPage');
+const endpointsRoute = createRoute({ ...at('/notifications'), component: EndpointsPage });
+const endpointRoute = createRoute({
+  ...at('/notifications/$id'),
+  component: function EndpointRoute() {
+    const { id } = useParams({ from: '/notifications/$id' });
+    return <EndpointPage key={id} id={id} />;
+  },
+  loader: () => EndpointPage.preload?.(),
+});
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
+const notificationRoutes = [endpointsRoute, endpointRoute] as const;
 
 /** Pages that stand alone: OPEN_PAGES of features/account/addresses.ts. */
 const signInRoute = createRoute({
@@ -130,6 +142,7 @@ const routeTree = rootRoute.addChildren([
   newStreamRoute,
   streamRoute,
   ...libraryRoutes,
+  ...notificationRoutes,
   ...openRoutes,
   ...accountRoutes,
 ]);

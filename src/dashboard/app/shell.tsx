@@ -1,6 +1,6 @@
 /** The frame around every page, and the sign-in card when nobody has signed in. */
 import { ActionIcon, Tooltip } from '@mantine/core';
-import { IconLogout, IconUser } from '@tabler/icons-react';
+import { IconBell, IconLogout, IconUser } from '@tabler/icons-react';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
@@ -40,7 +40,10 @@ function Account() {
       </span>
       <Shortcuts />
       <SchemeToggle />
-      <Link to="/account" className={classes.toAccount} aria-label="Account">
+      <Link to="/notifications" className={classes.wayOnPhone} aria-label="Notifications">
+        <IconBell size={19} stroke={1.7} aria-hidden />
+      </Link>
+      <Link to="/account" className={classes.wayOnPhone} aria-label="Account">
         <IconUser size={19} stroke={1.7} aria-hidden />
       </Link>
       <Tooltip label="Sign out">

@@ -10,6 +10,8 @@ export const PAGE_PATHS = [
     '/playlists',
     '/playlists/$id',
     '/destinations',
+    '/notifications',
+    '/notifications/$id',
   ] as const),
   ...(['/sign-in', '/sign-up', '/check-mail', '/verify', '/forgot-password', '/reset-password', '/consent'] as const),
   ...(['/account', '/account/keys', '/account/apps', '/billing', '/billing/deposits/$id'] as const),

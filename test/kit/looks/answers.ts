@@ -27,6 +27,7 @@ import {
   usageByStream,
   usageLines,
 } from './account.ts';
+import { deliveries, endpoints } from './notifications.ts';
 
 /** A page waits for `later`, and finds no server with `away`; a problem has a status and a code. Any picture is the same. */
 export type Given =
@@ -67,6 +68,10 @@ const FULL: Answers = {
   getUpload: ({ id }: Asked) => uploads.find(({ objectID }) => objectID === id),
   listDestinations: destinations,
   getDestination: ({ id }: Asked) => destinations.find((one) => one.id === id),
+  listEndpoints: endpoints,
+  getEndpoint: ({ id }: Asked) => endpoints.find((one) => one.id === id),
+  listEndpointDeliveries: ({ query }: Asked) =>
+    deliveries.filter(({ state }) => (query.get('state') ?? state) === state),
   listPlaylists: playlists,
   getPlaylist: ({ id }: Asked) => ({ ...playlist, ...playlists.find((one) => one.id === id) }),
   getSignInOptions: signInOptions,

@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import type { Stream } from '../../../src/service/client/index.ts';
 import { degraded, live, noCredit, playlist, streams } from './account.ts';
 import { away, EMPTY, later } from './answers.ts';
+import { endpoints } from './notifications.ts';
 import type { Visit } from './open.ts';
 
 export interface Look extends Visit {
@@ -176,6 +177,31 @@ const OF_MEDIA: Look[] = [
   { name: 'sign-in-again', path: '/destinations', act: endSession },
 ];
 
+const [mailbox, webhook, unconfirmed] = endpoints.map(({ id }) => `/notifications/${id}`);
+
+async function writeRequest(page: Page): Promise<void> {
+  await page.getByRole('radio', { name: 'Other' }).check();
+  await page.getByText('Placeholders', { exact: true }).click();
+}
+
+async function chooseEvents(page: Page): Promise<void> {
+  await page.getByRole('group', { name: 'Events' }).getByLabel('Only some').check();
+  await page.getByRole('group', { name: 'Streams' }).getByLabel('Only some').check();
+  await page.getByRole('group', { name: 'Send events of these streams' }).getByRole('checkbox').first().check();
+}
+
+const OF_NOTIFICATIONS: Look[] = [
+  { name: 'endpoints', path: '/notifications' },
+  { name: 'endpoints-empty', path: '/notifications', answers: EMPTY },
+  { name: 'endpoint-new', path: '/notifications?form=new' },
+  { name: 'endpoint-new-request', path: '/notifications?form=new', act: writeRequest },
+  { name: 'endpoint-new-some', path: '/notifications?form=new', act: chooseEvents },
+  { name: 'endpoint', path: webhook ?? '', act: press('Show the secret') },
+  { name: 'endpoint-mail', path: mailbox ?? '', answers: { listEndpointDeliveries: [] } },
+  { name: 'endpoint-unconfirmed', path: unconfirmed ?? '', answers: { listEndpointDeliveries: [] } },
+  { name: 'endpoint-off', path: `/notifications/${endpoints[4]?.id}`, act: press(/^Test /) },
+];
+
 const OF_ACCOUNTS: Look[] = [
   { name: 'billing', path: '/billing' },
   { name: 'billing-loading', path: '/billing', answers: { getBilling: later } },
@@ -192,4 +218,4 @@ const OF_ACCOUNTS: Look[] = [
   { name: 'not-found', path: '/nothing/here' },
 ];
 
-export const LOOKS: readonly Look[] = [...OPEN, ...OF_STREAMS, ...OF_MEDIA, ...OF_ACCOUNTS];
+export const LOOKS: readonly Look[] = [...OPEN, ...OF_STREAMS, ...OF_MEDIA, ...OF_NOTIFICATIONS, ...OF_ACCOUNTS];
