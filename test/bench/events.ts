@@ -24,6 +24,8 @@ const PARTS = ['webhooks', 'reads'];
 const PER_SECOND = 100;
 const STREAMS = 100;
 const CHANGES_PER_SECOND = 10;
+/** Any of the servers may deliver. */
+const SETTINGS = { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' };
 const HELP = `Usage: node test/bench/events.ts [options]
 
   --seconds S    for how long events are recorded, ${PER_SECOND} a second (30)
@@ -81,7 +83,7 @@ const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 
 async function measureWebhooks(system: BenchSystem, db: Db, seconds: number): Promise<Row[]> {
-  const { url } = await system.startApi([], { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' });
+  const { url } = await system.startApi([], SETTINGS);
   const rows: Row[] = [];
   for (const endpoints of [1, 5]) {
     const account = await system.account(`told-${endpoints}`);
@@ -134,7 +136,7 @@ async function measureReads(system: BenchSystem, load: Load, rounds: number): Pr
     STREAMS,
   );
   // The first server records events for all; the second waits for the first's lease.
-  const [ours, peer] = [await system.startApi(), await system.startApi()];
+  const [ours, peer] = [await system.startApi([], SETTINGS), await system.startApi([], SETTINGS)];
   const stop = new AbortController();
   const changing = changeStreams(system, ids, stop.signal);
   const target = ({ url }: { url: string }) => ({
