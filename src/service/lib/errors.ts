@@ -172,7 +172,7 @@ export const ERRORS = {
     fix: 'Give a public address. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_LINKS`.',
   },
   endpoint_code_wrong: {
-    status: 422,
+    status: 409,
     title: 'Wrong code',
     meaning: 'The code is not the one that was sent to the endpoint last, or codes were tried too often.',
     fix: 'Look up the code where the endpoint leads to, or have another one sent: `POST /v1/endpoints/{id}/verify` without a code.',

@@ -44,9 +44,9 @@ function isNeeded(schema: Schema, [name = '', ...deeper]: string[]): boolean {
   return having.every(({ properties }) => isNeeded(properties?.[name] ?? {}, deeper));
 }
 
-/** GraphQL treats null as an absent value and a whole number as an id, and ignores an unused variable. */
+/** GraphQL treats null as an absent value, a whole number as an id and a single value as a list of one, and ignores an unused variable. */
 const isWrong = (schema: Schema, hasInput: boolean, { what, field }: Wrong): boolean =>
-  /ID is -1$/.test(what)
+  /ID is -1$|objectIDs(\/0)? is (-1|"text"|"5")$/.test(what)
     ? false
     : what.endsWith(' is null')
       ? isNeeded(schema, field.split('/').slice(1))
@@ -102,7 +102,8 @@ export function badLists(schema: GraphQLSchema, ids: Record<string, string>): Ba
     .filter(({ type }) => /Connection$/.test(getNamedType(type).name))
     .flatMap((field) => {
       const query = buildDocument('query', field);
-      const id = field.name.startsWith('playlist') ? ids.playlists : ids.streams;
+      const noun = ['playlist', 'endpoint'].find((one) => field.name.startsWith(one)) ?? 'stream';
+      const id = ids[`${noun}s`];
       const needed = field.args.filter(isRequiredArgument).map(({ name }) => [name, id]);
       return field.args.flatMap(({ name, type }) =>
         (WRONG[getKind(getNamedType(type).name)] ?? []).map((value) => ({

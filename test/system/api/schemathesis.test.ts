@@ -17,6 +17,7 @@ import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { money } from '../../../src/service/billing/setup/settings.ts';
+import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import type { Problem } from '../../../src/service/domain/problem/record.ts';
 import type { OpenApi } from '../../../src/service/server/openapi/document.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
@@ -25,6 +26,7 @@ import { standIn } from '../../kit/fake/standin.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
 import { type BadRequest, listBadRequests } from '../../kit/make/bad-input.ts';
 import { beginScanning, CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
+import { makeEndpoint } from '../../kit/make/endpoints.ts';
 import { giveCredit } from '../../kit/make/ledger.ts';
 import { makeSessionHeaders } from '../../kit/make/oauth.ts';
 import { type List, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
@@ -102,7 +104,10 @@ describe('requests that the description forbids', () => {
     const { id } = await create();
     await expect.poll(async () => (await ada.call('GET', `/v1/streams/${id}/readiness`)).body.ready).toBe(true);
     const doc = (await ada.call<OpenApi>('GET', '/v1/openapi.json')).body;
-    const ids = { streams: id, destinations: destinationID, uploads: videoUploadObjectID, playlists: videoList };
+    const db = createDb(createPool(started.api.databaseUrl, { searchPath: 'loopstream' }));
+    const endpoints = await makeEndpoint(db, ada.accountId, `of-${id}`).finally(() => db.destroy());
+    const objects = { streams: id, destinations: destinationID, uploads: videoUploadObjectID, playlists: videoList };
+    const ids = { ...objects, endpoints };
     const nouns: Record<string, string> = { str: id, dst: destinationID, upl: videoUploadObjectID, pls: videoList };
     const good = (example: unknown) =>
       JSON.parse(JSON.stringify(example), (name, value) => {

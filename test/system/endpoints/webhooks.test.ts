@@ -69,7 +69,7 @@ const listArrived = () => sink.received.map(({ body }) => `${body.objectID} ${bo
 describe('an endpoint', () => {
   test('gets events, signed, once its receiver has answered with the code', async () => {
     const endpoint = await create();
-    expect(endpoint).toMatchObject({ kind: 'webhook', state: 'active', types: null });
+    expect(endpoint).toMatchObject({ kind: 'webhook', state: 'active', types: [] });
     const secret = await getSecret(endpoint.id);
     await happen('one', 'stream.live', 'stream.off_air');
     await expect.poll(listArrived).toEqual(['one 1', 'one 2']);
@@ -100,7 +100,7 @@ describe('an endpoint', () => {
     expect(state).toBe('unverified');
     await happen('one', 'stream.live');
     const wrong = await ada.call('POST', `/v1/endpoints/${id}/verify`, { code: '00000000x' });
-    expect([wrong.status, wrong.body.code]).toEqual([422, 'endpoint_code_wrong']);
+    expect([wrong.status, wrong.body.code]).toEqual([409, 'endpoint_code_wrong']);
     const refused = await ada.call('POST', `/v1/endpoints/${id}/test`);
     expect([refused.status, refused.body.code]).toEqual([409, 'endpoint_not_active']);
     const code = String(sink.verifications[0]?.body.data?.code);
@@ -118,7 +118,7 @@ describe('an endpoint', () => {
     for (let n = 0; n < 7; n++) await ada.call('POST', `/v1/endpoints/${id}/verify`, { code: String(n).repeat(8) });
     const code = String(sink.verifications[0]?.body.data?.code);
     const { status, body } = await ada.call('POST', `/v1/endpoints/${id}/verify`, { code });
-    expect([status, body.code, (await get(id)).state]).toEqual([422, 'endpoint_code_wrong', 'unverified']);
+    expect([status, body.code, (await get(id)).state]).toEqual([409, 'endpoint_code_wrong', 'unverified']);
   });
 
   test('of private networks is refused where those are not allowed, and a port of a mail server always', async () => {

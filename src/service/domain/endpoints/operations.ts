@@ -34,7 +34,7 @@ export const exampleEndpoint: Endpoint = {
   state: 'active',
   disabledCode: null,
   types: ['stream.off_air', 'stream.recovered'],
-  objectIDs: null,
+  objectIDs: [],
   rule: null,
   previousSecretUntil: null,
   createdAt: EXAMPLE.createdAt,
@@ -134,7 +134,7 @@ export const endpointOperations = [
     input: EndpointUpdate,
     output: record(Endpoint),
     errors: ['endpoint_forbidden'],
-    examples: { input: { types: ['stream.off_air', 'stream.recovered'] }, output: exampleEndpoint },
+    examples: { input: { name: 'Playout monitor', enabled: true }, output: exampleEndpoint },
     mcp: {
       title: 'Change an endpoint',
       description: 'Changes the name, address, types, objects or rule of an endpoint, or enables and disables it.',

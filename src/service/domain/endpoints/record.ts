@@ -25,15 +25,15 @@ const Kind = Type.Enum(ENDPOINT_KINDS, {
     'webhooks), and `template` (any address, with a body of your own).',
 });
 
-const Types = nullable(
-  Type.Array(Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType' }), { minItems: 1, maxItems: 100 }),
-  'Types of events to send. Null: all, except those that come only if they are named. To people, null sends those that need somebody: outages, problems, failures, and events of billing.',
-);
+const Types = Type.Array(Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType' }), {
+  maxItems: 100,
+  description: 'Types of events to send. Empty: all, except those that come only if they are named.',
+});
 
-const ObjectIDs = nullable(
-  Type.Array(Type.String({ minLength: 1, maxLength: 100 }), { minItems: 1, maxItems: MAX_OBJECTS }),
-  'Ids of the objects whose events are sent. Null: all objects.',
-);
+const ObjectIDs = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+  maxItems: MAX_OBJECTS,
+  description: 'Ids of the objects whose events are sent. Empty: all objects.',
+});
 
 const seconds = (description: string, minimum: number) => Type.Integer({ minimum, maximum: 3600, description });
 
@@ -130,11 +130,10 @@ export const Endpoint = Type.Object(
       Type.String(),
       'Why it is disabled: `by_request`, or `gone` (it answered 410). Null where it is not.',
     ),
-    types: nullable(
-      Type.Array(Type.String()),
-      'Types of events that are sent. Null: all, except those that have to be named.',
-    ),
-    objectIDs: nullable(Type.Array(Type.String()), 'Objects whose events are sent. Null: all.'),
+    types: Type.Array(Type.String(), {
+      description: 'Types of events that are sent. Empty: all, except those that have to be named.',
+    }),
+    objectIDs: Type.Array(Type.String(), { description: 'Objects whose events are sent. Empty: all.' }),
     rule: nullable(
       Type.Object(
         { offAirSeconds: Type.Integer(), flappingCount: Type.Integer(), flappingSeconds: Type.Integer() },

@@ -84,8 +84,8 @@ const show = (row: EndpointRow): Endpoint => ({
   target: hideSecrets(row.kind, row.target),
   state: row.state,
   disabledCode: row.disabledCode,
-  types: row.hasAllTypes ? null : row.types,
-  objectIDs: row.objectIds,
+  types: row.hasAllTypes ? [] : row.types,
+  objectIDs: row.objectIds ?? [],
   rule: row.rule,
   previousSecretUntil: row.previousSecretUntil?.toISOString() ?? null,
   createdAt: row.createdAt.toISOString(),
@@ -223,8 +223,8 @@ export function createEndpointService(deps: EndpointsDeps) {
   const activate = ({ accountId, id }: EndpointRow) =>
     store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null, code: null, codeTries: 0 });
 
-  const chooseTypes = ({ types }: EndpointUpdate, { scopes }: Reader) => {
-    const named = types ?? undefined;
+  const chooseTypes = ({ types = [] }: EndpointUpdate, { scopes }: Reader) => {
+    const named = types.length > 0 ? types : undefined;
     const received = listReceivedTypes(scopes, named);
     if (named && received.length < named.length)
       throw new AppError('insufficient_scope', 'The types of events of billing need the scope billing.', {
@@ -232,6 +232,9 @@ export function createEndpointService(deps: EndpointsDeps) {
       });
     return { types: received, hasAllTypes: named === undefined, withBilling: scopes.has('billing') };
   };
+
+  /** Null for all. */
+  const listObjects = ({ objectIDs = [] }: EndpointUpdate) => (objectIDs.length > 0 ? objectIDs : null);
 
   const completeRule = (kind: EndpointKind, rule: EndpointUpdate['rule'], before: EndpointRow['rule'] = null) => {
     if (kind !== 'webhook') return { ...DEFAULT_RULE, ...before, ...rule };
@@ -271,7 +274,7 @@ export function createEndpointService(deps: EndpointsDeps) {
           target,
           template,
           ...chosen,
-          objectIds: input.objectIDs ?? null,
+          objectIds: listObjects(input),
           rule,
           state: await findFirstState(kind, target, asker),
           code: null,
@@ -313,7 +316,7 @@ export function createEndpointService(deps: EndpointsDeps) {
         ...(input.name !== undefined && { name: input.name }),
         template,
         ...(input.types !== undefined && chooseTypes(input, asker)),
-        ...(input.objectIDs !== undefined && { objectIds: input.objectIDs }),
+        ...(input.objectIDs !== undefined && { objectIds: listObjects(input) }),
         rule: completeRule(row.kind, input.rule, row.rule),
         ...(input.enabled === false && row.state === 'active' && { state: 'disabled', disabledCode: 'by_request' }),
         ...(input.enabled === true && row.state === 'disabled' && { state: 'active', disabledCode: null }),
