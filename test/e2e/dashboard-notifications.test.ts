@@ -66,7 +66,7 @@ test('an empty page shows the next step; a webhook that answers with its code is
   await dialog.getByLabel('Name').fill('<b>Playout</b> monitor');
   await dialog.getByRole('button', { name: 'Add endpoint' }).dblclick();
   await page.getByRole('heading', { level: 1, name: '<b>Playout</b> monitor' }).waitFor();
-  expect(await all()).toMatchObject([{ kind: 'webhook', state: 'active', types: null, objectIDs: null }]);
+  expect(await all()).toMatchObject([{ kind: 'webhook', state: 'active', types: [], objectIDs: [] }]);
   await page.getByRole('button', { name: /^Test / }).click();
   const result = page.getByTestId('test-result');
   await result.getByText('The receiver accepted it.').waitFor();
@@ -144,7 +144,7 @@ test('events and streams are chosen by name, and all is the default again', asyn
   await dialog.getByLabel('All streams').check();
   await dialog.getByRole('button', { name: 'Save' }).click();
   await dialog.waitFor({ state: 'detached' });
-  expect(await read()).toMatchObject({ types: null, objectIDs: null, name: 'Chosen' });
+  expect(await read()).toMatchObject({ types: [], objectIDs: [], name: 'Chosen' });
   await system.client.streams.delete(stream.id);
   await leave();
 });

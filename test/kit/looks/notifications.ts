@@ -11,7 +11,7 @@ const rule = { offAirSeconds: 30, flappingCount: 3, flappingSeconds: 600 };
 const LONG = `https://${'a-very-long-host-name.'.repeat(4)}example/hooks/of/the/evening?token=…`;
 
 const ENDPOINTS: readonly Partial<Endpoint>[] = [
-  { kind: 'mail', name: 'Me', target: 'somebody@example.com', types: null, rule },
+  { kind: 'mail', name: 'Me', target: 'somebody@example.com', types: [], rule },
   { previousSecretUntil: before(-900), objectIDs: [live.id, streams[2]?.id ?? ''] },
   {
     kind: 'slack',
@@ -29,12 +29,12 @@ const ENDPOINTS: readonly Partial<Endpoint>[] = [
     disabledCode: 'by_request',
     rule,
   },
-  { kind: 'webhook', name: LONG, target: LONG, state: 'disabled', disabledCode: 'gone', types: null },
+  { kind: 'webhook', name: LONG, target: LONG, state: 'disabled', disabledCode: 'gone', types: [] },
   {
     kind: 'template',
     name: 'Phone',
     target: 'https://ntfy.sh/…opic',
-    types: null,
+    types: [],
     rule: { ...rule, offAirSeconds: 300 },
   },
 ];

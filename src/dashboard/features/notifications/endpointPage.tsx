@@ -63,11 +63,15 @@ function ChosenPanel({ endpoint, onChange }: { endpoint: Endpoint; onChange: () 
         )}
         <div>
           <dt>Events</dt>
-          {types === null ? <dd>{nameAllTypes(kind)}</dd> : types.map((type) => <dd key={type}>{nameType(type)}</dd>)}
+          {types.length === 0 ? (
+            <dd>{nameAllTypes(kind)}</dd>
+          ) : (
+            types.map((type) => <dd key={type}>{nameType(type)}</dd>)
+          )}
         </div>
         <div>
           <dt>Streams</dt>
-          {objectIDs === null ? (
+          {objectIDs.length === 0 ? (
             <dd>All</dd>
           ) : (
             objectIDs.map((id) => (

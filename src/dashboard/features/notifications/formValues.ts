@@ -52,9 +52,9 @@ export function readValues(before: Endpoint | undefined, own: string): EndpointV
     method: 'POST',
     headers: '',
     body: before ? '' : '{{title}}\n{{text}}\n{{link}}',
-    choosesTypes: Boolean(before?.types),
+    choosesTypes: Boolean(before?.types.length),
     types: before?.types ?? [],
-    choosesObjects: Boolean(before?.objectIDs),
+    choosesObjects: Boolean(before?.objectIDs.length),
     objectIDs: before?.objectIDs ?? [],
     offAirSeconds: before?.rule?.offAirSeconds ?? 30,
   };
@@ -80,8 +80,8 @@ const buildTemplate = ({ method, headers, body }: EndpointValues): NonNullable<E
 
 /** The events that are sent, and their objects; null stands for all. */
 const buildChoice = ({ choosesTypes, types, choosesObjects, objectIDs }: EndpointValues) => ({
-  types: choosesTypes ? (types as AccountEventType[]) : null,
-  objectIDs: choosesObjects ? objectIDs : null,
+  types: choosesTypes ? (types as AccountEventType[]) : [],
+  objectIDs: choosesObjects ? objectIDs : [],
 });
 
 const buildRule = ({ offAirSeconds }: EndpointValues) => ({ offAirSeconds: Number(offAirSeconds) });

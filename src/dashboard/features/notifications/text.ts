@@ -80,8 +80,8 @@ export function describeChoice({
   objectIDs,
   rule,
 }: Pick<Endpoint, 'kind' | 'types' | 'objectIDs' | 'rule'>): string {
-  const what = types === null ? nameAllTypes(kind) : `${count(types.length, 'kind')} of event`;
-  const whose = objectIDs === null ? '' : ` of ${count(objectIDs.length, 'stream')}`;
+  const what = types.length === 0 ? nameAllTypes(kind) : `${count(types.length, 'kind')} of event`;
+  const whose = objectIDs.length === 0 ? '' : ` of ${count(objectIDs.length, 'stream')}`;
   return `${what}${whose}${rule === null ? '' : `, ${describeRule(rule)}`}`;
 }
 

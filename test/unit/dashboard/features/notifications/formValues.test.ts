@@ -36,8 +36,8 @@ const mailbox: Endpoint = { ...exampleEndpoint, kind: 'mail', target: 'ada@examp
 test.each([
   ['a webhook', exampleEndpoint],
   ['a mailbox', mailbox],
-  ['a request of one’s own', { ...exampleEndpoint, kind: 'template', types: null, rule: { ...DEFAULT_RULE } }],
-] as const)('saving %s without a change sends nothing', (_name, before) => {
+  ['a request of one’s own', { ...exampleEndpoint, kind: 'template', types: [], rule: { ...DEFAULT_RULE } }],
+] satisfies [string, Endpoint][])('saving %s without a change sends nothing', (_name, before) => {
   expect(findChanges(readValues(before, 'somebody@example.com'), before)).toEqual({});
 });
 
@@ -47,7 +47,7 @@ test('what was changed is sent, and null stands for all', () => {
     { ...values, name: 'Night', address: 'bob@example.com', choosesTypes: false, offAirSeconds: 0 },
     mailbox,
   );
-  expect(changed).toEqual({ name: 'Night', address: 'bob@example.com', types: null, rule: { offAirSeconds: 0 } });
+  expect(changed).toEqual({ name: 'Night', address: 'bob@example.com', types: [], rule: { offAirSeconds: 0 } });
   expect(Value.Check(EndpointUpdate, changed)).toBe(true);
 });
 

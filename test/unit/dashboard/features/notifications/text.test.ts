@@ -11,13 +11,13 @@ import { EVENT_TYPE_NAMES } from '../../../../../src/service/domain/events/recor
 const rule = { offAirSeconds: 30, flappingCount: 3, flappingSeconds: 600 };
 
 test('an endpoint says in a line what it is told', () => {
-  expect(describeChoice({ kind: 'mail', types: null, objectIDs: null, rule })).toBe(
+  expect(describeChoice({ kind: 'mail', types: [], objectIDs: [], rule })).toBe(
     'Important events, after 30 seconds off air',
   );
   expect(describeChoice({ kind: 'webhook', types: ['stream.live'], objectIDs: ['a', 'b'], rule: null })).toBe(
     '1 kind of event of 2 streams',
   );
-  expect(describeChoice({ kind: 'mail', types: null, objectIDs: null, rule: { ...rule, offAirSeconds: 0 } })).toContain(
+  expect(describeChoice({ kind: 'mail', types: [], objectIDs: [], rule: { ...rule, offAirSeconds: 0 } })).toContain(
     'as soon as',
   );
 });
