@@ -54,6 +54,7 @@ const LATER: readonly string[] = [
   'test/system/streamer/flapping.test.ts', // 103 s
   'test/system/streamer/srt.test.ts', // 45 s
   'test/system/streamer/storage.test.ts', // 188 s
+  'test/e2e/alerts.test.ts', // 57 s
   'test/e2e/arriving-start.test.ts', // 39 s
   'test/e2e/progressive-start.test.ts', // 79 to 257 s
 ];
