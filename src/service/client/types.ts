@@ -87,6 +87,11 @@ export interface EventQuery extends ListQuery {
   types?: string;
   /** Id of the object whose events are asked for. */
   objectID?: string;
+  /**
+   * Order of the list: oldest first, or newest first with a minus sign. Then older events follow `after`, and
+   * nothing is waited for.
+   */
+  orderBy?: 'recorded' | '-recorded';
 }
 export interface DeliveriesQuery extends ListQuery {
   /** Only deliveries in this state. */

@@ -11,6 +11,7 @@ export const PAGE_PATHS = [
     '/playlists/$id',
     '/destinations',
     '/notifications',
+    '/notifications/events',
     '/notifications/$id',
   ] as const),
   ...(['/sign-in', '/sign-up', '/check-mail', '/verify', '/forgot-password', '/reset-password', '/consent'] as const),

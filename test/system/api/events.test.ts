@@ -142,6 +142,21 @@ test('a destination that refuses streams has events of its own, numbered for it,
   });
 });
 
+describe('the order of a list', () => {
+  test('is newest first where that is asked for, page after page, without a gap', async () => {
+    const id = await makeStream(ada, 'Ordered');
+    await happen(
+      id,
+      [1, 2, 3, 4, 5].map((n) => transition(n, n % 2 === 1 ? 'Live' : 'Stopped')),
+    );
+    await expect.poll(() => listTypes(ada, id)).toHaveLength(5);
+    const read: number[] = [];
+    for await (const { seq } of connect(ada.key).events.list({ objectID: id, orderBy: '-recorded', limit: 2 }))
+      read.push(seq);
+    expect(read).toEqual([5, 4, 3, 2, 1]);
+  });
+});
+
 describe('a window that is to begin', () => {
   test('is told to those who ask for it, and again where its start moves', async () => {
     const id = await makeStream(ada, 'Scheduled');

@@ -65,6 +65,14 @@ export const exampleEvent: AccountEvent = {
   snapshot: { id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t', name: 'Lofi radio', status: 'reconnecting' },
 };
 
+const orderBy = Type.Optional(
+  Type.Enum(['recorded', '-recorded'], {
+    default: 'recorded',
+    description:
+      'Order of the list: oldest first, or newest first with a minus sign. Then older events follow `after`, and nothing is waited for.',
+  }),
+);
+
 const wait = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -86,7 +94,7 @@ export const eventOperations = [
       'without end, and a client that reconnects sends the last id as `Last-Event-ID`. Each event comes at least once: ' +
       'drop an `id` that you know. `seq` counts the events of one object. Events of credit, invoices, deposits and API keys come ' +
       `with the scope billing alone. Types: ${listMeanings()}`,
-    query: { ...eventQuery, wait },
+    query: { ...eventQuery, orderBy, wait },
     output: page(AccountEvent, 'EventList', { alsoAs: { 'text/event-stream': AccountEvent } }),
     errors: ['event_not_found', 'too_many_feeds', 'server_busy'],
     isUncached: true,
@@ -96,6 +104,7 @@ export const eventOperations = [
         types: 'stream.off_air,stream.recovered',
         after: exampleEvent.id,
         objectID: exampleEvent.objectID,
+        orderBy: 'recorded',
         wait: 30,
       },
       content: { 'text/event-stream': exampleEvent },
@@ -110,9 +119,15 @@ export const eventOperations = [
     client: { noun: 'events', method: 'list' },
     run: ({ events }, { accountId, principal, page, query, watch }) => {
       const isPaged = Boolean(page.after);
-      const place = { ...page, after: page.after ?? query.after, afterPath: isPaged ? '/cursor' : '/after' };
+      const isNewestFirst = query.orderBy === '-recorded';
+      const place = {
+        ...page,
+        after: page.after ?? query.after,
+        afterPath: isPaged ? '/cursor' : '/after',
+        orderBy: { by: 'recorded', descending: isNewestFirst },
+      } as const;
       const filter = readFilter(query, principal.scopes);
-      return events.page(accountId, place, { filter, waitMs: (query.wait ?? 0) * 1000, ...watch });
+      return events.page(accountId, place, { filter, waitMs: isNewestFirst ? 0 : (query.wait ?? 0) * 1000, ...watch });
     },
   }),
 ] as const;

@@ -172,7 +172,7 @@ export function createEventService({ db }: EventsDeps) {
     /** A page behind `after`, which is waited for where there is no event yet. Throws `event_not_found`. */
     async page(
       accountId: string,
-      args: Pick<ListArgs<AccountEventOrder>, 'first' | 'after' | 'afterPath'>,
+      args: Pick<ListArgs<AccountEventOrder>, 'first' | 'after' | 'afterPath' | 'orderBy'>,
       { filter, waitMs, signal = NEVER }: { filter: EventFilter; waitMs: number; signal?: AbortSignal },
     ): Promise<Connection<AccountEvent>> {
       const after = await resolve(accountId, args.after ?? undefined, args.afterPath);
