@@ -208,6 +208,27 @@ test('what was sent is listed with the answers, filtered, and sent again; what w
   await leave();
 });
 
+test('events appear as they happen, with cause and fix, and lead to what they are about', async () => {
+  const page = await open('/notifications');
+  await page.getByRole('navigation', { name: 'Notifications' }).getByRole('link', { name: 'Events' }).click();
+  await page.getByLabel('Events to show').waitFor();
+  await page.locator('[aria-busy="true"]').waitFor({ state: 'detached' });
+  await failUpload('late.mp4');
+  const event = page.getByTestId('event').filter({ hasText: 'late.mp4' });
+  await event.getByText('Upload “late.mp4” cannot be used').waitFor();
+  const [newest] = (await system.client.events.list({ types: 'upload.failed', orderBy: '-recorded', limit: 1 }).page())
+    .data;
+  expect(newest?.data).toMatchObject({ name: 'late.mp4', message: expect.any(String), fix: expect.any(String) });
+  await event.getByText(newest?.data.fix ?? '').waitFor();
+  await expectForEverybody(page);
+  await page.getByLabel('Events to show').selectOption('Billing and keys');
+  await event.waitFor({ state: 'detached' });
+  await page.getByLabel('Events to show').selectOption('Uploads and playlists');
+  await event.getByRole('link').click();
+  await page.getByRole('heading', { level: 1, name: 'Uploads' }).waitFor();
+  await leave();
+});
+
 test('a refused kind stands as an error of the form, and nothing is made', async () => {
   const page = await open('/notifications?form=new');
   const dialog = page.getByRole('dialog', { name: 'New endpoint' });

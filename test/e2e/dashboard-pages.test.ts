@@ -30,7 +30,13 @@ const OPEN: Record<string, string> = {
 };
 const FORMS = [
   ...['/streams/$id?form=edit', '/streams/$id?form=schedule', '/uploads?form=link', '/playlists?form=new'],
-  ...['/destinations?form=new', '/account/keys?form=new', '/billing?form=address', '/billing?form=top-up'],
+  ...[
+    '/notifications?form=new',
+    '/destinations?form=new',
+    '/account/keys?form=new',
+    '/billing?form=address',
+    '/billing?form=top-up',
+  ],
 ];
 
 test('every page that needs no sign-in is sound and has no giant icon', async () => {

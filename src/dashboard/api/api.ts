@@ -60,7 +60,7 @@ export interface Api {
   /** The events of the account as they happen, without end. */
   watchEvents(query: WatchEventsQuery, signal: AbortSignal): AsyncIterable<AccountEvent>;
   /** The calls that pages change things by; the observer learns from each of their answers, too. */
-  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations' | 'endpoints'> &
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations' | 'endpoints' | 'events'> &
     Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
@@ -171,13 +171,16 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       yield first.value;
       yield* feed;
     },
-    watchEvents: (query, signal) => person.watchEvents(query, { signal }),
+    async *watchEvents(query, signal) {
+      for await (const event of person.watchEvents(query, { signal })) yield withReadable(event);
+    },
     calls: {
       streams: observed(streams, watch),
       uploads: observed(uploads, watch),
       playlists: observed(playlists, watch),
       destinations: observed(destinations, watch),
       endpoints: observed(person.endpoints, watch),
+      events: observed(person.events, watch),
       limits: (call) => watch(person.limits(call)),
       apiKeys: observed(person.apiKeys, watch),
       sessions: observed(person.sessions, watch),

@@ -56,7 +56,9 @@ const destinationsRoute = createRoute({
 });
 const EndpointsPage = lazyRouteComponent(() => import('../features/notifications/page.tsx'), 'EndpointsPage');
 const EndpointPage = lazyRouteComponent(() => import('../features/notifications/endpointPage.tsx'), 'EndpointPage');
+const EventsPage = lazyRouteComponent(() => import('../features/notifications/eventsPage.tsx'), 'EventsPage');
 const endpointsRoute = createRoute({ ...at('/notifications'), component: EndpointsPage });
+const eventsRoute = createRoute({ ...at('/notifications/events'), component: EventsPage });
 const endpointRoute = createRoute({
   ...at('/notifications/$id'),
   component: function EndpointRoute() {
@@ -66,7 +68,7 @@ const endpointRoute = createRoute({
   loader: () => EndpointPage.preload?.(),
 });
 const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
-const notificationRoutes = [endpointsRoute, endpointRoute] as const;
+const notificationRoutes = [endpointsRoute, eventsRoute, endpointRoute] as const;
 
 /** Pages that stand alone: OPEN_PAGES of features/account/addresses.ts. */
 const signInRoute = createRoute({

@@ -27,7 +27,7 @@ import {
   usageByStream,
   usageLines,
 } from './account.ts';
-import { deliveries, endpoints } from './notifications.ts';
+import { accountEvents, deliveries, endpoints } from './notifications.ts';
 
 /** A page waits for `later`, and finds no server with `away`; a problem has a status and a code. Any picture is the same. */
 export type Given =
@@ -93,10 +93,10 @@ const FULL: Answers = {
     };
   },
   listLedgerEntries: entries,
-  // Its moving pictures never come, and neither does news: a picture is of one moment.
+  // Its moving pictures never come: a picture is of one moment.
   getStreamPreview: later,
   getUploadPreview: later,
-  watchChanges: later,
+  watchEvents: accountEvents,
 };
 
 /** An account on its first day. */

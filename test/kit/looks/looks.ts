@@ -196,6 +196,8 @@ const OF_NOTIFICATIONS: Look[] = [
   { name: 'endpoint-new', path: '/notifications?form=new' },
   { name: 'endpoint-new-request', path: '/notifications?form=new', act: writeRequest },
   { name: 'endpoint-new-some', path: '/notifications?form=new', act: chooseEvents },
+  { name: 'events', path: '/notifications/events' },
+  { name: 'events-empty', path: '/notifications/events', answers: EMPTY },
   { name: 'endpoint', path: webhook ?? '', act: press('Show the secret') },
   { name: 'endpoint-mail', path: mailbox ?? '', answers: { listEndpointDeliveries: [] } },
   { name: 'endpoint-unconfirmed', path: unconfirmed ?? '', answers: { listEndpointDeliveries: [] } },

@@ -1,6 +1,7 @@
 /** Provides the endpoints of the account of pictures: of every kind, in every state, with deliveries. Pure: no I/O, no clock. */
 import { DELIVERY_ERRORS, type DeliveryCode } from '../../../src/core/lib/codes/deliveries.ts';
-import type { Delivery, Endpoint } from '../../../src/service/client/index.ts';
+import { DEGRADATIONS } from '../../../src/core/lib/codes/streams.ts';
+import type { AccountEvent, Delivery, Endpoint } from '../../../src/service/client/index.ts';
 import { findOperation, type Operation } from '../../../src/service/server/operations/list.ts';
 import { live, NOW, streams } from './account.ts';
 
@@ -79,5 +80,36 @@ export const deliveries = DELIVERIES.map(
     number: 40 - n,
     createdAt: before(minutes),
     ...one,
+  }),
+);
+
+const EVENT = example<AccountEvent>('watchEvents');
+const data = { ...EVENT.data, ...{ code: null, message: null, fix: null } };
+const { DestinationReconnecting } = DEGRADATIONS;
+const EVENTS: readonly (Pick<AccountEvent, 'type'> & { minutes: number; data: Partial<AccountEvent['data']> })[] = [
+  { type: 'stream.recovered', minutes: 1, data: { offAirSeconds: 195 } },
+  {
+    type: 'stream.off_air',
+    minutes: 4,
+    data: {
+      code: DestinationReconnecting.code,
+      message: 'Destination "Second channel" does not accept the stream. The destination refuses connections.',
+      fix: DestinationReconnecting.fix,
+    },
+  },
+  { type: 'stream.degraded', minutes: 90, data: { name: 'قناة المساء — البث المباشر' } },
+  { type: 'schedule.upcoming', minutes: 95, data: { name: 'Channel 4', startAt: before(80) } },
+  { type: 'upload.ready', minutes: 600, data: { name: 'Film with several sound tracks.mkv' } },
+  { type: 'playlist.published', minutes: 700, data: { name: 'Evening', version: 4 } },
+  { type: 'credit.low', minutes: 1500, data: { name: 'Credit', hoursLeft: 24 } },
+  { type: 'key.created', minutes: 4000, data: { name: 'Playout server' } },
+];
+export const accountEvents = EVENTS.map(
+  ({ minutes, data: own, type }, n): AccountEvent => ({
+    ...EVENT,
+    id: `evt_${n}`,
+    type,
+    timestamp: before(minutes),
+    data: { ...data, ...own },
   }),
 );

@@ -64,6 +64,8 @@ async function fulfill(route: Route, { answers = {}, isOpen = false, change = (j
   const authPath = /^\/api\/auth(\/.*)/.exec(url.pathname)?.[1];
   if (authPath === '/get-session' && isOpen) return route.fulfill({ json: null });
   if (authPath !== undefined) return route.fulfill({ json: change(AUTH[authPath] ?? {}) });
+  // Neither news nor events come: a picture is of one moment.
+  if (request.headers().accept === 'text/event-stream') return;
   if (url.pathname.startsWith('/v1/')) {
     const given = answerApi(answers, request.method(), url);
     if (given === 'later') return;

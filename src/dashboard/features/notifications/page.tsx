@@ -8,11 +8,12 @@ import cover from '../../ui/cover.module.css';
 import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
-import { Empty, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { Empty, RowsLoading } from '../../ui/page.tsx';
 import { Row } from '../../ui/row.tsx';
 import { useOpen } from '../../ui/useOpen.ts';
 import { TestButton, TestOutcome, useActs, useTest } from './acts.tsx';
 import { EndpointForm } from './form.tsx';
+import { NotificationsHead } from './head.tsx';
 import { EndpointIcon } from './kind.tsx';
 import classes from './notifications.module.css';
 import { useEndpoints, useEndpointsChanged } from './queries.ts';
@@ -73,7 +74,6 @@ function EndpointRow({ endpoint }: { endpoint: Endpoint }) {
 }
 
 export function EndpointsPage() {
-  useTitle('Notifications');
   const { data, error, isPending, refetch } = useEndpoints();
   const changed = useEndpointsChanged();
   const navigate = useNavigate();
@@ -88,9 +88,7 @@ export function EndpointsPage() {
   if (error && !data) return <Failure title="Your endpoints could not be loaded" error={error} retry={refetch} />;
   return (
     <>
-      <PageHead title="Notifications" lead={LEAD}>
-        {endpoints.length > 0 && add}
-      </PageHead>
+      <NotificationsHead lead={LEAD}>{endpoints.length > 0 && add}</NotificationsHead>
       {isPending && <RowsLoading what="your endpoints" />}
       {data && endpoints.length === 0 && (
         <Empty icon={IconBell} title="Nobody is told yet" action={add}>
