@@ -33,11 +33,13 @@ export function readRange(asked: AskedRange, now: Date): TimeRange {
     return [{ path: `/${name}`, message: 'must be a time such as 2027-01-31T18:00:00Z, or a day such as 2027-01-31' }];
   });
   if (wrong.length > 0) throw validationFailed(wrong);
-  const until = parseTime(asked.to ?? '') ?? now;
-  const to = until < now ? until : now;
-  const from = parseTime(asked.from ?? '') ?? lastDays(DEFAULT_DAYS, to).from;
-  if (from >= now) throw validationFailed([{ path: '/from', message: 'must be in the past' }]);
-  if (from >= to) throw validationFailed([{ path: '/from', message: 'must be before `to`' }]);
+  const until = parseTime(asked.to ?? '');
+  const from = parseTime(asked.from ?? '') ?? lastDays(DEFAULT_DAYS, until && until < now ? until : now).from;
+  const end = until ?? (from < now ? now : from);
+  if (until && from >= until) throw validationFailed([{ path: '/from', message: 'must be before `to`' }]);
+  // Of a range that is to come, nothing is left.
+  const latest = from < now ? now : from;
+  const to = new Date(Math.min(end.getTime(), latest.getTime()));
   if (to.getTime() - from.getTime() > MAX_DAYS * DAY_MS)
     throw validationFailed([{ path: '/from', message: `must be at most ${MAX_DAYS} days before \`to\`` }]);
   return { from, to };
