@@ -187,6 +187,7 @@ export const Export = Type.Object(
     destinations: Documents('Each as `GET /v1/destinations/{id}` returns it.'),
     uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
     playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
+    endpoints: Documents('Each as `GET /v1/endpoints/{id}` returns it.'),
     events: Documents('Events of the last seven days, oldest first, each as `GET /v1/events` returns it.'),
     uptime: Documents('Uptime of each stream in the last 400 days, each as `GET /v1/streams/{id}/uptime` returns it.'),
     apiKeys: Type.Array(ApiKey),

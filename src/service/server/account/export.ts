@@ -13,6 +13,7 @@ import type { AccountExport } from '../../domain/accounts/record.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
 import { createMinuteCounter } from '../../domain/destinations/minute-counter.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
+import type { EndpointService } from '../../domain/endpoints/service.ts';
 import { EVENT_TYPE_NAMES } from '../../domain/events/record.ts';
 import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
@@ -38,6 +39,7 @@ export interface ExportDeps {
   destinations: Pick<DestinationService, 'list'>;
   uploads: Pick<UploadService, 'list'>;
   playlists: Pick<PlaylistService, 'list' | 'get'>;
+  endpoints: Pick<EndpointService, 'list'>;
   events: Pick<EventService, 'list'>;
   uptime: Pick<UptimeService, 'everything'>;
   billing: Pick<BillingService, 'entries'>;
@@ -53,6 +55,7 @@ type ListName =
   | 'destinations'
   | 'uploads'
   | 'playlists'
+  | 'endpoints'
   | 'events'
   | 'uptime'
   | 'apiKeys'
@@ -88,13 +91,14 @@ async function* readUptime({ streams, uptime }: ExportDeps, accountId: string): 
 }
 
 function readLists(deps: ExportDeps, principal: Principal): Lists {
-  const { access, streams, destinations, uploads, events, billing, topUps, invoices } = deps;
+  const { access, streams, destinations, uploads, endpoints, events, billing, topUps, invoices } = deps;
   const { accountId, scopes } = principal;
   return {
     streams: readPages((args) => streams.list(accountId, args)),
     destinations: readPages((args) => destinations.list(accountId, args)),
     uploads: readPages((args) => uploads.list(accountId, args)),
     playlists: readPlaylists(deps, accountId),
+    endpoints: readPages((args) => endpoints.list(accountId, args)),
     events: readPages((args) => events.list(accountId, args, { scopes, where: { type: { in: EVENT_TYPE_NAMES } } })),
     uptime: readUptime(deps, accountId),
     apiKeys: readPages((args) => access.keys(principal, args)),
