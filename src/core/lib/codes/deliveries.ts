@@ -3,26 +3,25 @@ import type { CodeText } from './code-text.ts';
 
 const CHECK =
   'Compare host and port in the address of the endpoint with those of the receiver, and check for a firewall in between.';
-const AGAIN = 'It is tried again for a day.';
 
 export const DELIVERY_ERRORS = {
   timeout: {
     meaning: 'The receiver did not answer within 30 seconds.',
-    fix: `Answer at once, and do the work later. ${AGAIN}`,
+    fix: 'Answer at once, and do the work later.',
   },
   dns_failed: {
     meaning: 'The host name of the receiver does not exist, or has no public address.',
     fix: 'Compare the host name in the address of the endpoint with the one of the receiver.',
   },
-  connection_refused: { meaning: 'The receiver refuses connections.', fix: `${CHECK} ${AGAIN}` },
-  unreachable: { meaning: 'The receiver cannot be reached, or closed the connection.', fix: `${CHECK} ${AGAIN}` },
+  connection_refused: { meaning: 'The receiver refuses connections.', fix: CHECK },
+  unreachable: { meaning: 'The receiver cannot be reached, or closed the connection.', fix: CHECK },
   certificate_expired: {
     meaning: 'The certificate of the receiver has expired.',
-    fix: `Renew the certificate. ${AGAIN}`,
+    fix: 'Renew the certificate.',
   },
   certificate_invalid: {
     meaning: 'The certificate of the receiver is not valid for this host, or its issuer is not known.',
-    fix: `Give the receiver a certificate of a known issuer, with all certificates of the chain. ${AGAIN}`,
+    fix: 'Give the receiver a certificate of a known issuer, with all certificates of the chain.',
   },
   address_forbidden: {
     meaning: 'The address of the receiver is not public.',
@@ -34,7 +33,7 @@ export const DELIVERY_ERRORS = {
   },
   rejected: {
     meaning: 'The receiver answered with an error.',
-    fix: `Look at its answer and at its log. ${AGAIN}`,
+    fix: 'Look at its answer and at its log.',
   },
   gone: {
     meaning: 'The receiver wants no more events: it answered 410. The endpoint is disabled.',
@@ -46,7 +45,7 @@ export const DELIVERY_ERRORS = {
   },
   mail_failed: {
     meaning: 'The mail could not be handed over to the mail server.',
-    fix: `Compare the address with the one of the mailbox. ${AGAIN}`,
+    fix: 'Compare the address with the one of the mailbox.',
   },
   mailbox_full: {
     meaning: 'The mailbox got as many mails as it may within an hour.',
