@@ -31,7 +31,7 @@ const site = () => new URL(system.facts.pageUrl).origin;
 
 beforeAll(async () => {
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  const { destinations, playlists, streams, uploads } = system.client;
+  const { destinations, endpoints, playlists, streams, uploads } = system.client;
   await uploads.fromLink({ type: 'VIDEO', url: 'http://127.0.0.1:1024/never.mp4' });
   const { id: destination } = await destinations.create({
     name: 'Here',
@@ -46,7 +46,13 @@ beforeAll(async () => {
     destinationID: destination,
     playlistIDs: [playlist],
   });
-  made = { destination, playlist, stream, facts: system.facts };
+  const { id: endpoint } = await endpoints.create({
+    kind: 'template',
+    name: 'Phone',
+    url: 'http://127.0.0.1:1024/never',
+    template: { body: '{{text}}' },
+  });
+  made = { destination, playlist, stream, endpoint, facts: system.facts };
   const { context, page } = await visit(browser, system, '/account');
   const without = await openWindow(browser);
   contexts.push(context, without);

@@ -2,6 +2,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { startWebhookSink, type WebhookSink } from '../kit/fake/webhook-sink.ts';
+import { openMailbox } from '../kit/make/account.ts';
 import {
   expectForEverybody,
   expectToWaitAndRecover,
@@ -102,6 +103,51 @@ test('a receiver that does not answer with its code is confirmed by hand; a wron
   await page.keyboard.press('Enter');
   await panel.waitFor({ state: 'detached' });
   expect(await all()).toMatchObject([{ state: 'active' }]);
+  await leave();
+});
+
+test('the own mailbox needs no code, and its test arrives there', async () => {
+  const page = await open('/notifications?form=new');
+  const dialog = page.getByRole('dialog', { name: 'New endpoint' });
+  const { email, mailUrl } = system.facts;
+  expect(await dialog.getByLabel('E-mail address').inputValue()).toBe(email);
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  await page.getByRole('button', { name: /^Test / }).click();
+  await page.getByTestId('test-result').waitFor();
+  expect(await all()).toMatchObject([{ kind: 'mail', state: 'active', rule: { offAirSeconds: 30 } }]);
+  await until('the mail', async () => (await openMailbox(mailUrl ?? '').count(email ?? '')) > 0);
+  await expectForEverybody(page);
+  await leave();
+});
+
+test('a request of one’s own is checked where it is written, and confirmed by the code that it has', async () => {
+  const page = await open('/notifications?form=new');
+  const dialog = page.getByRole('dialog', { name: 'New endpoint' });
+  await dialog.getByRole('radio', { name: 'Other' }).check();
+  await dialog.getByLabel('Address').fill(`${sink.url}/own?topic={{name}}`);
+  await dialog.getByLabel('Name').fill('Phone');
+  await dialog.getByLabel('Headers').fill('X-Title: {{title}}');
+  await dialog.getByLabel('Body').fill('{"text": {{text}}}');
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  await dialog.getByText(/^Is no JSON once its placeholders are filled in/).waitFor();
+  await expectForEverybody(page);
+  await dialog.getByLabel('Body').fill('{"text": "{{text}}"}');
+  await dialog.getByLabel('Seconds off air before a message').fill('90');
+  await dialog.getByRole('button', { name: 'Add endpoint' }).click();
+  const panel = page.getByRole('region', { name: 'Confirm this endpoint' });
+  await panel.waitFor();
+  const [, code = ''] = /(\d{8})/.exec(sink.received.at(-1)?.headers['x-title'] ?? '') ?? [];
+  await panel.getByLabel('Code').fill(code);
+  await panel.getByRole('button', { name: 'Confirm' }).click();
+  await panel.waitFor({ state: 'detached' });
+  expect(await all()).toMatchObject([{ kind: 'template', state: 'active', rule: { offAirSeconds: 90 } }]);
+  await page.getByRole('button', { name: 'Change', exact: true }).click();
+  const change = page.getByRole('dialog', { name: 'Change endpoint' });
+  await change.getByLabel('Name').fill('My phone');
+  await expectForEverybody(page);
+  await change.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { level: 1, name: 'My phone' }).waitFor();
+  expect(await all()).toMatchObject([{ name: 'My phone', state: 'active' }]);
   await leave();
 });
 

@@ -31,6 +31,8 @@ export interface Made {
   destination: string;
   playlist: string;
   stream: string;
+  /** It has not confirmed its code. */
+  endpoint: string;
   facts: SharedSystem['facts'];
 }
 
@@ -288,6 +290,81 @@ const OF_ROWS: Record<string, Form> = {
   },
 };
 
+const inTarget = { file: 'features/notifications/targetFields.tsx' };
+/** The last fields of an endpoint's form. */
+const OF_ENDPOINTS: readonly Field[] = [
+  optional('Name', { file: 'features/notifications/form.tsx' }),
+  {
+    label: 'Seconds off air before a message',
+    file: 'features/notifications/choiceFields.tsx',
+    right: '60',
+    wrong: ['', '3601', '1000000000000000000000'],
+  },
+];
+const OF_REQUESTS: readonly Field[] = [
+  { label: 'Headers', right: 'X-Tag: tv', wrong: [LONG, CONTROL, NASTY], ...inTarget },
+  // The code of the endpoint, and what happened, would be nowhere.
+  strict('Body', '{{text}}', inTarget),
+];
+const endpoints = ({ endpoints: calls }: Client) => countRows(calls.list({ limit: 100 }));
+
+const OF_NOTIFICATIONS: Record<string, Form> = {
+  'a mailbox that is told': {
+    file: 'features/notifications/form.tsx',
+    path: () => '/notifications?form=new',
+    form: dialog,
+    submit: 'Add endpoint',
+    sends: 'POST /v1/endpoints',
+    keyed: true,
+    count: endpoints,
+    fields: () => [
+      {
+        label: 'E-mail address',
+        right: 'night.shift@example.com',
+        wrong: [...EMPTY, NASTY, 'somebody', 'a b@example.com', `${'x'.repeat(300)}@example.com`, 'a@b@example.com'],
+        ...inTarget,
+      },
+      ...OF_ENDPOINTS,
+    ],
+  },
+  'a request of one’s own': {
+    file: 'features/notifications/form.tsx',
+    path: () => '/notifications?form=new',
+    form: dialog,
+    submit: 'Add endpoint',
+    sends: 'POST /v1/endpoints',
+    keyed: true,
+    count: endpoints,
+    open: choose('Other'),
+    fields: () => [strict('Address', 'http://127.0.0.1:1024/never', inTarget), ...OF_REQUESTS, ...OF_ENDPOINTS],
+  },
+  'an endpoint that is changed': {
+    file: 'features/notifications/form.tsx',
+    path: ({ endpoint }) => `/notifications/${endpoint}?form=edit`,
+    form: dialog,
+    submit: 'Save',
+    sends: 'PATCH /v1/endpoints/',
+    open: (page) =>
+      dialog(page)
+        .getByLabel(/^Write the request anew/)
+        .check(),
+    fields: () => [
+      { label: 'New address', right: '', wrong: [LONG, CONTROL, NASTY], ...inTarget },
+      ...OF_REQUESTS,
+      ...OF_ENDPOINTS,
+    ],
+  },
+  'the code of an endpoint': {
+    file: 'features/notifications/verify.tsx',
+    path: ({ endpoint }) => `/notifications/${endpoint}`,
+    form: (page) => page.getByRole('region', { name: 'Confirm this endpoint' }),
+    submit: 'Confirm',
+    sends: 'POST /v1/endpoints/',
+    refused: true,
+    fields: () => [{ label: 'Code', right: '1', wrong: EMPTY }],
+  },
+};
+
 const AMOUNTS = ['-5', '0', '1e9', '0.001', '\u0663'];
 const ASSET = {
   asset: 'ETH',
@@ -515,7 +592,14 @@ export const OPEN_FORMS: Record<string, Form> = {
   },
 };
 
-export const FORMS: Record<string, Form> = { ...OF_MEDIA, ...OF_STREAMS, ...OF_ROWS, ...OF_MONEY, ...OF_PEOPLE };
+export const FORMS: Record<string, Form> = {
+  ...OF_MEDIA,
+  ...OF_STREAMS,
+  ...OF_ROWS,
+  ...OF_NOTIFICATIONS,
+  ...OF_MONEY,
+  ...OF_PEOPLE,
+};
 
 /** A search field: any text is valid there. */
 interface SearchField {

@@ -34,6 +34,7 @@ export const FIELD_OF_PATH: Readonly<Record<string, keyof EndpointValues>> = {
   'rule/offAirSeconds': 'offAirSeconds',
   'template/headers': 'headers',
   'template/body': 'body',
+  template: 'body',
 };
 export const PATHS = Object.keys(FIELD_OF_PATH);
 

@@ -1,6 +1,7 @@
 /** The fields that say where an endpoint leads. */
 import { Checkbox, NativeSelect, Textarea, TextInput } from '@mantine/core';
 import type { Endpoint } from '../../../service/client/index.ts';
+import { PLACEHOLDERS } from '../../../service/domain/endpoints/alerts/placeholders.ts';
 import forms from '../../ui/form.module.css';
 import type { FieldsProps } from './choiceFields.tsx';
 import { METHODS } from './formValues.ts';
@@ -11,28 +12,16 @@ interface TargetProps extends FieldsProps {
   before: Endpoint | undefined;
 }
 
-/** Placeholders of a request, most wanted first. */
-const PLACEHOLDERS: readonly [string, string][] = [
-  ['title', 'what happened, in a few words'],
-  ['text', 'what happened, why and what to do, in sentences'],
-  ['link', 'address of the page about it'],
-  ['name', 'name of the stream'],
-  ['summary', 'what happened, in sentences'],
-  ['message', 'the cause'],
-  ['fix', 'what to do'],
-  ['timestamp', 'when it happened'],
-];
-
 const Placeholders = () => (
   <details className={classes.fold}>
     <summary>Placeholders</summary>
     <dl className={classes.placeholders}>
-      {PLACEHOLDERS.map(([name, meaning]) => (
+      {Object.entries(PLACEHOLDERS).map(([name, meaning]) => (
         <div key={name}>
           <dt>
             <code>{`{{${name}}}`}</code>
           </dt>
-          <dd>{meaning}</dd>
+          <dd>{meaning.replaceAll('`', '')}</dd>
         </div>
       ))}
     </dl>

@@ -34,7 +34,7 @@ export function VerifyPanel({ endpoint: { id, kind } }: { endpoint: Endpoint }) 
           autoComplete="one-time-code"
           maxLength={20}
           value={code}
-          error={mistake ?? confirm.problem}
+          error={mistake}
           onChange={(event) => {
             setCode(event.currentTarget.value);
             setMistake(undefined);
@@ -55,9 +55,9 @@ export function VerifyPanel({ endpoint: { id, kind } }: { endpoint: Endpoint }) 
           Send another code
         </Button>
       </form>
-      {another.problem && (
+      {(confirm.problem ?? another.problem) && (
         <p className={forms.problem} role="alert">
-          {another.problem}
+          {confirm.problem ?? another.problem}
         </p>
       )}
       <p className={forms.help} role="status">

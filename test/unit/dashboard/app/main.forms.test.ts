@@ -50,7 +50,7 @@ function fieldsIn(file: string): string[] {
 }
 
 const facts = { email: '…', password: '', apiKey: '' } as Made['facts'];
-const made: Made = { destination: '', playlist: '', stream: '', facts };
+const made: Made = { destination: '', playlist: '', stream: '', endpoint: '', facts };
 const named = new Set([
   ...Object.values({ ...FORMS, ...OPEN_FORMS }).flatMap(({ file, fields }) =>
     fields(made).map((field) => `${field.file ?? file}: ${field.source ?? field.label}`),

@@ -4,11 +4,11 @@ import { join, resolve } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { describeAlert, describeCode } from '../../../../../../src/service/domain/endpoints/alerts/messages.ts';
+import { PLACEHOLDERS } from '../../../../../../src/service/domain/endpoints/alerts/placeholders.ts';
 import type { AlertMessage } from '../../../../../../src/service/domain/endpoints/alerts/rule.ts';
 import {
   checkTemplate,
   listValues,
-  PLACEHOLDERS,
   type PlaceholderValues,
   type RequestTemplate,
   renderTemplate,
