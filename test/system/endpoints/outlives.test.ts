@@ -1,5 +1,5 @@
 /**
- * Tests that no event is lost on its way to a webhook, whoever is killed meanwhile: API servers, Postgres, and the receiver. The test
+ * Tests that no event is lost on its way to a webhook, while API servers, Postgres and the receiver are killed. The test
  * writes the transitions of a stream as the operator keeps them.
  */
 import { join } from 'node:path';
