@@ -36,6 +36,15 @@ describe('a mailbox of somebody else', () => {
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
   });
 
+  test.each(['"NAME"', '"N\\AME"', 'NAME(a)', 'a<NAME', 'b,NAME', 'NAME\u0000'])(
+    'has no further spellings, such as %s, with a budget for each',
+    async (spelling) => {
+      const address = VICTIM.replace(/.*(?=@)/, spelling);
+      const { status, body } = await mallory.call('POST', '/endpoints', { kind: 'mail', address });
+      expect([status, body.code]).toEqual([422, 'validation_failed']);
+    },
+  );
+
   test('cannot be confirmed by guessing its code', async () => {
     const { body } = await mallory.call('POST', '/endpoints', { kind: 'mail', address: `guessed-${VICTIM}` });
     for (let guess = 0; guess < 20; guess += 1) {

@@ -136,9 +136,10 @@ export async function keepOutcome(
       and b.state = 'waiting' and not b.is_first and b.next_at > now() + interval '1 minute') as "isOverdue"`.execute(
     db,
   );
+  // An answer speaks for the address that it came from alone. Another one may not be confirmed yet, and has to stay so.
   if (outcome.disables !== undefined)
     await sql`update loopstream.endpoints set state = 'disabled', disabled_code = ${outcome.disables}
-      where id = ${endpoint.id}`.execute(db);
+      where id = ${endpoint.id} and state = 'active' and target = ${endpoint.target}`.execute(db);
   return { isOverdue: rows[0]?.isOverdue ?? false };
 }
 

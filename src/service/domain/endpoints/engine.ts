@@ -14,7 +14,8 @@ import type { ClaimedDelivery } from './delivery-store.ts';
 import * as queue from './delivery-store.ts';
 import { type DeliveryAttempt, judge } from './outcome.ts';
 import type { EndpointSenders } from './senders.ts';
-import { type EndpointRow, refreshTypes } from './store.ts';
+import { refreshTypes } from './store.ts';
+import { findHost } from './target.ts';
 
 /** The channel of notifications: something waits. */
 export const CHANNEL = 'loopstream_deliveries';
@@ -43,10 +44,6 @@ export interface DeliveryDeps {
   /** Receives the result of each attempt. */
   onAttempt?: (attempt: DeliveryAttempt & { ageMs: number }) => void;
 }
-
-/** The host that an endpoint's requests go to: those of one host share its budget. */
-export const findHost = ({ kind, target }: Pick<EndpointRow, 'kind' | 'target'>): string =>
-  kind === 'mail' ? 'mail' : URL.canParse(target) ? new URL(target).host : target;
 
 /** Runs until the process stops. Deliveries that are under way then are sent again by another server. */
 export function startDeliveries(

@@ -280,8 +280,8 @@ export const endpointOperations = [
       description: 'Lists what was sent to an endpoint, newest first, with the answers.',
     },
     graphql: { description: 'Lists deliveries of an endpoint, newest first unless orderBy says otherwise.' },
-    run: ({ endpoints }, { accountId, id, page, query, where }) =>
-      endpoints.deliveries(accountId, id, page, { state: query.state, where }),
+    run: ({ endpoints }, { principal, id, page, query, where }) =>
+      endpoints.deliveries(principal, id, page, { state: query.state, where }),
   }),
 
   operation({

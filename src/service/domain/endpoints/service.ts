@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -32,12 +33,14 @@ import type { EndpointSender, EndpointSenders } from './senders.ts';
 import { deriveSecret } from './signing.ts';
 import type { DeliveryRow, EndpointRow } from './store.ts';
 import * as store from './store.ts';
-import { hideSecrets } from './target.ts';
+import { findHost, hideSecrets } from './target.ts';
 
 /** Endpoints of an account. */
 export const MAX_ENDPOINTS = 20;
 /** Codes and tests that an account may have sent in a minute: each is a request to somebody who may not want it. */
 export const POSTS_PER_MINUTE = 10;
+/** Codes and tests that a host may get in a minute, from all accounts that use this server: many accounts may mean the same victim. */
+export const POSTS_PER_HOST_AND_MINUTE = 60;
 /** Tries of a code, after which another one has to be sent. */
 const MAX_TRIES = 5;
 const CODE_DIGITS = 8;
@@ -71,6 +74,9 @@ export interface EndpointsDeps {
 }
 
 export type EndpointService = ReturnType<typeof createEndpointService>;
+
+/** Without quotes and comments, by which one mailbox would have many spellings, and a budget for each. */
+const MAIL_ADDRESS = /^[^\s@"(),:;<>[\\\]\p{Cc}]+@[^\s@"(),:;<>[\\\]\p{Cc}]+$/u;
 
 const makeCode = (): string => String(randomInt(10 ** CODE_DIGITS)).padStart(CODE_DIGITS, '0');
 
@@ -133,6 +139,7 @@ export function confirms(code: string, body: string | undefined): boolean {
 export function createEndpointService(deps: EndpointsDeps) {
   const { db, senders, secret, allowPrivate, isOwnEmail, clock = systemClock } = deps;
   const posts = createTokenBuckets(POSTS_PER_MINUTE, clock);
+  const hostPosts = createTokenBuckets(POSTS_PER_HOST_AND_MINUTE, clock);
 
   async function find(accountId: string, id: string): Promise<EndpointRow> {
     const row = await store.findEndpoint(db, accountId, id);
@@ -140,13 +147,24 @@ export function createEndpointService(deps: EndpointsDeps) {
     return row;
   }
 
-  const takePost = (accountId: string): void => {
+  const takePost = (accountId: string, endpoint: Pick<EndpointRow, 'kind' | 'target'>): void => {
     if (posts.getLevel(accountId) < 1)
       throw new AppError(
         'rate_limited',
         `An account may have ${POSTS_PER_MINUTE} codes and tests a minute sent to its endpoints. Try again in a minute.`,
         { extras: { retryAfterSeconds: 60 } },
       );
+    // Each mailbox has a budget of its own.
+    if (endpoint.kind !== 'mail') {
+      const host = findHost(endpoint);
+      if (hostPosts.getLevel(host) < 1)
+        throw new AppError(
+          'rate_limited',
+          `The host ${host.slice(0, 100)} got too many codes and tests, from all accounts together. Try again in a minute.`,
+          { extras: { retryAfterSeconds: 60 } },
+        );
+      hostPosts.take(host, 1);
+    }
     posts.take(accountId, 1);
   };
 
@@ -169,18 +187,21 @@ export function createEndpointService(deps: EndpointsDeps) {
       throw validationFailed([
         { path: kind === 'mail' ? '/url' : '/address', message: `does not belong to the kind ${kind}` },
       ]);
+    const entered = wanted.trim();
     if (kind === 'mail') {
-      if (!/^[^\s@]+@[^\s@]+$/.test(wanted.trim()))
+      if (!MAIL_ADDRESS.test(entered))
         throw validationFailed([{ path: field, message: 'must be a mail address such as ann@example.com' }]);
-      return wanted.trim();
+      return entered;
     }
-    const parsed = URL.parse(wanted.trim());
+    const broken = brokenRule(DISPLAY_NAME, entered);
+    if (broken !== undefined) throw validationFailed([{ path: field, message: broken }]);
+    const parsed = URL.parse(entered);
     if (!parsed || !/^https?:$/.test(parsed.protocol))
       throw validationFailed([{ path: field, message: 'must be an address that begins with https:// or http://' }]);
     const refusal = findLinkRefusal(parsed, allowPrivate);
     if (refusal !== undefined) throw new AppError('endpoint_forbidden', refusal);
     // Its placeholders stay as they are.
-    return kind === 'template' ? wanted.trim() : parsed.href;
+    return kind === 'template' ? entered : parsed.href;
   }
 
   const readTemplate = (kind: EndpointKind, url: string, template: EndpointUpdate['template']) => {
@@ -207,30 +228,50 @@ export function createEndpointService(deps: EndpointsDeps) {
     };
     const { status = 0, body } = await findSender(row.kind)(asked, message);
     if (row.kind !== 'webhook' || status >= 300 || !confirms(code, body)) return asked;
-    return (await activate(asked)) ?? asked;
+    return (await activate(asked, code)) ?? (await find(row.accountId, row.id));
   }
 
   /** The state of an endpoint for a target that is new to it. Takes the place of the request with the code, before anything is written. */
   async function findFirstState(kind: EndpointKind, target: string, asker: Reader): Promise<EndpointState> {
     if (kind === 'mail' && (await isOwnEmail(asker.userId, target))) return 'active';
-    takePost(asker.accountId);
+    takePost(asker.accountId, { kind, target });
     return 'unverified';
   }
 
   const sendFirstCode = async (row: EndpointRow): Promise<EndpointRow> =>
     row.state === 'unverified' ? sendCode(row) : row;
 
-  const activate = ({ accountId, id }: EndpointRow) =>
-    store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null, code: null, codeTries: 0 });
+  /** Undefined where this is not the code of its target any more. */
+  const activate = ({ accountId, id }: EndpointRow, code: string) =>
+    store.updateEndpoint(
+      db,
+      accountId,
+      id,
+      { state: 'active', disabledCode: null, code: null, codeTries: 0 },
+      { state: 'unverified', code },
+    );
 
-  const chooseTypes = ({ types = [] }: EndpointUpdate, { scopes }: Reader) => {
+  /** Enables or disables it, unless its receiver has to confirm a code first. */
+  const enable = ({ accountId, id }: EndpointRow, isEnabled: boolean) =>
+    isEnabled
+      ? store.updateEndpoint(db, accountId, id, { state: 'active', disabledCode: null }, { state: 'disabled' })
+      : store.updateEndpoint(db, accountId, id, { state: 'disabled', disabledCode: 'by_request' }, { state: 'active' });
+
+  /**
+   * An endpoint that was ever told of money stays one that is: what was sent can be sent again, so a caller who may not see it must not
+   * lead it elsewhere.
+   */
+  const chooseTypes = ({ types = [] }: EndpointUpdate, asker: Reader, before?: EndpointRow) => {
+    const wasTold = before?.withBilling ?? false;
     const named = types.length > 0 ? types : undefined;
+    const scopes = wasTold && !named ? new Set([...asker.scopes, 'billing' as const]) : asker.scopes;
     const received = listReceivedTypes(scopes, named);
     if (named && received.length < named.length)
       throw new AppError('insufficient_scope', 'The types of events of billing need the scope billing.', {
         extras: { scope: 'billing' },
       });
-    return { types: received, hasAllTypes: named === undefined, withBilling: scopes.has('billing') };
+    const isTold = listReceivedTypes(new Set(['read']), received).length < received.length;
+    return { types: received, hasAllTypes: named === undefined, withBilling: wasTold || isTold };
   };
 
   /** Null for all. */
@@ -311,20 +352,31 @@ export function createEndpointService(deps: EndpointsDeps) {
       const template = readTemplate(row.kind, target, input.template ?? row.template ?? undefined);
       // The body of a request may name its receiver too.
       const isElsewhere = target !== row.target || !isDeepStrictEqual(template, row.template);
+      if (isElsewhere && row.withBilling && !asker.scopes.has('billing'))
+        throw new AppError(
+          'insufficient_scope',
+          'This endpoint is told of events of billing, so another address for it needs the scope billing.',
+          { extras: { scope: 'billing' } },
+        );
       const patch: store.EndpointPatch = {
-        target,
         ...(input.name !== undefined && { name: input.name }),
-        template,
-        ...(input.types !== undefined && chooseTypes(input, asker)),
+        ...(input.types !== undefined && chooseTypes(input, asker, row)),
         ...(input.objectIDs !== undefined && { objectIds: listObjects(input) }),
         rule: completeRule(row.kind, input.rule, row.rule),
-        ...(input.enabled === false && row.state === 'active' && { state: 'disabled', disabledCode: 'by_request' }),
-        ...(input.enabled === true && row.state === 'disabled' && { state: 'active', disabledCode: null }),
-        ...(isElsewhere && { state: await findFirstState(row.kind, target, asker), disabledCode: null }),
+        // In one write: a target has the state that belongs to it, whatever other requests do meanwhile.
+        ...(isElsewhere && {
+          target,
+          template,
+          state: await findFirstState(row.kind, target, asker),
+          disabledCode: null,
+          code: null,
+        }),
       };
       const changed = await store.updateEndpoint(db, accountId, id, patch);
       if (!changed) throw notFound(id);
-      return show(isElsewhere ? await sendFirstCode(changed) : changed);
+      if (isElsewhere) return show(await sendFirstCode(changed));
+      if (input.enabled === undefined) return show(changed);
+      return show((await enable(changed, input.enabled)) ?? changed);
     },
 
     async delete(accountId: string, id: string): Promise<void> {
@@ -336,15 +388,15 @@ export function createEndpointService(deps: EndpointsDeps) {
       const row = await find(accountId, id);
       if (row.state !== 'unverified') return show(row);
       if (code === undefined) {
-        takePost(accountId);
+        takePost(accountId, row);
         return show(await sendCode(row));
       }
       const sent = await store.takeTry(db, id, MAX_TRIES);
       if (sent === undefined)
         throw new AppError('endpoint_code_wrong', 'Codes were tried too often. Have another one sent.');
-      if (code.replaceAll(/\D/g, '') !== sent)
-        throw new AppError('endpoint_code_wrong', 'This is not the code that was sent last.');
-      return show((await activate(row)) ?? row);
+      const active = code.replaceAll(/\D/g, '') === sent ? await activate(row, sent) : undefined;
+      if (!active) throw new AppError('endpoint_code_wrong', 'This is not the code that was sent last.');
+      return show(active);
     },
 
     /** Sends one message now, and waits for the answer. Throws `endpoint_not_active` and `rate_limited`. */
@@ -352,7 +404,7 @@ export function createEndpointService(deps: EndpointsDeps) {
       const row = await find(accountId, id);
       if (row.state === 'unverified')
         throw new AppError('endpoint_not_active', 'Nothing is sent there until the receiver has confirmed its code.');
-      takePost(accountId);
+      takePost(accountId, row);
       const at = clock.now();
       const body = { type: 'endpoint.test', timestamp: at.toISOString(), data: { endpointID: id } };
       const attempt = await findSender(row.kind)(row, { id: newId('msg'), at, body });
@@ -382,7 +434,7 @@ export function createEndpointService(deps: EndpointsDeps) {
 
     /** The latest ones, the newest first unless `args` says otherwise. */
     async deliveries(
-      accountId: string,
+      asker: Reader,
       id: string,
       args: ListArgs<DeliveryOrder>,
       {
@@ -390,9 +442,10 @@ export function createEndpointService(deps: EndpointsDeps) {
         where,
       }: { state?: DeliveryState | undefined; where?: ((delivery: Delivery) => boolean) | undefined } = {},
     ): Promise<Connection<Delivery>> {
-      await find(accountId, id);
+      await find(asker.accountId, id);
       const rows = await store.readDeliveries(db, id, state, MAX_LISTED);
-      return connectAll(listingOf(id), rows.map(showDelivery), args, where);
+      const seen = rows.filter(({ type }) => listReceivedTypes(asker.scopes, [type]).length > 0);
+      return connectAll(listingOf(id), seen.map(showDelivery), args, where);
     },
 
     /** Sends a delivery again, with the same id. Throws `delivery_not_found`. */

@@ -101,19 +101,25 @@ export type EndpointPatch = Partial<
   Omit<EndpointRow, 'id' | 'accountId' | 'kind' | 'createdAt' | 'secretVersion' | 'previousSecretUntil'>
 >;
 
-/** Undefined where it is gone. */
+/**
+ * Undefined where it is gone, or where `expected` does not hold any more: another request may have given it another target since it was
+ * read, and what is known of the one before says nothing of that.
+ */
 export async function updateEndpoint(
   db: Db,
   accountId: string,
   id: string,
   patch: EndpointPatch,
+  { state, code }: Partial<Pick<EndpointRow, 'state' | 'code'>> = {},
 ): Promise<EndpointRow | undefined> {
   const sets = Object.entries(patch).map(([field, value]) => {
     const isJson = field === 'template' || field === 'rule';
     return sql`${sql.raw(COLUMN[field as keyof EndpointRow] ?? '')} = ${isJson ? sql`${toJson(value)}::jsonb` : value}`;
   });
   const { rows } = await sql<EndpointRow>`update loopstream.endpoints e set ${sql.join(sets)}
-    where e.account_id = ${accountId} and e.id = ${id} returning ${ENDPOINT_COLUMNS}`.execute(db);
+    where e.account_id = ${accountId} and e.id = ${id}
+      and ${state === undefined ? sql`true` : sql`e.state = ${state}`} and ${code === undefined ? sql`true` : sql`e.code = ${code}`}
+    returning ${ENDPOINT_COLUMNS}`.execute(db);
   return rows[0];
 }
 
@@ -147,7 +153,7 @@ export interface DeliveryRow {
   position: bigint;
   endpointId: string;
   messageId: string;
-  type: string;
+  type: AccountEventType;
   state: DeliveryState;
   attempts: number;
   createdAt: Date;

@@ -15,3 +15,7 @@ export function hideSecrets(kind: EndpointKind, target: string): string {
   const user = url.username || url.password ? '…@' : '';
   return `${url.protocol}//${user}${url.host}${url.pathname}${query ? `?${query}` : ''}`;
 }
+
+/** The host that an endpoint's requests go to: all its ports, spelled in one way, share its budget. */
+export const findHost = ({ kind, target }: { kind: EndpointKind; target: string }): string =>
+  kind === 'mail' ? 'mail' : URL.canParse(target) ? new URL(target).hostname.replace(/\.$/, '') : target;
