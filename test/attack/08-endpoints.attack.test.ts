@@ -194,7 +194,7 @@ describe('a program without the scope billing', () => {
     const since = new Date(Date.now() - 60_000).toISOString();
     await asProgram('POST', `/v1/endpoints/${created.body.id}/recover`, { since });
     await happen(ada, 'stream.live');
-    // What came before would have arrived before.
+    // An event of before would have arrived before this one.
     await expect.poll(() => own.received.map(({ body }) => body.type)).toEqual(['stream.live']);
     await told.close();
   });

@@ -188,6 +188,8 @@ export function createEndpointService(deps: EndpointsDeps) {
         { path: kind === 'mail' ? '/url' : '/address', message: `does not belong to the kind ${kind}` },
       ]);
     const entered = wanted.trim();
+    if (entered.includes('…'))
+      throw validationFailed([{ path: field, message: 'has a part that is hidden (…): enter the whole address' }]);
     if (kind === 'mail') {
       if (!MAIL_ADDRESS.test(entered))
         throw validationFailed([{ path: field, message: 'must be a mail address such as ann@example.com' }]);
@@ -348,7 +350,10 @@ export function createEndpointService(deps: EndpointsDeps) {
     async update(asker: Reader, id: string, input: EndpointUpdate): Promise<Endpoint> {
       const { accountId } = asker;
       const row = await find(accountId, id);
-      const target = input.url === undefined && input.address === undefined ? row.target : readTarget(row.kind, input);
+      const entered = input.url ?? input.address;
+      // Callers send back what they were shown.
+      const isSame = entered === undefined || entered.trim() === hideSecrets(row.kind, row.target);
+      const target = isSame ? row.target : readTarget(row.kind, input);
       const template = readTemplate(row.kind, target, input.template ?? row.template ?? undefined);
       // The body of a request may name its receiver too.
       const isElsewhere = target !== row.target || !isDeepStrictEqual(template, row.template);
