@@ -275,7 +275,7 @@ test('events appear as they happen, with cause and fix, and lead to what they ar
   await leave();
 });
 
-test('a refused kind stands as an error of the form, and nothing is made', async () => {
+test('an address that the server refuses is an error at its field, and nothing is made', async () => {
   const page = await open('/notifications?form=new');
   const dialog = page.getByRole('dialog', { name: 'New endpoint' });
   await dialog.getByRole('radio', { name: 'Webhook' }).check();
