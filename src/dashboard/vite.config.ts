@@ -75,7 +75,7 @@ export default defineConfig({
   build: {
     ...BUILD,
     emptyOutDir: true,
-    // The modules that every page needs are one file, and those that some pages share, icons among them, are another: on a slow
+    // The modules that every page needs are one file, and those that three pages or more share, icons among them, are another: on a slow
     // connection each further file costs as much time as the first.
     rolldownOptions: {
       // The client has it for receivers, and its package does not tell bundlers that nothing happens when it is loaded.
@@ -84,7 +84,7 @@ export default defineConfig({
         codeSplitting: {
           groups: [
             { name: 'base', tags: ['$initial'], priority: 1 },
-            { name: 'shared', test: SHARED, minShareCount: 2 },
+            { name: 'shared', test: SHARED, minShareCount: 3 },
           ],
         },
       },
