@@ -11,6 +11,7 @@ import { apiConfig } from '../../../src/service/server/setup/settings.ts';
 import { passTests } from '../../kit/fake/destination-tests.ts';
 import { startFaultyProxy } from '../../kit/fake/kubeproxy.ts';
 import { type StripeStub, startStripeStub, stripeSettings } from '../../kit/fake/stripe.ts';
+import { startWebhookSink, type WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { CRYPTO_SETTINGS } from '../../kit/make/crypto-settings.ts';
 import { makeStreamHelpers, type Streams, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { writeKubeconfig } from '../../kit/real/kube.ts';
@@ -25,16 +26,18 @@ const AT_ONCE = 20;
 const dir = tempDir();
 let storageUrl: string;
 let stripe: StripeStub;
+let sink: WebhookSink;
 let started: StreamsApi;
 let other: RunningApi & { stop(): Promise<void> };
 const over = new AbortController();
 beforeAll(async () => {
   storageUrl = pathToFileURL(join(dir, 'media')).href;
   stripe = await startStripeStub();
+  sink = await startWebhookSink();
   const required = { LOOPSTREAM_DATABASE_URL: 'postgres://none', LOOPSTREAM_AUTH_SECRET: 'none' };
   const { crypto } = apiConfig({ ...required, ...CRYPTO_SETTINGS });
   started = await startStreamsApi({
-    config: { storageUrl, billing: true, cards: cardSettings(stripeSettings(stripe)), crypto },
+    config: { storageUrl, billing: true, allowPrivateLinks: true, cards: cardSettings(stripeSettings(stripe)), crypto },
   });
   other = await started.api.replica();
   await passTests(started.api, over.signal);
@@ -44,6 +47,7 @@ afterAll(async () => {
   await other?.stop();
   await started?.api.stop();
   await stripe?.stop();
+  await sink?.close();
 });
 
 const description = JSON.parse(
@@ -69,7 +73,7 @@ const succeeded = ({ status, body }: Answer<unknown>) =>
   status < 300 && (body as { errors?: unknown }).errors === undefined;
 
 async function prepare(name: string, owner: Client, streams: Streams, servers: Client['call'][]): Promise<Post> {
-  const post = await buildPosts(started.api, owner, streams)[name]?.();
+  const post = await buildPosts(started.api, owner, streams, sink)[name]?.();
   if (!post) throw new Error(`${name} is not in test/system/api/posts.ts.`);
   for (const to of servers) await until(`${name}: all servers know what it is about`, () => post.isKnown(to));
   return post;
@@ -80,7 +84,7 @@ const send = ({ path, body, headers }: Post, to: Client['call'], key: string) =>
 test('every POST takes the key, and is in the list of this test', () => {
   const takes = posts.filter(({ parameters }) => parameters?.some(({ name }) => name === 'Idempotency-Key'));
   expect(takes).toEqual(posts);
-  expect(Object.keys(buildPosts(started.api, started.ada, started)).sort()).toEqual([...NAMES].sort());
+  expect(Object.keys(buildPosts(started.api, started.ada, started, sink)).sort()).toEqual([...NAMES].sort());
 });
 
 describe('twenty equal requests at once, to two replicas', () => {
@@ -106,7 +110,8 @@ test('a server is killed between effect and answer: a retry gets the answer, and
   const proxy = await startFaultyProxy(api.kubernetes);
   const KUBECONFIG = await writeKubeconfig(join(dir, 'kubeconfig'), proxy.url);
   const money = { LOOPSTREAM_BILLING: 'true', ...stripeSettings(stripe), ...CRYPTO_SETTINGS };
-  const settings = { ...money, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
+  const links = { LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true' };
+  const settings = { ...money, ...links, LOOPSTREAM_STORAGE_URL: storageUrl, KUBECONFIG };
   const server = await startApiProcess({ ...api.environment, ...settings });
   onTestFinished(async () => {
     server.signal('SIGKILL');

@@ -2,6 +2,7 @@
  * Lists every POST that takes an Idempotency-Key, with a request and a count of its effects. A new POST is added to `buildPosts`, by its
  * operationId.
  */
+import { randomUUID } from 'node:crypto';
 import { expect } from 'vitest';
 import type { Resource } from '../../../src/core/kube/types.ts';
 import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
@@ -11,6 +12,7 @@ import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import type { Phase } from '../../../src/core/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import type { WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { beginScanning } from '../../kit/make/crypto-settings.ts';
 import { inMinutes, type Streams } from '../../kit/make/streams.ts';
 import { query } from '../../kit/real/postgres.ts';
@@ -29,11 +31,17 @@ export interface Post {
   isKnown(to: Client['call']): Promise<boolean>;
 }
 
+const CODE = '12345678';
 const link = { type: 'VIDEO', url: 'https://example.com/once.mp4' };
 const destination = { name: 'Once', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'abcd-efgh-1234' };
 
-/** `streams` belong to `owner`; nothing else makes objects in that account. */
-export function buildPosts(api: TestApi, owner: Client, streams: Streams): Record<string, () => Promise<Post>> {
+/** `streams` belong to `owner`; nothing else makes objects in that account. `sink` receives webhooks. */
+export function buildPosts(
+  api: TestApi,
+  owner: Client,
+  streams: Streams,
+  sink: WebhookSink,
+): Record<string, () => Promise<Post>> {
   const { wish, destinationID, videoUploadObjectID } = streams;
   const countWrites = createEtcdReader(api.kubernetes);
   /** Counts every write of the object, including its creation. */
@@ -93,6 +101,36 @@ export function buildPosts(api: TestApi, owner: Client, streams: Streams): Recor
     path: '/graphql',
     body: { query, variables },
   });
+
+  /** The effects are rows of `text`. */
+  const inDatabase = (text: string): Pick<Post, 'isQuick' | 'effects' | 'isKnown'> => ({
+    isQuick: true,
+    effects: async () => (await query(api.databaseUrl, text)).length,
+    isKnown: async () => true,
+  });
+  const anEndpoint = async (state: 'active' | 'unverified'): Promise<string> => {
+    const id = `end-${randomUUID()}`;
+    await query(
+      api.databaseUrl,
+      `insert into loopstream.endpoints (id, account_id, kind, name, target, types, has_all_types, with_billing, state, code)
+        values ('${id}', '${owner.accountId}', 'webhook', 'Once', '${sink.url}/${id}', '{stream.live}', false, false, '${state}', '${CODE}')`,
+    );
+    return id;
+  };
+  const aFailedDelivery = async () => {
+    const id = await anEndpoint('active');
+    const deliveryId = `dlv_${randomUUID()}`;
+    await query(
+      api.databaseUrl,
+      `insert into loopstream.deliveries (id, endpoint_id, account_id, message_id, type, message, state)
+        values ('${deliveryId}', '${id}', '${owner.accountId}', 'evt_1', 'stream.live', '{}', 'failed')`,
+    );
+    return {
+      id,
+      deliveryId,
+      ...inDatabase(`select 1 from loopstream.deliveries where id = '${deliveryId}' and state <> 'failed'`),
+    };
+  };
 
   const onItsWay = { 'tus-resumable': '1.0.0', 'upload-length': '10', 'upload-metadata': `type ${btoa('VIDEO')}` };
 
@@ -154,6 +192,41 @@ export function buildPosts(api: TestApi, owner: Client, streams: Streams): Recor
         },
         isKnown: async () => true,
       };
+    },
+    createEndpoint: async () => ({
+      path: '/v1/endpoints',
+      body: { kind: 'webhook', url: sink.url },
+      ...inDatabase(`select 1 from loopstream.endpoints where account_id = '${owner.accountId}'`),
+    }),
+    verifyEndpoint: async () => {
+      const id = await anEndpoint('unverified');
+      return {
+        path: `/v1/endpoints/${id}/verify`,
+        body: { code: CODE },
+        ...inDatabase(`select 1 from loopstream.endpoints where id = '${id}' and state = 'active'`),
+      };
+    },
+    testEndpoint: async () => {
+      const id = await anEndpoint('active');
+      return {
+        path: `/v1/endpoints/${id}/test`,
+        isQuick: true,
+        effects: async () => sink.received.filter(({ path }) => path === `/${id}`).length,
+        isKnown: async () => true,
+      };
+    },
+    rotateEndpointSecret: async () => {
+      const id = await anEndpoint('active');
+      const text = `select generate_series(1, secret_version) from loopstream.endpoints where id = '${id}'`;
+      return { path: `/v1/endpoints/${id}/rotate-secret`, ...inDatabase(text) };
+    },
+    recoverEndpoint: async () => {
+      const { id, ...rest } = await aFailedDelivery();
+      return { path: `/v1/endpoints/${id}/recover`, body: { since: '2026-01-01T00:00:00Z' }, ...rest };
+    },
+    replayDelivery: async () => {
+      const { id, deliveryId, ...rest } = await aFailedDelivery();
+      return { path: `/v1/endpoints/${id}/deliveries/${deliveryId}/replay`, ...rest };
     },
     'mutation createDestination': () => {
       const query =

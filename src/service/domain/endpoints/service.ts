@@ -2,6 +2,7 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { currentIntent } from '../../../core/lib/context.ts';
 import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import type { Db } from '../../db/pool.ts';
@@ -310,7 +311,7 @@ export function createEndpointService(deps: EndpointsDeps) {
       const row = await store.insertEndpoint(
         db,
         {
-          id: newId('end'),
+          id: currentIntent()?.newId('end') ?? newId('end'),
           accountId,
           kind,
           name: input.name ?? hideSecrets(kind, target),

@@ -47,10 +47,12 @@ export type NewEndpoint = Omit<
 const holdAccount = (trx: Db, accountId: string) =>
   sql`select pg_advisory_xact_lock(hashtextextended(${`endpoints ${accountId}`}, 0))`.execute(trx);
 
-/** Returns the new row, or how many there are where `limit` is reached. */
+/** Returns the new row, or how many there are where `limit` is reached. A row that an earlier try has made stays as it is. */
 export const insertEndpoint = (db: Db, row: NewEndpoint, limit: number): Promise<EndpointRow | number> =>
   db.transaction().execute(async (trx) => {
     await holdAccount(trx, row.accountId);
+    const before = await findEndpoint(trx, row.accountId, row.id);
+    if (before) return before;
     const count = await countEndpoints(trx, row.accountId);
     if (count >= limit) return count;
     const { rows } = await sql<EndpointRow>`insert into loopstream.endpoints as e
