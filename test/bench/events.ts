@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util';
 import { LOOPSTREAMS } from '../../src/core/resources/stream/resource.ts';
 import type { Transition } from '../../src/core/resources/stream/transitions.ts';
 import { createDb, createPool, type Db } from '../../src/service/db/pool.ts';
+import { NO_DATA } from '../../src/service/domain/events/record.ts';
 import { tell } from '../../src/service/domain/events/store.ts';
 import { NAMESPACE } from '../../tools/local/rights.ts';
 import { startWebhookSink } from '../kit/fake/webhook-sink.ts';
@@ -73,11 +74,6 @@ async function recordEvents(db: Db, accountId: string, seconds: number): Promise
   });
   return committed;
 }
-
-const NO_DATA = {
-  ...{ code: null, message: null, fix: null, offAirSeconds: null, version: null },
-  ...{ streamID: null, startAt: null, hoursLeft: null, credits: null },
-};
 
 const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createDb, createPool, type Db } from '../../../src/service/db/pool.ts';
 import type { Delivery, Endpoint, EndpointSecret, EndpointTest } from '../../../src/service/domain/endpoints/record.ts';
-import type { AccountEventType, EventData } from '../../../src/service/domain/events/record.ts';
+import { type AccountEventType, NO_DATA } from '../../../src/service/domain/events/record.ts';
 import { tell } from '../../../src/service/domain/events/store.ts';
 import { startWebhookSink, type WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
@@ -41,18 +41,7 @@ const getSecret = async (id: string) =>
 const listDeliveries = async (id: string, query = '') =>
   (await ada.call<{ data: Delivery[] }>('GET', `/v1/endpoints/${id}/deliveries?limit=100&${query}`)).body.data;
 
-const DATA: EventData = {
-  name: 'Lofi',
-  code: null,
-  message: null,
-  fix: null,
-  offAirSeconds: null,
-  version: null,
-  streamID: null,
-  startAt: null,
-  hoursLeft: null,
-  credits: null,
-};
+const DATA = { ...NO_DATA, name: 'Lofi' };
 /** Records events in the outbox, each in a transaction of its own, as the collector does. */
 async function happen(object: string, ...types: AccountEventType[]): Promise<void> {
   const subject = { accountId: ada.accountId, object: 'stream', objectId: object, uid: `uid-${object}` } as const;

@@ -60,7 +60,7 @@ const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
 
 /**
  * The destinations that refuse a stream in this phase. A refusal lasts until the destination takes media or the stream leaves the air,
- * however often the pod tries again, so that it is told once. A destination of which the pod says nothing yet, such as one just begun, is as it was before.
+ * however often the pod tries again, so each makes one transition. A destination that the pod has not reported yet keeps its state.
  */
 export function findRejections(
   { spec, status }: LoopStream,

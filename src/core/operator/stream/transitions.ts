@@ -95,8 +95,8 @@ function tellOnAir(before: Status | undefined, next: Status, now: Date, report: 
 }
 
 /**
- * When the destinations last took media. A report that says so is of the moment of the change, unless a destination hung, or the pod had to
- * wait with it.
+ * Returns when the destinations last took media. The pod reports a change at once, unless a destination hung, or the pod had to wait with
+ * its report.
  */
 function findOffTime(last: Transition | undefined, now: Date, report: Report | undefined): string {
   const run = report?.live === false ? report.runs.at(-1) : undefined;

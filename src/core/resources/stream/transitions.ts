@@ -20,7 +20,7 @@ export const MAX_TRANSITION_MESSAGE = 400;
  * - Stopped       the stream is not meant to be on air any more, and leaves it.
  * - Degraded      the stream is on air with a problem.
  * - StartMissed   a window of its schedule began too long ago to be started.
- * - Rejected      a destination refuses the key, the login or the publisher; told once until it takes media.
+ * - Rejected      a destination refuses the key, the login or the publisher, for the first time since it took media.
  */
 export const TRANSITIONS = [
   'Live',

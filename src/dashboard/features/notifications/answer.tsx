@@ -5,7 +5,7 @@ import { findAnswerFix } from './text.ts';
 
 interface AnswerProps {
   answer: NonNullable<Delivery['lastAnswer']>;
-  /** Of something that was asked for now. */
+  /** The answer is that of a test, and not of a delivery in the list. */
   isResult?: boolean;
 }
 

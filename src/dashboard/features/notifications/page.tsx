@@ -1,4 +1,4 @@
-/** The list of those who are told of events. */
+/** The list of endpoints. */
 import { Button } from '@mantine/core';
 import { IconBell, IconPlus } from '@tabler/icons-react';
 import { Link, useNavigate } from '@tanstack/react-router';

@@ -70,7 +70,7 @@ export const nameType = (type: string): string =>
 
 const count = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? '' : 's'}`;
 
-/** Names what is sent without a choice: people are told of what needs somebody. */
+/** Names the events of an endpoint that names no types. People get those alone that somebody has to act on. */
 export const nameAllTypes = (kind: EndpointKind): string => (kind === 'webhook' ? 'All events' : 'Important events');
 
 /** `All events of 2 streams`. */

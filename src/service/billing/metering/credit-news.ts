@@ -45,8 +45,8 @@ function findTold(credit: Credit, { exhaustedAt, hadCredit, warn }: CreditVerdic
 }
 
 /**
- * Returns the event of a state that changes from that of `account` to `verdict`; undefined where nobody has to know. `mark` counts how often
- * each state was told, such as `low24=2&exhausted=1`. The count is the id: a state that is judged again after a restored backup has the same
+ * Returns the event of a state that changes from that of `account` to `verdict`; undefined where nobody has to know. `mark` counts the
+ * events of each state, such as `low24=2&exhausted=1`. The count is the id: a state that is judged again after a restored backup has the same
  * id, though the clock has gone on.
  */
 export function findCreditNews(

@@ -1,5 +1,5 @@
 /**
- * Creates the tables of those who are told of events: endpoints, and what is delivered to them.
+ * Creates the tables of endpoints, which receive events, and of their deliveries.
  *
  * A trigger makes the deliveries of an event in the transaction that records it, so a writer of events needs to know nothing of endpoints,
  * and no server has to be there. For endpoints of people, it asks for a look at the object's events: messages follow from rules

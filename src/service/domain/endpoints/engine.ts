@@ -6,12 +6,14 @@
 import { type Clock, sleep, systemClock } from '../../../core/lib/clock.ts';
 import type { Lifecycle } from '../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../core/lib/log.ts';
+import { settlesWithin } from '../../../core/lib/settle-within.ts';
 import type { NotificationHandlers } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
 import type { ClaimedDelivery } from './delivery-store.ts';
 import * as queue from './delivery-store.ts';
+import { runWhenDue } from './due.ts';
 import { type DeliveryAttempt, judge } from './outcome.ts';
 import type { EndpointSenders } from './senders.ts';
 import { refreshTypes } from './store.ts';
@@ -28,9 +30,6 @@ const PLACES = {
 /** Requests to one host in a minute, from this server. */
 export const PER_HOST_AND_MINUTE = 6_000;
 const BUDGET_POLL_MS = 250;
-/** Notifications may be lost. */
-const POLL_MS = 10_000;
-const RETRY_MS = 1_000;
 /** Deliveries that wait are due within this time once their endpoint answers again. */
 const HASTEN_SECONDS = 30;
 /** The lane of an endpoint is kept this long before its time is over. */
@@ -54,16 +53,13 @@ export function startDeliveries(
   const places = new FairSlots(PLACES);
   const budget = createTokenBuckets(PER_HOST_AND_MINUTE, clock);
   const running = new Set<Promise<unknown>>();
-  let wake = Promise.withResolvers<void>();
-  const poke = () => wake.resolve();
-  signal.addEventListener('abort', poke, { once: true });
 
   const track = (work: Promise<unknown>): void => {
     const tracked = work
       .catch((err) => signal.aborted || log.warn({ err }, 'a delivery could not be kept; it is sent again'))
       .finally(() => {
         running.delete(tracked);
-        poke();
+        due.poke();
       });
     running.add(tracked);
   };
@@ -109,7 +105,7 @@ export function startDeliveries(
       if (signal.aborted) return;
       const answered = attempt(delivery);
       track(answered);
-      await Promise.race([answered.catch(() => undefined), sleep(queue.HOLD_BACK_MS, signal)]).catch(() => undefined);
+      await settlesWithin(answered, queue.HOLD_BACK_MS, signal);
       if (delivery === deliveries.at(-1) || clock.monotonicMs() - heldAt < HOLD_AGAIN_MS) continue;
       heldAt = clock.monotonicMs();
       await queue.holdLane(db, first.endpoint.id);
@@ -117,8 +113,12 @@ export function startDeliveries(
     await queue.holdLane(db, first.endpoint.id, true);
   }
 
+  let hasFreshTypes = false;
+
   /** Begins what is due, and returns whether there was anything. */
   async function begin(): Promise<boolean> {
+    if (!hasFreshTypes) await refreshTypes(db);
+    hasFreshTypes = true;
     const first = await queue.claimFirst(db);
     for (const run of Map.groupBy(first, ({ endpoint }) => endpoint.id).values()) track(sendInOrder(run));
     const again = await queue.claimAgain(db);
@@ -126,34 +126,11 @@ export function startDeliveries(
     return first.length + again.length > 0;
   }
 
-  async function run(): Promise<void> {
-    let isFresh = false;
-    while (!signal.aborted) {
-      wake = Promise.withResolvers();
-      try {
-        if (!isFresh) await refreshTypes(db);
-        isFresh = true;
-        if (await begin()) continue;
-        const dueMs = await queue.findNextDueMs(db);
-        await waitFor(Math.min(POLL_MS, Math.max(10, dueMs ?? POLL_MS)));
-      } catch (err) {
-        if (signal.aborted) return;
-        log.warn({ err }, 'deliveries could not be read; it is retried');
-        await sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  async function waitFor(ms: number): Promise<void> {
-    const timer = setTimeout(poke, ms);
-    await wake.promise;
-    clearTimeout(timer);
-  }
-
-  const loop = run();
+  const onError = (err: unknown) => log.warn({ err }, 'deliveries could not be read; it is retried');
+  const due = runWhenDue({ begin, findNextDueMs: () => queue.findNextDueMs(db), onError }, signal);
   lifecycle.defer('deliveries', async () => {
-    await loop;
+    await due.ended;
     await Promise.all(running);
   });
-  return { onConnect: poke, onNotify: poke };
+  return due.handlers;
 }

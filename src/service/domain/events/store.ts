@@ -144,6 +144,9 @@ export const toEvent = (row: EventRow): AccountEvent => ({
   snapshot: row.snapshot,
 });
 
+/** The columns of an EventRow. */
+export const EVENT_COLUMNS = sql.raw('e.id, e.type, e.object, e.object_id, e.seq, e.at, e.data, e.snapshot');
+
 const COLUMNS: WhereColumns = {
   type: sql`e.type`,
   objectID: sql`e.object_id`,
@@ -174,7 +177,7 @@ export async function readEvents(
   backwards = false,
 ): Promise<AccountEvent[]> {
   const order = sql.raw(backwards ? 'desc' : 'asc');
-  const { rows } = await sql<EventRow>`select e.id, e.type, e.object, e.object_id, e.seq, e.at, e.data, e.snapshot
+  const { rows } = await sql<EventRow>`select ${EVENT_COLUMNS}
     from loopstream.events e where ${matches(accountId, where)}
       and ${after === undefined ? sql`true` : sql`(e.xid, e.position) > ${placeOf(after)}`}
       and ${before === undefined ? sql`true` : sql`(e.xid, e.position) < ${placeOf(before)}`}

@@ -2,7 +2,8 @@
 import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Db } from '../../../db/pool.ts';
-import type { AccountEventType, EventData, EventObject } from '../../events/record.ts';
+import type { AccountEventType } from '../../events/record.ts';
+import { EVENT_COLUMNS, type EventRow, toEvent } from '../../events/store.ts';
 import type { AlertMessage, AlertOutcome, AlertRule, AlertState, RecordedEvent } from './rule.ts';
 
 /** Events that are read at once. */
@@ -27,28 +28,11 @@ interface DueRow extends Omit<DueAlert, 'events' | 'state'> {
   state: AlertState | Record<string, never>;
 }
 
-interface EventRow {
-  type: AccountEventType;
-  object: EventObject;
-  seq: bigint;
-  at: Date;
-  recordedAt: Date;
-  data: EventData;
-}
-
 async function readEvents(db: Db, { accountId, objectId, seq }: DueRow): Promise<RecordedEvent[]> {
-  const { rows } = await sql<EventRow>`select t.type, t.object, t.seq, t.at, t.recorded_at as "recordedAt", t.data
-    from loopstream.events t where t.account_id = ${accountId} and t.object_id = ${objectId} and t.seq > ${seq}
-    order by t.seq limit ${RUN}`.execute(db);
-  return rows.map(({ type, object, seq: number, at, recordedAt, data }) => ({
-    type,
-    object,
-    objectID: objectId,
-    seq: Number(number),
-    timestamp: at.toISOString(),
-    recordedAt: recordedAt.toISOString(),
-    data,
-  }));
+  const { rows } = await sql<EventRow & { recordedAt: Date }>`select ${EVENT_COLUMNS}, e.recorded_at as "recordedAt"
+    from loopstream.events e where e.account_id = ${accountId} and e.object_id = ${objectId} and e.seq > ${seq}
+    order by e.seq limit ${RUN}`.execute(db);
+  return rows.map(({ recordedAt, ...row }) => ({ ...toEvent(row), recordedAt: recordedAt.toISOString() }));
 }
 
 /** The same for the same fact, so that no message is sent twice. */

@@ -2,19 +2,16 @@
  * Applies the rules of endpoints for people to what happens, at every API server. The rows of the database are the queue: an event and the
  * end of a wait make one due.
  */
-import { sleep } from '../../../../core/lib/clock.ts';
 import type { Lifecycle } from '../../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../../core/lib/log.ts';
 import type { NotificationHandlers } from '../../../db/listen.ts';
 import type { Db } from '../../../db/pool.ts';
 import type { AccountEventType } from '../../events/record.ts';
+import { runWhenDue } from '../due.ts';
 import { type AlertOutcome, applyAlertRule } from './rule.ts';
 import { applyNext, type DueAlert, findNextDueMs } from './store.ts';
 
 const WORKERS = 4;
-/** Notifications may be lost. */
-const POLL_MS = 10_000;
-const RETRY_MS = 1_000;
 
 /** Types that come to people only if they are named: all is well, or a message about the stream has the same cause. */
 export const QUIET_TYPES: readonly AccountEventType[] = [
@@ -34,9 +31,6 @@ export const decide = ({ state, events, types, hasAllTypes, rule, now }: DueAler
 /** Runs until the process stops. */
 export function startAlerts({ db, log }: { db: Db; log: Logger }, lifecycle: Lifecycle): NotificationHandlers {
   const { signal } = lifecycle;
-  let wake = Promise.withResolvers<void>();
-  const poke = () => wake.resolve();
-  signal.addEventListener('abort', poke, { once: true });
 
   const tryToDecide = (due: DueAlert): AlertOutcome | undefined => {
     try {
@@ -51,27 +45,14 @@ export function startAlerts({ db, log }: { db: Db; log: Logger }, lifecycle: Lif
     while (!signal.aborted && (await applyNext(db, tryToDecide)));
   }
 
-  async function waitFor(ms: number): Promise<void> {
-    const timer = setTimeout(poke, ms);
-    await wake.promise;
-    clearTimeout(timer);
+  async function begin(): Promise<boolean> {
+    await Promise.all(Array.from({ length: WORKERS }, applyAll));
+    return false;
   }
 
-  async function run(): Promise<void> {
-    while (!signal.aborted) {
-      wake = Promise.withResolvers();
-      try {
-        await Promise.all(Array.from({ length: WORKERS }, applyAll));
-        await waitFor(Math.min(POLL_MS, Math.max(10, (await findNextDueMs(db)) ?? POLL_MS)));
-      } catch (err) {
-        if (signal.aborted) return;
-        log.warn({ err }, 'rules of messages to people could not be applied; it is retried');
-        await sleep(RETRY_MS, signal).catch(() => undefined);
-      }
-    }
-  }
-
-  const loop = run();
-  lifecycle.defer('messages to people', () => loop);
-  return { onConnect: poke, onNotify: poke };
+  const onError = (err: unknown) =>
+    log.warn({ err }, 'rules of messages to people could not be applied; it is retried');
+  const { ended, handlers } = runWhenDue({ begin, findNextDueMs: () => findNextDueMs(db), onError }, signal);
+  lifecycle.defer('messages to people', () => ended);
+  return handlers;
 }
