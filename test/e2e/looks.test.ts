@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { live } from '../kit/looks/account.ts';
+import { away } from '../kit/looks/answers.ts';
 import { launchLooksBrowser } from '../kit/looks/browser.ts';
 import { checkLook } from '../kit/looks/check.ts';
 import { judge, listKept } from '../kit/looks/kept.ts';
@@ -53,6 +54,27 @@ test('the first page takes few requests, for each of which a slow connection wai
   page.on('request', (request) => asked.push(request.url()));
   await openLook(page, { path: '/sign-in', isOpen: true });
   expect(asked.length, asked.join('\n')).toBeLessThanOrEqual(15);
+  await page.context().close();
+});
+
+test('a page that found no server does not blink while it asks again', async () => {
+  const page = await newLooksPage(browser);
+  let asked = 0;
+  page.on('request', (request) => {
+    asked += new URL(request.url()).pathname === '/v1/streams' ? 1 : 0;
+  });
+  await openLook(page, { path: '/streams', answers: { listStreams: away } });
+  const alert = page.getByRole('alert').filter({ hasText: 'could not be loaded' });
+  await alert.waitFor();
+  await alert.evaluate((element) => {
+    document.documentElement.dataset.blinked = 'false';
+    new MutationObserver(() => {
+      if (!element.isConnected) document.documentElement.dataset.blinked = 'true';
+    }).observe(document, { subtree: true, childList: true });
+  });
+  const before = asked;
+  await expect.poll(() => asked - before, { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  expect(await page.evaluate(() => document.documentElement.dataset.blinked)).toBe('false');
   await page.context().close();
 });
 

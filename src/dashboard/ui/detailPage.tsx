@@ -9,6 +9,7 @@ import notices from './notices.module.css';
 import { Failure, Notice } from './notices.tsx';
 import classes from './page.module.css';
 import { useTitle } from './page.tsx';
+import { useFailure } from './useFailure.ts';
 
 /** A kind of thing that has pages of its own. */
 export interface DetailKind {
@@ -76,7 +77,9 @@ interface DetailPageProps<Thing> {
 
 export function DetailPage<Thing extends { name: string }>({ kind, query, children }: DetailPageProps<Thing>) {
   const { noun, list } = kind;
-  const { data, error, refetch } = query;
+  const { data, refetch } = query;
+  const failure = useFailure(data, query.error);
+  const error = query.error ?? failure;
   // A thing that only a list knew counts too: it was there when the page was opened.
   const seen = useRef(data);
   if (data !== undefined) seen.current = data;

@@ -10,6 +10,7 @@ import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { Tag } from '../../ui/tag.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import classes from './account.module.css';
 import { keys, useConnectedApps } from './queries.ts';
 import { listMeanings } from './scopes.ts';
@@ -53,11 +54,12 @@ function AppRow({ app, now, onCut }: { app: ConnectedApp; now: number; onCut: ()
 
 function Apps() {
   const { data, error, isPending, refetch } = useConnectedApps();
+  const failure = useFailure(data, error);
   const { connectedApps } = useApi().calls;
   const queries = useQueryClient();
   const now = useNow(false);
   const [cutting, setCutting] = useState<ConnectedApp>();
-  if (error && !data) return <Failure title="Your apps could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your apps could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <PageHead title="Connected apps" lead={LEAD} />

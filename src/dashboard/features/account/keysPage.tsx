@@ -14,6 +14,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './account.module.css';
@@ -127,6 +128,7 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
 
 function Keys() {
   const { data, error, isPending, refetch } = useApiKeys();
+  const failure = useFailure(data, error);
   const { apiKeys } = useApi().calls;
   const queries = useQueryClient();
   const now = useNow(false);
@@ -139,7 +141,7 @@ function Keys() {
       New API key
     </Button>
   );
-  if (error && !data) return <Failure title="Your keys could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your keys could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <PageHead title="API keys" lead={LEAD}>

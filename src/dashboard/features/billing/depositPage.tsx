@@ -13,6 +13,7 @@ import page from '../../ui/page.module.css';
 import { Bar, PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tag } from '../../ui/tag.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import classes from './billing.module.css';
 import { useDeposit } from './queries.ts';
 import { depositLine, depositLook } from './text.ts';
@@ -127,11 +128,12 @@ function DepositView({ deposit }: { deposit: CryptoDeposit }) {
   );
 }
 
-function content({ data, error, refetch }: ReturnType<typeof useDeposit>) {
-  if (error instanceof problems.CryptoDepositNotFound)
+function Content({ query: { data, error, refetch } }: { query: ReturnType<typeof useDeposit> }) {
+  const failure = useFailure(data, error);
+  if ((error ?? failure) instanceof problems.CryptoDepositNotFound)
     return <Notice title="Deposit not found">Your account has no deposit with this id.</Notice>;
   if (data) return <DepositView deposit={data} />;
-  if (error) return <Failure title="The deposit could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="The deposit could not be loaded" error={failure} retry={refetch} />;
   return <Skeleton height={320} radius="lg" />;
 }
 
@@ -144,7 +146,7 @@ export function DepositPage({ id }: { id: string }) {
           <IconChevronLeft size={16} aria-hidden /> Billing
         </Link>
       </nav>
-      {content(query)}
+      <Content query={query} />
     </>
   );
 }

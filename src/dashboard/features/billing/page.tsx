@@ -8,6 +8,7 @@ import { Failure, Notice } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import classes from './billing.module.css';
 import { DepositForm } from './depositForm.tsx';
@@ -111,10 +112,11 @@ function Money({ billing }: { billing: Billing }) {
 export function BillingPage() {
   useTitle('Billing');
   const { data, error, refetch } = useBilling({ followed: true });
+  const failure = useFailure(data, error);
   if (data) return <Money billing={data} />;
-  if (error instanceof problems.BillingDisabled)
+  if (failure instanceof problems.BillingDisabled)
     return <Notice title="Streams are free here">Billing is not enabled on this service.</Notice>;
-  if (error) return <Failure title="Your balance could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your balance could not be loaded" error={failure} retry={refetch} />;
   return (
     <div aria-busy="true">
       <h1 className={page.loadingTitle}>Loading your balance…</h1>

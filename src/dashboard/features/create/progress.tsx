@@ -14,6 +14,7 @@ import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Bar } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { Named } from '../references/named.tsx';
 import { STREAM } from '../streams/kind.tsx';
 import { useReadiness, useShownPhase, useStream } from '../streams/queries.ts';
@@ -143,6 +144,7 @@ function useJumpWhenLive(id: string, isLive: boolean): void {
 
 export function CreateProgress({ id }: { id: string }) {
   const { data: stream, error, refetch } = useStream(id);
+  const failure = useFailure(stream, error);
   const phase = useShownPhase({ id, status: stream?.status ?? 'idle' });
   const readiness = useReadiness(id);
   const mediaIDs = useMediaIDs(stream);
@@ -164,7 +166,7 @@ export function CreateProgress({ id }: { id: string }) {
 
   if (error instanceof problems.StreamNotFound)
     return stream ? <Deleted kind={STREAM} name={stream.name} /> : <Missing kind={STREAM} />;
-  if (error && !stream) return <Failure title="The stream could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="The stream could not be loaded" error={failure} retry={refetch} />;
   if (!stream) return <Skeleton height={240} radius="lg" />;
   return (
     <section className={classes.card} aria-labelledby="progress" data-testid="create-progress" data-outlook={outlook}>

@@ -7,6 +7,7 @@ import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
@@ -53,6 +54,7 @@ export function DestinationsPage() {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useDestinations(
     search.asked,
   );
+  const failure = useFailure(data, error);
   const changed = useDestinationsChanged();
   const { opened, open, close } = useOpen();
   const read = data?.pages.flatMap((one) => one.data);
@@ -65,7 +67,7 @@ export function DestinationsPage() {
     </Button>
   );
 
-  if (error && !data) return <Failure title="Your destinations could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your destinations could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <PageHead title="Destinations" lead={LEAD}>

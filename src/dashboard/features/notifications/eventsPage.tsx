@@ -8,6 +8,7 @@ import { useNow } from '../../api/context.tsx';
 import { formatAgo, formatTime } from '../../lib/format.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, RowsLoading } from '../../ui/page.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { Named } from '../references/named.tsx';
 import classes from './events.module.css';
 import { describeEvent, EVENT_GROUPS, type EventGroup, findPage } from './eventText.ts';
@@ -43,8 +44,9 @@ function EventItem({ event, now }: { event: AccountEvent; now: Date }) {
 export function EventsPage() {
   const [group, setGroup] = useState<EventGroup>('all');
   const { events, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useEvents(group);
+  const failure = useFailure(events, error);
   const now = new Date(useNow());
-  if (error && !events) return <Failure title="Your events could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your events could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <NotificationsHead lead="Events of the last seven days, with their causes. New ones appear as they happen." />

@@ -10,6 +10,7 @@ import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Empty, RowsLoading } from '../../ui/page.tsx';
 import { Row } from '../../ui/row.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import { TestButton, TestOutcome, useActs, useTest } from './acts.tsx';
 import { EndpointForm } from './form.tsx';
@@ -75,6 +76,7 @@ function EndpointRow({ endpoint }: { endpoint: Endpoint }) {
 
 export function EndpointsPage() {
   const { data, error, isPending, refetch } = useEndpoints();
+  const failure = useFailure(data, error);
   const changed = useEndpointsChanged();
   const navigate = useNavigate();
   const { opened, open, close } = useOpen();
@@ -85,7 +87,7 @@ export function EndpointsPage() {
     </Button>
   );
 
-  if (error && !data) return <Failure title="Your endpoints could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your endpoints could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <NotificationsHead lead={LEAD}>{endpoints.length > 0 && add}</NotificationsHead>

@@ -5,6 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Failure } from '../../ui/notices.tsx';
 import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { EmptyStreams } from '../streams/emptyStreams.tsx';
 import { Needing, NextStarts } from './attention.tsx';
 import { OnAir } from './onAir.tsx';
@@ -30,12 +31,13 @@ function Loading() {
 
 export function OverviewPage() {
   const { data, error, refetch } = useOverview();
+  const failure = useFailure(data, error);
   const failed = useFailedUploads();
   const overview = buildOverview(data?.streams ?? [], failed);
   const live = overview.onAir.filter(({ status }) => status === 'live').length;
   useTitle(live > 0 ? `● ${live} on air` : 'Overview');
 
-  if (error && !data) return <Failure title="The overview could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="The overview could not be loaded" error={failure} retry={refetch} />;
   if (data && !data.any)
     return (
       <>

@@ -15,6 +15,7 @@ import { Empty, More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx'
 import { Poster } from '../../ui/poster.tsx';
 import { RenameDialog } from '../../ui/renameDialog.tsx';
 import { Row } from '../../ui/row.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
@@ -93,6 +94,7 @@ export function PlaylistsPage() {
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = usePlaylists(
     search.asked,
   );
+  const failure = useFailure(data, error);
   const changed = usePlaylistsChanged();
   const navigate = useNavigate();
   const { opened, open, close } = useOpen();
@@ -104,7 +106,7 @@ export function PlaylistsPage() {
     </Button>
   );
 
-  if (error && !data) return <Failure title="Your playlists could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your playlists could not be loaded" error={failure} retry={refetch} />;
   return (
     <>
       <PageHead title="Playlists" lead={LEAD}>

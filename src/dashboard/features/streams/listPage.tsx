@@ -6,6 +6,7 @@ import { useCallback, useEffect, useMemo, useRef } from 'react';
 import type { Stream } from '../../api/api.ts';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, More, PageHead, useTitle } from '../../ui/page.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { BulkBar } from './bulkBar.tsx';
 import { CardSkeleton } from './card.tsx';
 import { EmptyStreams } from './emptyStreams.tsx';
@@ -166,6 +167,7 @@ export function StreamsPage() {
   const asked = { ...(sought && { q: sought }), ...(status && { status }) };
   const found = useAllStreams(asked, toServerOrder(sort));
   const { error, isPending, isPlaceholderData, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = found;
+  const failure = useFailure(found.data, error);
   const isAnswered = wanted === sought && !isPlaceholderData;
   // A list that the server has more of is in its order.
   const streams = useShownStreams(found.streams, found.isCut ? undefined : sort);
@@ -174,7 +176,7 @@ export function StreamsPage() {
   const { view, choose } = useListView({ count: isKnown ? streams.length : undefined, isFiltered });
   useTitle('Streams');
 
-  if (error && !found.data) return <Failure title="Your streams could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your streams could not be loaded" error={failure} retry={refetch} />;
   const isEmpty = found.data !== undefined && streams.length === 0;
   // Only an answer says that the account has none. Until then the field stays, which somebody types in.
   const hasNone = isEmpty && !isFiltered && isAnswered;

@@ -5,6 +5,7 @@ import { ListFilter, NothingFound, useListSearch } from '../../ui/listFilter.tsx
 import { Failure } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { More, PageHead, RowsLoading, useTitle } from '../../ui/page.tsx';
+import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
 import { listCommands } from '../commands/commands.ts';
 import { ForPrograms } from '../commands/snippets.tsx';
@@ -23,6 +24,7 @@ export function UploadsPage() {
   useTitle('Uploads');
   const search = useListSearch();
   const { data, error, isPending, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useUploads(search.asked);
+  const failure = useFailure(data, error);
   const changed = useUploadsChanged();
   const files = useFiles();
   const send = useSend();
@@ -31,7 +33,7 @@ export function UploadsPage() {
   const [, lookAgain] = useState(0);
   const picker = useRef<HTMLInputElement>(null);
 
-  if (error && !data) return <Failure title="Your uploads could not be loaded" error={error} retry={refetch} />;
+  if (failure) return <Failure title="Your uploads could not be loaded" error={failure} retry={refetch} />;
   const uploads = data?.pages.flatMap((one) => one.data) ?? [];
   const { unfinished, rest } = splitUploads(uploads, sendings, files?.memory.list() ?? []);
   return (

@@ -4,10 +4,10 @@
  */
 import type { Lifecycle } from '../../../../core/lib/lifecycle.ts';
 import type { Logger } from '../../../../core/lib/log.ts';
+import { runWhenDue } from '../../../db/due.ts';
 import type { NotificationHandlers } from '../../../db/listen.ts';
 import type { Db } from '../../../db/pool.ts';
 import type { AccountEventType } from '../../events/record.ts';
-import { runWhenDue } from '../due.ts';
 import { type AlertOutcome, applyAlertRule } from './rule.ts';
 import { applyNext, type DueAlert, findNextDueMs } from './store.ts';
 

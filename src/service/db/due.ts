@@ -1,6 +1,6 @@
 /** Does the work that the database says is due: when it notifies of it, and when the next time comes. */
-import { sleep } from '../../../core/lib/clock.ts';
-import type { NotificationHandlers } from '../../db/listen.ts';
+import { sleep } from '../../core/lib/clock.ts';
+import type { NotificationHandlers } from './listen.ts';
 
 /** Notifications may be lost. */
 const POLL_MS = 10_000;
