@@ -4,7 +4,7 @@
  */
 
 /** From the bottom up. A layer imports the layers before it, and core/ imports nothing of service/. */
-const CORE = ['lib', 'settings', 'kube', 'resources', 'protocol', 'pods', 'operator', 'kubectl'];
+const CORE = ['lib', 'settings', 'kube', 'resources', 'protocol', 'pods', 'platform', 'operator', 'kubectl'];
 const SERVICE = ['lib', 'settings', 'db', 'auth', 'domain', 'billing', 'server'];
 
 const upward = (house, layers) =>
