@@ -172,7 +172,10 @@ export function keepNewest(text: string): string {
     else if (line.startsWith('#EXT-X-MAP:')) init = line;
     else if (OF_THE_WHOLE.test(line)) whole.push(line);
   }
-  const time = Number.isNaN(programAtMs) ? '' : `#EXT-X-PROGRAM-DATE-TIME:${new Date(programAtMs).toISOString()}`;
+  const tail = lines.slice(index);
+  const isBreak = tail.slice(0, tail.findIndex(isAddress)).includes('#EXT-X-DISCONTINUITY');
+  const time =
+    isBreak || Number.isNaN(programAtMs) ? '' : `#EXT-X-PROGRAM-DATE-TIME:${new Date(programAtMs).toISOString()}`;
   const numbers = [`#EXT-X-MEDIA-SEQUENCE:${sequence + cut}`, `#EXT-X-DISCONTINUITY-SEQUENCE:${discontinuities}`];
-  return [...whole, ...numbers, key, init, time, ...lines.slice(index)].filter((line) => line !== '').join('\n');
+  return [...whole, ...numbers, key, init, time, ...tail].filter((line) => line !== '').join('\n');
 }

@@ -3,6 +3,7 @@
  * cannot be told becomes Unknown, never False. Pure: no I/O, no clock.
  */
 import type { PlatformDoubt, PlatformFault } from '../../lib/codes/platforms.ts';
+import { isStill } from './alignment.ts';
 import {
   judgePictures,
   keepOurs,
@@ -262,8 +263,9 @@ export function takeLook(before: WatchState, look: WatchLook): WatchState {
   return { ...state, verdict, lastSeenMs, eagerSinceMs: isCalm ? null : (state.eagerSinceMs ?? atMs) };
 }
 
-const isSuspicious = ({ streaks, progress }: WatchState, atMs: number): boolean =>
+const isSuspicious = ({ streaks, progress, pictures }: WatchState, atMs: number): boolean =>
   Object.keys(streaks).length > 0 ||
+  isStill(pictures.watched.slice(-2)) ||
   looksRepeated(progress) ||
   atMs - progress.advancedAtMs > stallLimitMs(progress) / 2;
 
