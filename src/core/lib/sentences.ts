@@ -50,6 +50,28 @@ export const LINK: readonly TextRule[] = [
   { lacks: `[${CONTROL}]`, sentence: NO_CONTROL },
 ];
 
+/** Where viewers see a stream, as far as its text shows; its target is checked when it is opened. */
+export const WATCH_ADDRESS: readonly TextRule[] = [
+  {
+    matches: '^([hH][tT][tT][pP][sS]?|[rR][tT][mM][pP][sS]?)://[^/?#]',
+    sentence: 'must begin with http://, https://, rtmp:// or rtmps://, and name a host',
+  },
+  { lacks: '^[^/?#]*//[^/?#]*@', sentence: 'must not contain a user name or password' },
+  { lacks: `[${CONTROL}]`, sentence: NO_CONTROL },
+];
+export const TWITCH_CHANNEL: readonly TextRule[] = [
+  {
+    matches: '^[A-Za-z0-9_]{1,64}$',
+    sentence: 'must be the login name or the id of a channel: letters, digits and "_"',
+  },
+];
+export const YOUTUBE_VIDEO: readonly TextRule[] = [
+  {
+    matches: '^[A-Za-z0-9_-]{6,64}$',
+    sentence: 'must be the id of a video, as aqz-KE-bpKQ in https://www.youtube.com/watch?v=aqz-KE-bpKQ',
+  },
+];
+
 /** Names of Kubernetes objects that are referred to (RFC 1123 subdomain). */
 export const NAME_PATTERN = '^[a-z0-9]([-.a-z0-9]*[a-z0-9])?$';
 export const REFERENCE: readonly TextRule[] = [
@@ -112,6 +134,10 @@ export const SENTENCES = {
   rightSide: 'must be given together with audio, as another track',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
+  platformUrl: 'must be given for the kind watch: the address that viewers open',
+  platformChannel: 'must be given for the kind twitch: the login name or the id of the channel',
+  platformVideo: 'or secretName must be given for the kind youtube',
+  platformRepair: 'may be Repair for the kind youtube with a secretName alone',
   endBeforeStart: 'must be after the start',
   twice: 'must not contain duplicates',
   streamNameTooLong: (limit: number) => `must have at most ${limit} characters, because its pod is named after it`,

@@ -79,7 +79,7 @@ export function makeFilm(seed: number, lengthMs = 600_000, motion = 1): Film {
   };
 }
 
-/** What servers and platforms do to a picture. Each takes a picture and gives a new one. */
+/** Changes that servers and platforms make to a picture. Each takes a picture and gives a new one. */
 export const CHANGES = {
   none: (luma: Uint8Array) => luma,
   encodedAgain: (luma: Uint8Array) => luma.map((value, index) => clamp(value + ((index * 7919) % 7) - 3)),

@@ -17,7 +17,7 @@ import { makeRandom } from './synthetic.ts';
 
 const GOP_MS = 2_000;
 
-/** What the server shows at a time, as the time of our film; or a fault. */
+/** The picture that the server shows at a time, as the time of our film; or a fault. */
 export type Shown =
   | { kind: 'ours' }
   | { kind: 'picture'; at(timeMs: number): Uint8Array }
@@ -30,10 +30,10 @@ export type Shown =
 
 export interface Series {
   lengthMs: number;
-  /** What we send. */
+  /** The film that we send. */
   film(timeMs: number): Uint8Array;
   shown?(timeMs: number): Shown;
-  /** What the platform does to pictures. */
+  /** Changes that the platform makes to pictures. */
   change?(luma: Uint8Array): Uint8Array;
   segmentMs?: number;
   delayMs?: number;
@@ -98,11 +98,11 @@ export function playSeries(series: Series): Played {
   const read = (atMs: number, now: Shown): { look: WatchLook['read']; newest: ReturnType<typeof segmentAt> | null } => {
     if (now.kind === 'fault') return { look: { kind: 'fault', fault: now.fault }, newest: null };
     if (random() < loss)
-      return { look: { kind: 'fault', fault: random() < 0.5 ? 'unreachable' : 'not_found' }, newest: null };
+      return { look: { kind: 'fault', fault: random() < 0.5 ? 'unreachable' : 'address_not_found' }, newest: null };
     const edgeMs = (now.kind === 'stopped' ? now.sinceMs : atMs) - delayMs;
     let last = Math.floor(edgeMs / segmentMs) - 1;
     if (edgeMs - (last + 1) * segmentMs < late(last) * jitterMs) last -= 1;
-    if (last < 0) return { look: { kind: 'fault', fault: 'not_found' }, newest: null };
+    if (last < 0) return { look: { kind: 'fault', fault: 'address_not_found' }, newest: null };
     const segments = Array.from({ length: 6 }, (_, index) => segmentAt(last - 5 + index, now));
     const playlist = { targetMs: segmentMs, isEnded: now.kind === 'ended', segments };
     return { look: { kind: 'media', playlist }, newest: segments.at(-1) ?? null };

@@ -5,6 +5,7 @@
 import type { CodeText } from './code-text.ts';
 import { DELIVERY_ERRORS } from './deliveries.ts';
 import { DESTINATION_ERRORS, TEST_REFUSALS } from './destinations.ts';
+import { PLATFORM_CODES } from './platforms.ts';
 import {
   DEGRADATIONS,
   DIAGNOSES,
@@ -16,6 +17,7 @@ import {
   UNKNOWN_ISSUES,
 } from './streams.ts';
 import { UPLOAD_ERRORS, UPLOAD_WARNINGS } from './uploads.ts';
+import { PLATFORM_ISSUES } from './youtube-issues.ts';
 
 /** The fields that have codes. Readers of the field see the code. */
 export const PLACES = {
@@ -30,6 +32,8 @@ export const PLACES = {
   test: '`code` of a test of a destination',
   delivery: '`lastAnswer.code` of a delivery to an endpoint',
   sessionEnd: '`end.code` of a session of a stream',
+  platformLive: '`platformLive.code` of a destination',
+  platformIssue: '`code` of an issue in `platformLive` of a destination',
 } as const;
 export type CodePlace = keyof typeof PLACES;
 
@@ -63,6 +67,8 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(TEST_REFUSALS, 'test'),
   ...byCode(DELIVERY_ERRORS, 'delivery'),
   ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
+  ...byCode(PLATFORM_CODES, 'platformLive'),
+  ...byCode(Object.fromEntries(PLATFORM_ISSUES), 'platformIssue'),
 ];
 
 /** The fix for a code in this place; undefined for one that is newer than this table. */

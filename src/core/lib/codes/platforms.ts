@@ -1,8 +1,8 @@
 /**
  * Lists the reasons of the condition PlatformLive of a destination: why viewers do not see the stream, or why that cannot be told. The reason
- * of the condition is the same word. Pure: no I/O, no clock.
+ * of the condition is the same word, in CamelCase. Pure: no I/O, no clock.
  */
-import type { CodeText } from './code-text.ts';
+import { type CodeText, toPascalCase } from './code-text.ts';
 
 const CHECK_SERVER =
   'Look at the log of the server or CDN that viewers use, and restart its output if it does not recover.';
@@ -30,7 +30,7 @@ export const PLATFORM_FAULTS = {
     meaning: 'The platform no longer knows the key of the destination.',
     fix: 'Copy the key from the platform again.',
   },
-  not_found: { meaning: 'The watch address is not found on its server.', fix: CHECK_ADDRESS },
+  address_not_found: { meaning: 'The watch address is not found on its server.', fix: CHECK_ADDRESS },
   server_failing: { meaning: 'The server of the watch address answers with errors.', fix: CHECK_SERVER },
   no_playlist: { meaning: 'The watch address leads to a page where the stream was before.', fix: CHECK_SERVER },
   not_advancing: { meaning: 'The watch address shows no new media.', fix: CHECK_SERVER },
@@ -56,10 +56,13 @@ export const PLATFORM_WARNINGS = {
     fix: 'Stop and start the stream at a time that suits the viewers, before the platform ends it.',
   },
 } as const satisfies Record<string, CodeText>;
-export type PlatformWarning = keyof typeof PLATFORM_WARNINGS;
 
 /** Nobody can tell: PlatformLive is Unknown. */
 export const PLATFORM_DOUBTS = {
+  not_checked: {
+    meaning: 'Nobody has looked lately.',
+    fix: 'Wait a minute. If it stays, ask the operator of this service whether the component `platform` runs.',
+  },
   not_sending: {
     meaning: 'The stream is not sent now.',
     fix: 'Nothing has to be done for the platform: start the stream.',
@@ -82,8 +85,24 @@ export const PLATFORM_DOUBTS = {
     fix: 'Open the watch address yourself. If it opens, check for a firewall in between.',
   },
   rate_limited: {
-    meaning: 'The server of the watch address allows no more requests for now.',
-    fix: 'Let the server accept a request every two seconds.',
+    meaning: 'The platform or the server of the watch address allows no more requests for now.',
+    fix: 'Wait some minutes. Your own server should accept a request every two seconds.',
+  },
+  platform_failed: {
+    meaning: 'The platform answers with errors.',
+    fix: 'Wait some minutes, and look at the status page of the platform.',
+  },
+  not_visible: {
+    meaning: 'The platform does not show the video to everyone: it is private, deleted or blocked.',
+    fix: 'Check the video id of the destination, or connect the account of the platform, which sees private videos.',
+  },
+  not_a_broadcast: {
+    meaning: 'The video of the destination is not a live broadcast.',
+    fix: 'Give the destination the id of the video that viewers open to see the broadcast.',
+  },
+  unconfirmed: {
+    meaning: 'The last answers of the platform do not agree, or may be out of date.',
+    fix: 'Wait a minute: the next answers tell.',
   },
   not_media: { meaning: 'The watch address leads to something that is not a stream.', fix: CHECK_ADDRESS },
   playlist_too_large: {
@@ -108,3 +127,18 @@ export const PLATFORM_DOUBTS = {
   },
 } as const satisfies Record<string, CodeText>;
 export type PlatformDoubt = keyof typeof PLATFORM_DOUBTS;
+
+export const PLATFORM_CODES = { ...PLATFORM_FAULTS, ...PLATFORM_WARNINGS, ...PLATFORM_DOUBTS };
+/** Why viewers do not see a stream, why that is not known, or what asks for attention while they see it. */
+export type PlatformReason = keyof typeof PLATFORM_CODES;
+
+/** The reason of PlatformLive while it is True and nothing asks for attention. */
+export const SEEN = 'Seen';
+
+const BY_CONDITION: ReadonlyMap<string, PlatformReason> = new Map(
+  (Object.keys(PLATFORM_CODES) as PlatformReason[]).map((code) => [toPascalCase(code), code]),
+);
+
+/** The code of a condition's reason; undefined for `Seen`, and for one that is newer than this table. */
+export const findPlatformCode = (conditionReason: string): PlatformReason | undefined =>
+  BY_CONDITION.get(conditionReason);

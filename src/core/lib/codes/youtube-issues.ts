@@ -134,7 +134,12 @@ export const YOUTUBE_ISSUES: Readonly<Record<string, YoutubeIssue>> = {
 
 /** For a type that is newer than the table. */
 export const UNKNOWN_YOUTUBE_ISSUE: YoutubeIssue = issue(
-  'other',
+  'other_issue',
   'YouTube reports a problem with the media that it receives.',
   'Read what the live control room in YouTube Studio says about the stream.',
+);
+
+/** Each code once: two types of YouTube may be one of ours. */
+export const PLATFORM_ISSUES: ReadonlyMap<string, CodeText> = new Map(
+  [...Object.values(YOUTUBE_ISSUES), UNKNOWN_YOUTUBE_ISSUE].map(({ code, meaning, fix }) => [code, { meaning, fix }]),
 );

@@ -110,6 +110,8 @@ interface Status {
   conditions?: Condition[];
   /** The meter's. */
   acknowledgedSession?: number;
+  /** The process `platform`'s. */
+  platform?: unknown;
 }
 
 const isOwn = ({ type }: Condition): boolean => OWN_CONDITIONS.has(type);
@@ -118,6 +120,7 @@ const isOwn = ({ type }: Condition): boolean => OWN_CONDITIONS.has(type);
 const pickOwn = (status: Status | undefined) => ({
   ...status,
   acknowledgedSession: undefined,
+  platform: undefined,
   conditions: Object.fromEntries((status?.conditions ?? []).filter(isOwn).map((one) => [one.type, one])),
 });
 
@@ -125,9 +128,10 @@ const pickOwn = (status: Status | undefined) => ({
 export const isSameStatus = (current: Status | undefined, next: Status): boolean =>
   isSameJson(pickOwn(current), pickOwn(next));
 
-const carryAlong = ({ acknowledgedSession, conditions = [] }: Status, next: Status): Status => ({
+const carryAlong = ({ acknowledgedSession, platform, conditions = [] }: Status, next: Status): Status => ({
   ...next,
   ...(acknowledgedSession !== undefined && { acknowledgedSession }),
+  ...(platform !== undefined && { platform }),
   conditions: [...(next.conditions ?? []), ...conditions.filter((one) => !isOwn(one))],
 });
 
@@ -170,7 +174,3 @@ export const buildWarningEvent = (reason: string, message: string): EventInput =
   reason,
   message,
 });
-
-/** The reason of a condition or an Event: `picture_held` is `PictureHeld`. */
-export const toPascalCase = (code: string): string =>
-  code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

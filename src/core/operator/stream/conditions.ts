@@ -6,6 +6,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { toPascalCase } from '../../lib/codes/code-text.ts';
 import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import type { Program } from '../../protocol/program.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
@@ -26,7 +27,7 @@ import {
 import { formatPart } from '../media/assess.ts';
 import { type Entry, findProfile } from '../media/items.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
-import { type Finding, toPascalCase, type Verdict } from '../runtime/controller.ts';
+import type { Finding, Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
 import { type BrokenItem, describeProblem, type PodReport } from './pod-report.ts';
 import type { Situation } from './situation.ts';

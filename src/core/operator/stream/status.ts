@@ -6,6 +6,7 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
+import { toPascalCase } from '../../lib/codes/code-text.ts';
 import type { FailureCode } from '../../lib/codes/destinations.ts';
 import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
@@ -22,13 +23,7 @@ import {
 } from '../../resources/stream/spec.ts';
 import { MAX_TRANSITION_MESSAGE } from '../../resources/stream/transitions.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
-import {
-  buildConditions,
-  buildNormalEvent,
-  buildWarningEvent,
-  toPascalCase,
-  type Verdict,
-} from '../runtime/controller.ts';
+import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';

@@ -3,6 +3,7 @@
  * failure is final until its spec is edited. Pure: no I/O, no clock.
  */
 
+import { toPascalCase } from '../../lib/codes/code-text.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { findPoster, lacksPoster } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -16,7 +17,7 @@ import {
   type UploadWaiting,
 } from '../../resources/upload/spec.ts';
 import { mergeWarnings } from '../../resources/upload/warnings.ts';
-import { buildConditions, toPascalCase, type Verdict } from '../runtime/controller.ts';
+import { buildConditions, type Verdict } from '../runtime/controller.ts';
 import { decideImport, keptSource } from './decide-import.ts';
 import { decideRenditions, findChoiceError, listArriving } from './decide-renditions.ts';
 import { describeWait, isWaiting } from './outage.ts';

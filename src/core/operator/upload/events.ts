@@ -1,8 +1,9 @@
 /** Tells what changed in the status of an upload as Events. Pure: no I/O, no clock. */
 
 import type { EventInput } from '../../kube/events.ts';
+import { toPascalCase } from '../../lib/codes/code-text.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
-import { buildNormalEvent, buildWarningEvent, toPascalCase } from '../runtime/controller.ts';
+import { buildNormalEvent, buildWarningEvent } from '../runtime/controller.ts';
 
 export function buildUploadEvents(before: UploadStatus | undefined, status: UploadStatus): EventInput[] {
   const events: EventInput[] = [];

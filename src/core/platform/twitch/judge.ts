@@ -3,7 +3,9 @@
  * and a channel that is not live is left out of the answer. Believed: an answer may be some minutes behind, and Twitch ends a broadcast after
  * 48 hours; its pages for broadcasters say so, the reference of the API does not. Pure: no I/O, no clock.
  */
-import type { PlatformReason, PlatformVerdict } from '../verdict.ts';
+
+import type { PlatformReason } from '../../lib/codes/platforms.ts';
+import type { PlatformVerdict } from '../verdict.ts';
 
 export const USERS_PER_CALL = 100;
 /** Three polls of 30 s: one lost answer is no news, two are. */

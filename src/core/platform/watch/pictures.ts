@@ -77,7 +77,7 @@ export function findContent(pictures: readonly Uint8Array[]): Area {
   while (left < right && isDarkColumn(left)) left += 1;
   while (right > left && isDarkColumn(right - 1)) right -= 1;
   const area = { left, top, width: right - left, height: bottom - top };
-  // What is left of dark pictures says nothing of bars.
+  // The rest of dark pictures says nothing of bars.
   return area.width < PICTURE_WIDTH / 4 || area.height < PICTURE_HEIGHT / 4 ? WHOLE : area;
 }
 
@@ -153,7 +153,7 @@ const listPixels = (isInside: (row: number, column: number) => boolean): Uint16A
   );
 const ALL = listPixels(() => true);
 
-/** What is left out in turn: each corner, and the lowest rows. */
+/** Parts that are left out in turn: each corner, and the lowest rows. */
 const COVERED: readonly Uint16Array[] = [
   listPixels((row, column) => row < COVERED_ROWS && column < COVERED_COLUMNS),
   listPixels((row, column) => row < COVERED_ROWS && column >= PICTURE_WIDTH - COVERED_COLUMNS),

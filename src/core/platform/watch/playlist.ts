@@ -147,7 +147,7 @@ function readMedia(playlist: types.MediaPlaylist, base: string): PlaylistRead {
 const OF_THE_WHOLE =
   /^#EXT(M3U|-X-(VERSION|TARGETDURATION|PLAYLIST-TYPE|SERVER-CONTROL|PART-INF|DEFINE|ALLOW-CACHE))\b/;
 
-/** Cuts the oldest segments off a long media playlist. What they said of the later ones stays: number, time, key and initialization. */
+/** Cuts the oldest segments off a long media playlist. Their statements about the later ones stay: number, time, key and initialization. */
 export function keepNewest(text: string): string {
   const lines = text.split(/\r\n|\n|\r/);
   const isAddress = (line: string) => line !== '' && !line.startsWith('#');

@@ -40,7 +40,7 @@ const CALM_SAMPLE_MS = 8_000;
 const MAX_EAGER_MS = 180_000;
 
 export type FetchFault =
-  | 'not_found'
+  | 'address_not_found'
   | 'server_failing'
   | 'not_media'
   | 'unauthorized'
@@ -74,7 +74,7 @@ export interface WatchLook {
 
 /** Faults that `watch` can find, in the order in which they are named when several are there, and what makes one certain. */
 const CERTAIN = {
-  not_found: { looks: 3, forMs: 8_000 },
+  address_not_found: { looks: 3, forMs: 8_000 },
   server_failing: { looks: 3, forMs: 12_000 },
   no_playlist: { looks: 3, forMs: 8_000 },
   broadcast_ended: { looks: 2, forMs: 4_000 },
@@ -133,7 +133,7 @@ export const startWatch = (atMs: number): WatchState => ({
   eagerSinceMs: null,
 });
 
-/** What one look says. `cleared`: faults that it disproves. */
+/** The evidence of one look. `cleared`: faults that it disproves. */
 interface Evidence {
   kind: 'bad' | 'good' | 'doubt' | 'none';
   fault?: WatchFault;
@@ -141,13 +141,13 @@ interface Evidence {
   cleared: readonly WatchFault[];
 }
 
-const OF_FETCHES: readonly WatchFault[] = ['not_found', 'server_failing', 'no_playlist'];
+const OF_FETCHES: readonly WatchFault[] = ['address_not_found', 'server_failing', 'no_playlist'];
 const OF_PROGRESS: readonly WatchFault[] = [...OF_FETCHES, 'broadcast_ended', 'old_segments', 'not_advancing'];
 const OF_SAMPLES: readonly WatchFault[] = [...OF_PROGRESS, 'segments_missing', 'not_decodable'];
 
 function findFetchEvidence(fault: FetchFault, hadPlaylist: boolean): Evidence {
   const none: readonly WatchFault[] = [];
-  if (fault === 'not_found' || fault === 'server_failing') return { kind: 'bad', fault, cleared: none };
+  if (fault === 'address_not_found' || fault === 'server_failing') return { kind: 'bad', fault, cleared: none };
   if (fault === 'not_media' && hadPlaylist) return { kind: 'bad', fault: 'no_playlist', cleared: none };
   return { kind: 'doubt', doubt: fault, cleared: none };
 }
@@ -238,7 +238,7 @@ function decide(state: WatchState, evidence: Evidence, atMs: number): WatchVerdi
 export function takeLook(before: WatchState, look: WatchLook): WatchState {
   const { atMs, publishingSinceMs } = look;
   let state: WatchState = { ...before, pictures: keepOurs(before.pictures, look.ours, atMs) };
-  // What was sent and shown before a break says nothing of what is sent now.
+  // Media of before a break says nothing of what is sent now.
   if (publishingSinceMs !== before.publishingSinceMs)
     state = {
       ...state,

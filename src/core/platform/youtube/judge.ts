@@ -2,8 +2,10 @@
  * Judges from answers of YouTube whether viewers see a broadcast. Everything that cannot be told is Unknown, never True: an answer that is too old, a
  * video that is not visible without a token, a list that may lag. Pure: no I/O, no clock.
  */
+
+import type { PlatformReason } from '../../lib/codes/platforms.ts';
 import { UNKNOWN_YOUTUBE_ISSUE, YOUTUBE_ISSUES } from '../../lib/codes/youtube-issues.ts';
-import type { PlatformIssue, PlatformReason, PlatformVerdict } from '../verdict.ts';
+import type { PlatformIssue, PlatformVerdict } from '../verdict.ts';
 import type { Broadcast, Failure, Ingest, Video } from './answers.ts';
 
 /** Three polls of the plan: one lost answer is no news, two are. */

@@ -15,6 +15,9 @@ import {
   SENTENCES,
   type TextRule,
   TIME_ZONE,
+  TWITCH_CHANNEL,
+  WATCH_ADDRESS,
+  YOUTUBE_VIDEO,
 } from '../../lib/sentences.ts';
 import { OWN_PREFIXES, podName } from '../common/names.ts';
 import { MAX_TEMPLATE_CHARACTERS, Template } from '../stream/template.ts';
@@ -190,8 +193,31 @@ export const UPLOAD_RULES: Additions = {
   ...CONDITIONS,
 };
 
+const needs = (field: string, message: string) => ({
+  message,
+  reason: 'FieldValueRequired' as const,
+  fieldPath: `.${field}`,
+});
+
 export const DESTINATION_RULES: Additions = {
   'spec.displayName': text(DISPLAY_NAME),
   'spec.secretName': text(REFERENCE),
+  'spec.platform': rules(
+    { rule: "self.kind != 'watch' || has(self.url)", ...needs('url', SENTENCES.platformUrl) },
+    { rule: "self.kind != 'twitch' || has(self.channel)", ...needs('channel', SENTENCES.platformChannel) },
+    {
+      rule: "self.kind != 'youtube' || has(self.videoId) || has(self.secretName)",
+      ...needs('videoId', SENTENCES.platformVideo),
+    },
+    {
+      rule: "!has(self.policy) || self.policy != 'Repair' || self.kind == 'youtube' && has(self.secretName)",
+      message: SENTENCES.platformRepair,
+      fieldPath: '.policy',
+    },
+  ),
+  'spec.platform.url': text(WATCH_ADDRESS),
+  'spec.platform.channel': text(TWITCH_CHANNEL),
+  'spec.platform.videoId': text(YOUTUBE_VIDEO),
+  'spec.platform.secretName': text(REFERENCE),
   ...CONDITIONS,
 };

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
 import type { Phase } from '../stream/spec.ts';
+import { DestinationPlatform, PlatformStatus } from './platform.ts';
 
 export const DestinationSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
@@ -16,6 +17,7 @@ export const DestinationSpec = Type.Object({
       'Secret in the same namespace with the keys rtmpUrl and rtmpKey. If the server requires a login, it also has ' +
       'rtmpUser and rtmpPassword.',
   }),
+  platform: Type.Optional(DestinationPlatform),
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
 
@@ -69,10 +71,13 @@ export const DestinationStatus = Type.Object({
   ),
   hasLogin: Type.Optional(Type.Boolean({ description: 'True if the Secret has a user name and a password.' })),
   test: Type.Optional(TestStatus),
+  platform: Type.Optional(PlatformStatus),
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 16,
-      description: 'Conditions: Ready is True when the Secret exists and its URL can be used. Reconciling and Stalled.',
+      description:
+        'Conditions: Ready is True when the Secret exists and its URL can be used. Reconciling and Stalled. With spec.platform ' +
+        'also PlatformLive: whether viewers see the stream.',
     }),
   ),
 });

@@ -1,4 +1,4 @@
-/** What cannot be told is Unknown: never True, and never False. */
+/** A state that cannot be told is Unknown: never True, and never False. */
 import { describe, expect, test } from 'vitest';
 import {
   type FetchFault,
@@ -111,7 +111,7 @@ test('nothing is said of a stream that is not sent', () => {
 
 test('one look with a fault changes nothing', () => {
   for (const fault of [
-    'not_found',
+    'address_not_found',
     'server_failing',
     'not_media',
     'unreachable',

@@ -11,7 +11,7 @@ const otherMovie = makeFilm(12);
 const black = new Uint8Array(576).fill(16);
 const slate = makeFilm(13).at(0);
 
-/** What people loop: films, stills, slates between, black films, slides. */
+/** Media that people loop: films, stills, slates between, black films, slides. */
 const FILMS: Record<string, (timeMs: number) => Uint8Array> = {
   film: movie.at,
   'short loop': (timeMs) => movie.at(timeMs % 20_000),
@@ -78,7 +78,7 @@ const FAULTS: Record<string, { shown: (sinceMs: number) => Shown; reason: string
   },
   'a playlist that stops': { shown: (sinceMs) => ({ kind: 'stopped', sinceMs }), reason: 'not_advancing' },
   'a playlist that ends': { shown: () => ({ kind: 'ended' }), reason: 'broadcast_ended' },
-  'no playlist': { shown: () => ({ kind: 'fault', fault: 'not_found' }), reason: 'not_found' },
+  'no playlist': { shown: () => ({ kind: 'fault', fault: 'address_not_found' }), reason: 'address_not_found' },
   'a page instead of the playlist': { shown: () => ({ kind: 'fault', fault: 'not_media' }), reason: 'no_playlist' },
   'a server that fails': { shown: () => ({ kind: 'fault', fault: 'server_failing' }), reason: 'server_failing' },
   'no segments': { shown: () => ({ kind: 'sample', fault: 'segments_missing' }), reason: 'segments_missing' },

@@ -82,7 +82,7 @@ describe('what viewers see on YouTube', () => {
     platform.world.setHealth(one.streamId, 'bad', ['gopSizeLong', 'aTypeOfNextYear', 'toString']);
     const { status, reason, issues } = await judge(one);
     expect({ status, reason }).toEqual({ status: 'True', reason: 'health_bad' });
-    expect(issues.map(({ code }) => code)).toEqual(['keyframes_rare', 'other']);
+    expect(issues.map(({ code }) => code)).toEqual(['keyframes_rare', 'other_issue']);
     expect(issues[0]?.fix).toContain('copied as it is');
   });
 
