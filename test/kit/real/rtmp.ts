@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { until } from '../wait.ts';
 
-const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 const APPLICATION = 'live';
+const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
 export interface RtmpServer {
   port: number;
@@ -45,7 +45,7 @@ rtmp {
   server {
     listen ${listen};
     chunk_size ${options.chunkBytes ?? 4096};
-    application ${APPLICATION} {
+    application ${options.application ?? APPLICATION} {
       live on;
       record all;
       record_path ${options.record};
@@ -64,6 +64,8 @@ export interface RtmpServerOptions {
   port?: number;
   /** An address of loopback; 127.0.0.1 by default. */
   host?: string;
+  /** The application that takes publishers; `live` by default. */
+  application?: string;
   /** A URL that authorizes each publisher by POST: any answer but 2xx refuses. */
   onPublish?: string;
   /** The size of chunks that it announces, and that ffmpeg takes up for what it sends; 4096 by default. */
@@ -103,7 +105,7 @@ export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpS
   await start();
   return {
     port,
-    url: `rtmp://${host}:${port}/${APPLICATION}`,
+    url: `rtmp://${host}:${port}/${options.application ?? APPLICATION}`,
     recordings: async (key) =>
       (await readdir(options.record))
         .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))

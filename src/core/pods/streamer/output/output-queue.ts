@@ -4,6 +4,7 @@
  * decodable and ends where a GOP ends.
  */
 import type { Writable } from 'node:stream';
+import { FillerMeter, fillSegment } from '../timeline/filler.ts';
 import { decoderHeaders, preamble, type Segment } from '../timeline/segment.ts';
 
 /** Limit of the whole GOPs that wait behind the one being sent. Two GOPs of an encoded rendition, or the
@@ -14,6 +15,8 @@ const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 export interface OutputQueueOptions {
   profile: string;
   sink: Writable;
+  /** The least bitrate of the pictures, in kbit/s; 0 for none. */
+  leastKbps?: number;
   /** Called instead of dropping media: the caller disconnects the receiver. */
   onOverflow?: () => void;
   /** Called when a segment was written to the sink. The receiver has some of it after `fromBytes` bytes in total. */
@@ -22,6 +25,8 @@ export interface OutputQueueOptions {
 
 interface Queued {
   segment: Segment;
+  /** Its bytes as this receiver gets them. */
+  parts: readonly Buffer[];
   /** Headers that a decoder needs before it. */
   lead: Buffer | undefined;
   /** Bytes of both. */
@@ -39,13 +44,18 @@ export class OutputQueue {
   #waiting = true;
   #started = false;
   #closed = false;
+  readonly #filler: FillerMeter | undefined;
   /** GOPs that were dropped. */
   dropped = 0;
   /** Bytes written to the sink. */
   bytes = 0;
+  /** Bytes of filler that were queued. */
+  fillerBytes = 0;
 
   constructor(options: OutputQueueOptions) {
     this.#options = options;
+    const { leastKbps = 0 } = options;
+    if (leastKbps > 0) this.#filler = new FillerMeter(leastKbps);
     options.sink.on('drain', this.#drained);
   }
 
@@ -123,9 +133,11 @@ export class OutputQueue {
       : preamble(this.#options.profile, segment);
     this.#started = true;
     const leadBytes = lead?.length ?? 0;
-    const sizeBytes = leadBytes + segment.sizeBytes;
+    const filled = this.#filler ? fillSegment(segment, this.#filler) : segment;
+    const sizeBytes = leadBytes + filled.sizeBytes;
+    this.fillerBytes += filled.sizeBytes - segment.sizeBytes;
     segment.hold();
-    this.#queue.push({ segment, lead, sizeBytes, leastBytes: leadBytes + segment.firstTagBytes });
+    this.#queue.push({ segment, parts: filled.parts, lead, sizeBytes, leastBytes: leadBytes + filled.firstTagBytes });
     this.#queuedBytes += sizeBytes;
   }
 
@@ -148,14 +160,18 @@ export class OutputQueue {
 }
 
 /** Writes a segment, and releases it when the sink is done with its bytes. Returns false when the sink takes no more for now. */
-function write(sink: Writable, { segment, lead }: Queued): boolean {
-  let left = segment.parts.length;
+function write(sink: Writable, { segment, parts, lead }: Queued): boolean {
+  let left = parts.length;
   const done = () => {
     left--;
     if (left === 0) segment.release();
   };
   if (lead) sink.write(lead);
   let takesMore = true;
-  for (const part of segment.parts) takesMore = sink.write(part, done) && takesMore;
+  // Filler makes many small parts: they take one system call.
+  const isCut = parts !== segment.parts;
+  if (isCut) sink.cork();
+  for (const part of parts) takesMore = sink.write(part, done) && takesMore;
+  if (isCut) sink.uncork();
   return takesMore;
 }

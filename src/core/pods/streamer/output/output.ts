@@ -10,6 +10,7 @@ import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
 import { DESTINATION_ACCEPTED, type Failure } from '../../../protocol/codes.ts';
 import type { DestinationSecrets } from '../../../protocol/destinations.ts';
+import { findLeastKbps } from '../../../resources/destination/least-bitrate.ts';
 import { FIELDS } from '../../../resources/destination/read.ts';
 import type { Executable } from '../../confinement/confine.ts';
 import { type Address, AddressError, directTo, readAddress } from './address.ts';
@@ -240,7 +241,8 @@ export class DestinationOutput {
     };
     const transport = new FfmpegTransport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
     const onHanded = (fromBytes: number) => airtime.addSent(fromBytes, clock.monotonicMs());
-    const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, onHanded });
+    const leastKbps = findLeastKbps(address.host, profile());
+    const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, leastKbps, onHanded });
     this.#queue = queue;
     const unlisten = broadcaster.listen((segment) => queue.offer(segment));
     // A connection that ends or stalls may leave sent bytes in the kernel, which the destination never receives.

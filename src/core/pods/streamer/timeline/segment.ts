@@ -27,6 +27,13 @@ import type { OutTag } from './splicer.ts';
 /** A second of 1 Mbit/s. Neighbours share a block, so little of it stays empty. */
 const BLOCK_BYTES = 128 * 1024;
 
+/** A picture in the bytes of a segment: its whole tag with the size behind it. */
+export interface PlacedPicture {
+  at: number;
+  endAt: number;
+  timestampMs: number;
+}
+
 export interface Segment {
   /** The bytes, in memory that other segments share. They are valid while the segment is held. */
   parts: readonly Buffer[];
@@ -37,6 +44,8 @@ export interface Segment {
   keyframe: boolean;
   /** Timeline milliseconds of the first tag. */
   startMs: number;
+  /** In their order. */
+  pictures: readonly PlacedPicture[];
   /** Decoder headers in force before the segment, for a receiver that joins here. */
   videoHeader: Buffer | undefined;
   audioHeader: Buffer | undefined;
@@ -52,7 +61,7 @@ export class Segmenter {
   /** The parts of a tag that are not copied from its body. They need a place of their own: a tag may cross from one block to the next. */
   readonly #head = Buffer.alloc(TAG_HEADER_BYTES + PICTURE_HEADER_BYTES);
   readonly #previousSize = Buffer.alloc(PREVIOUS_SIZE_BYTES);
-  #open: Pick<Segment, 'sizeBytes' | 'firstTagBytes' | 'startMs'> | undefined;
+  #open: (Pick<Segment, 'sizeBytes' | 'firstTagBytes' | 'startMs'> & { pictures: PlacedPicture[] }) | undefined;
   #startsWithKeyframe = false;
   /** Headers since the last frame. They belong to the segment of the next keyframe. */
   #headers: OutTag[] = [];
@@ -86,10 +95,12 @@ export class Segmenter {
     return this.#close();
   }
 
-  #write({ type, timestampMs, body, compositionMs }: OutTag): void {
+  #write({ type, timestampMs, body, compositionMs, kind }: OutTag): void {
     const bytes = encodedTagBytes(body);
-    this.#open ??= { sizeBytes: 0, firstTagBytes: bytes, startMs: timestampMs };
+    this.#open ??= { sizeBytes: 0, firstTagBytes: bytes, startMs: timestampMs, pictures: [] };
+    const at = this.#open.sizeBytes;
     this.#open.sizeBytes += bytes;
+    if (kind === 'frame' && type === TAG_VIDEO) this.#open.pictures.push({ at, endAt: at + bytes, timestampMs });
     writeTagHeader(this.#head, 0, type, timestampMs, body.length);
     const replacedBytes = compositionMs === undefined ? 0 : body.copy(this.#head, TAG_HEADER_BYTES);
     if (compositionMs !== undefined) writeCompositionTime(this.#head, 0, compositionMs);
