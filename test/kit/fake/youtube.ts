@@ -14,7 +14,7 @@ const PAGE_DEFAULT = 5;
 const PAGE_MOST = 50;
 
 type Json = Record<string, unknown>;
-export interface Answer {
+export interface TimedAnswer {
   status: number;
   body: Json;
 }
@@ -75,7 +75,7 @@ export interface YoutubeOptions {
   autostarts?: () => boolean;
 }
 
-const refuse = (status: number, reason: string, domain = 'youtube.liveBroadcast'): Answer => ({
+const refuse = (status: number, reason: string, domain = 'youtube.liveBroadcast'): TimedAnswer => ({
   status,
   body: { error: { code: status, message: reason, errors: [{ message: reason, domain, reason }] } },
 });
@@ -149,7 +149,7 @@ export function createYoutubeWorld({
     return state && !isDeleted ? { ...one, ...state } : undefined;
   };
 
-  const page = (kind: string, items: Json[], { maxResults, pageToken }: Record<string, string>): Answer => {
+  const page = (kind: string, items: Json[], { maxResults, pageToken }: Record<string, string>): TimedAnswer => {
     const size = Number(maxResults ?? PAGE_DEFAULT);
     if (!Number.isInteger(size) || size < 0 || size > PAGE_MOST)
       return refuse(400, 'invalidParameter', 'youtube.parameter');
@@ -192,7 +192,7 @@ export function createYoutubeWorld({
     contentDetails: { isReusable: true },
   });
 
-  const listVideos = ({ query }: ApiRequest, owner: string | undefined): Answer => {
+  const listVideos = ({ query }: ApiRequest, owner: string | undefined): TimedAnswer => {
     const ids = (query.id ?? '').split(',').filter((id) => id !== '');
     if (ids.length === 0 || ids.length > PAGE_MOST) return refuse(400, 'invalidFilters', 'youtube.parameter');
     const items = ids.flatMap((id) => {
@@ -219,7 +219,7 @@ export function createYoutubeWorld({
     upcoming: ['created', 'ready'],
     completed: ['complete'],
   };
-  const listBroadcasts = ({ query }: ApiRequest, owner: string): Answer => {
+  const listBroadcasts = ({ query }: ApiRequest, owner: string): TimedAnswer => {
     const filters = ['id', 'mine', 'broadcastStatus'].filter((name) => query[name] !== undefined);
     if (filters.length !== 1)
       return refuse(400, filters.length ? 'incompatibleParameters' : 'missingRequiredParameter');
@@ -233,14 +233,14 @@ export function createYoutubeWorld({
     );
     return page('youtube#liveBroadcastListResponse', found.map(describeBroadcast), query);
   };
-  const listStreams = ({ query }: ApiRequest, owner: string): Answer => {
+  const listStreams = ({ query }: ApiRequest, owner: string): TimedAnswer => {
     if ((query.id === undefined) === (query.mine === undefined)) return refuse(400, 'missingRequiredParameter');
     const ids = query.id?.split(',');
     const own = [...streams.values()].filter((one) => one.channelId === owner && (!ids || ids.includes(one.id)));
     return page('youtube#liveStreamListResponse', own.map(describeStream), query);
   };
 
-  const insert = ({ body = {} }: ApiRequest, owner: string): Answer => {
+  const insert = ({ body = {} }: ApiRequest, owner: string): TimedAnswer => {
     const { snippet = {}, status = {}, contentDetails = {} } = body as Record<string, Json>;
     const title = String(snippet.title ?? '');
     if (title === '') return refuse(400, 'titleRequired');
@@ -258,7 +258,7 @@ export function createYoutubeWorld({
     });
     return { status: 200, body: describeBroadcast(one) };
   };
-  const bind = ({ query }: ApiRequest, owner: string): Answer => {
+  const bind = ({ query }: ApiRequest, owner: string): TimedAnswer => {
     const one = broadcasts.get(query.id ?? '');
     if (!one || one.channelId !== owner || one.deletedMs !== undefined) return refuse(404, 'liveBroadcastNotFound');
     if (query.streamId && streams.get(query.streamId)?.channelId !== owner) return refuse(404, 'liveStreamNotFound');
@@ -270,7 +270,7 @@ export function createYoutubeWorld({
     } as Partial<BroadcastState>);
     return { status: 200, body: describeBroadcast(one) };
   };
-  const transition = ({ query }: ApiRequest, owner: string): Answer => {
+  const transition = ({ query }: ApiRequest, owner: string): TimedAnswer => {
     const one = broadcasts.get(query.id ?? '');
     if (!one || one.channelId !== owner || one.deletedMs !== undefined) return refuse(404, 'liveBroadcastNotFound');
     const wanted = query.broadcastStatus;
@@ -282,7 +282,7 @@ export function createYoutubeWorld({
     return { status: 200, body: describeBroadcast(one) };
   };
 
-  const answer = (method: string, request: ApiRequest, owner: string | undefined): Answer => {
+  const answer = (method: string, request: ApiRequest, owner: string | undefined): TimedAnswer => {
     if (method === 'videos.list') return listVideos(request, owner);
     // An API key alone names no channel.
     if (owner === undefined) return refuse(401, 'authError', 'global');
@@ -313,7 +313,7 @@ export function createYoutubeWorld({
 
   return {
     /** Answers one call, and charges it, also an invalid one. */
-    request(request: ApiRequest): Answer {
+    request(request: ApiRequest): TimedAnswer {
       settle();
       const method = METHODS[`${request.method} ${request.path}`];
       if (!method) return refuse(404, 'notFound', 'global');

@@ -2,15 +2,15 @@
  * Plays what a watcher would meet for hours: a film that we send, a server that shows it after a delay in segments, and faults of that server.
  * The judge asks for looks as it does in service; no time passes.
  */
-import type { Picture } from '../../../src/core/platform/watch/pictures.ts';
+import type { LumaPicture } from '../../../src/core/platform/watch/pictures.ts';
 import type { WatchedSegment } from '../../../src/core/platform/watch/playlist.ts';
 import {
   type FetchFault,
   planNext,
-  type Sample,
   startWatch,
   takeLook,
   type WatchLook,
+  type WatchSample,
   type WatchVerdict,
 } from '../../../src/core/platform/watch/verdict.ts';
 import { makeRandom } from './synthetic.ts';
@@ -108,7 +108,7 @@ export function playSeries(series: Series): Played {
     return { look: { kind: 'media', playlist }, newest: segments.at(-1) ?? null };
   };
 
-  const sample = (now: Shown, newest: ReturnType<typeof segmentAt>): Sample => {
+  const sample = (now: Shown, newest: ReturnType<typeof segmentAt>): WatchSample => {
     played.samples += 1;
     if (now.kind === 'sample') return { kind: 'fault', fault: now.fault };
     if (random() < loss) return { kind: 'fault', fault: random() < 0.5 ? 'segments_missing' : 'not_decodable' };
@@ -123,7 +123,7 @@ export function playSeries(series: Series): Played {
 
   for (let atMs = 0; atMs < lengthMs; ) {
     const now = shown(atMs);
-    const ours: Picture[] = [];
+    const ours: LumaPicture[] = [];
     for (; sentUntil <= atMs; sentUntil += GOP_MS)
       if (hasOwnPictures) ours.push({ atMs: sentUntil, luma: film(sentUntil) });
     const { look, newest } = read(atMs, now);

@@ -1,4 +1,5 @@
 /** Runs rounds of the repair of a broadcast against the stand-in of YouTube, and may die between any two effects. */
+import type { RepairState } from '../../../src/core/platform/common/repair-state.ts';
 import {
   joinBroadcasts,
   readBroadcasts,
@@ -7,14 +8,13 @@ import {
   readVideos,
 } from '../../../src/core/platform/youtube/answers.ts';
 import {
-  type Decision,
   decideRepair,
   idsToRead,
   NEW_REPAIR,
   noteInserted,
   noteRefused,
-  type Reading,
-  type RepairState,
+  type RepairDecision,
+  type RepairReading,
 } from '../../../src/core/platform/youtube/repair.ts';
 import type { YoutubeWorld } from '../fake/youtube.ts';
 
@@ -25,7 +25,7 @@ export type Crash = (typeof CRASHES)[number];
 export interface Round {
   crash?: Crash | undefined;
   /** The step at which it dies; at any if missing. */
-  at?: Decision['step']['kind'];
+  at?: RepairDecision['step']['kind'];
   /** The process sleeps this long between persisting and calling, while others take its place. */
   pauseMs?: number | undefined;
 }
@@ -66,7 +66,7 @@ export function createRepairer(world: YoutubeWorld, clock: { nowMs: number }, ch
     } while (pageToken);
     return found;
   };
-  const read = (state: RepairState): Reading => {
+  const read = (state: RepairState): RepairReading => {
     const atMs = clock.nowMs;
     const [ingest] = readIngests(call('GET', 'liveStreams', { id: streamId }).body);
     const ids = idsToRead(state, watchedId);
@@ -85,7 +85,7 @@ export function createRepairer(world: YoutubeWorld, clock: { nowMs: number }, ch
   };
   let watchedId: string | undefined;
 
-  const insert = ({ step }: Decision, version: number, crash: Crash | undefined): void => {
+  const insert = ({ step }: RepairDecision, version: number, crash: Crash | undefined): void => {
     if (step.kind !== 'insert' || clock.nowMs > step.sendByMs) return;
     const { status, body } = call(
       'POST',
@@ -119,7 +119,7 @@ export function createRepairer(world: YoutubeWorld, clock: { nowMs: number }, ch
     resume(value: string): void {
       resume = value;
     },
-    round({ crash: planned, at, pauseMs = 0 }: Round = {}): Decision['step'] {
+    round({ crash: planned, at, pauseMs = 0 }: Round = {}): RepairDecision['step'] {
       const { state, version } = stored;
       const decision = decideRepair(state, read(state), {
         nowMs: clock.nowMs,

@@ -5,7 +5,7 @@
  */
 
 import type { PlatformReason } from '../../lib/codes/platforms.ts';
-import type { PlatformVerdict } from '../verdict.ts';
+import type { PlatformVerdict } from '../common/verdict.ts';
 
 export const USERS_PER_CALL = 100;
 /** Three polls of 30 s: one lost answer is no news, two are. */

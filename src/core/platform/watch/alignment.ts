@@ -8,10 +8,10 @@ import {
   findContent,
   isBlack,
   isFlat,
+  type LumaPicture,
   meanOf,
   PICTURE_HEIGHT,
   PICTURE_WIDTH,
-  type Picture,
   scaleArea,
   similarity,
   WHOLE,
@@ -58,7 +58,7 @@ const cutTo = (ratio: number): Area => {
 };
 const CUTS = [cutTo(4 / 3), cutTo(1), cutTo(9 / 16)];
 
-function listFits(watched: readonly Picture[], ours: readonly Picture[]): Fit[] {
+function listFits(watched: readonly LumaPicture[], ours: readonly LumaPicture[]): Fit[] {
   const watchedContent = findContent(watched.map(({ luma }) => luma));
   const ourContent = findContent(ours.map(({ luma }) => luma));
   const barred = watchedContent !== WHOLE && !isWhole(watchedContent);
@@ -76,15 +76,15 @@ const isWhole = ({ width, height }: Area): boolean => width === PICTURE_WIDTH &&
 
 /** Compares the pictures of a sequence with ours on demand, each pair once. */
 class Pairs {
-  readonly #watched: readonly Picture[];
-  readonly #ours: readonly Picture[];
+  readonly #watched: readonly LumaPicture[];
+  readonly #ours: readonly LumaPicture[];
   readonly #scaledWatched: ArrayLike<number>[];
   readonly #scaledOurs: (ArrayLike<number> | undefined)[];
   readonly #fit: Fit;
   readonly #known: Float32Array;
   readonly #toleranceMs: number;
 
-  constructor(watched: readonly Picture[], ours: readonly Picture[], fit: Fit) {
+  constructor(watched: readonly LumaPicture[], ours: readonly LumaPicture[], fit: Fit) {
     this.#watched = watched;
     this.#ours = ours;
     this.#fit = fit;
@@ -127,7 +127,7 @@ class Pairs {
 }
 
 /** The index of the first picture that was taken at `atMs` or later. */
-function findFirst(pictures: readonly Picture[], atMs: number): number {
+function findFirst(pictures: readonly LumaPicture[], atMs: number): number {
   let [low, high] = [0, pictures.length];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -137,12 +137,12 @@ function findFirst(pictures: readonly Picture[], atMs: number): number {
   return low;
 }
 
-function medianGapMs(pictures: readonly Picture[]): number {
+function medianGapMs(pictures: readonly LumaPicture[]): number {
   const gaps = pictures.slice(1).map(({ atMs }, index) => atMs - (pictures[index]?.atMs ?? atMs));
   return gaps.sort((a, b) => a - b)[gaps.length >> 1] ?? 0;
 }
 
-function listDelays(watched: readonly Picture[], ours: readonly Picture[]): number[] {
+function listDelays(watched: readonly LumaPicture[], ours: readonly LumaPicture[]): number[] {
   const delays = new Set<number>();
   for (const { atMs } of watched)
     for (const { atMs: sentAtMs } of ours) delays.add(Math.round((atMs - sentAtMs) / DELAY_STEP_MS) * DELAY_STEP_MS);
@@ -151,8 +151,8 @@ function listDelays(watched: readonly Picture[], ours: readonly Picture[]): numb
 
 /** Compares a watched sequence with ours, both in order of time. `knownDelayMs` is what the last comparison found. */
 export function compareSequences(
-  watched: readonly Picture[],
-  ours: readonly Picture[],
+  watched: readonly LumaPicture[],
+  ours: readonly LumaPicture[],
   knownDelayMs: number | null,
 ): Comparison {
   const shaped = watched.filter(({ luma }) => !isFlat(luma));
@@ -179,19 +179,19 @@ export function compareSequences(
 }
 
 /** Whether a sequence shows one picture all the time. */
-export function isStill(pictures: readonly Picture[]): boolean {
+export function isStill(pictures: readonly LumaPicture[]): boolean {
   const [first, ...rest] = pictures;
   return first !== undefined && rest.every(({ luma }) => difference(first.luma, luma) <= STILL_DIFFERENCE);
 }
 
 /** Whether a sequence is black all the time. */
-export const isAllBlack = (pictures: readonly Picture[]): boolean => pictures.every(({ luma }) => isBlack(luma));
+export const isAllBlack = (pictures: readonly LumaPicture[]): boolean => pictures.every(({ luma }) => isBlack(luma));
 
 /** Whether every part of `spanMs` of these pictures holds a condition, and there is such a part. */
 function everyPart(
-  pictures: readonly Picture[],
+  pictures: readonly LumaPicture[],
   spanMs: number,
-  holds: (part: readonly Picture[]) => boolean,
+  holds: (part: readonly LumaPicture[]) => boolean,
 ): boolean {
   let parts = 0;
   for (const [index, { atMs }] of pictures.entries()) {
@@ -204,17 +204,17 @@ function everyPart(
 }
 
 /** Whether our picture moves plainly in every part of `spanMs`: a frozen picture can then be no still of ours. */
-export const movesThroughout = (ours: readonly Picture[], spanMs: number): boolean =>
+export const movesThroughout = (ours: readonly LumaPicture[], spanMs: number): boolean =>
   everyPart(ours, spanMs, ([first, ...rest]) =>
     rest.some(({ luma }) => first !== undefined && difference(first.luma, luma) >= MOVING_DIFFERENCE),
   );
 
 /** Whether our picture is plainly not black in every part of `spanMs`. */
-export const showsThroughout = (ours: readonly Picture[], spanMs: number): boolean =>
+export const showsThroughout = (ours: readonly LumaPicture[], spanMs: number): boolean =>
   everyPart(ours, spanMs, (part) => part.filter(({ luma }) => !isBlack(luma)).length > part.length / 2);
 
 /** The mean difference of watched pictures from ours at a delay, in steps of brightness; infinite where ours are not known. */
-export function pairDifference(watched: readonly Picture[], ours: readonly Picture[], delayMs: number): number {
+export function pairDifference(watched: readonly LumaPicture[], ours: readonly LumaPicture[], delayMs: number): number {
   const differences = watched.map(({ atMs, luma }) => {
     const index = findFirst(ours, atMs - delayMs);
     const near = [ours[index - 1], ours[index]].filter((picture) => picture !== undefined);

@@ -12,7 +12,7 @@ import {
   pairDifference,
   showsThroughout,
 } from './alignment.ts';
-import type { Picture } from './pictures.ts';
+import type { LumaPicture } from './pictures.ts';
 
 /** The newest pictures that are compared. More would hide a change for longer. */
 const COMPARED = 6;
@@ -40,8 +40,8 @@ export interface TimedPicture {
 }
 
 export interface PictureMemory {
-  ours: readonly Picture[];
-  watched: readonly Picture[];
+  ours: readonly LumaPicture[];
+  watched: readonly LumaPicture[];
   /** Clock minus PTS, as long as PTS go on. */
   offsetMs: number | null;
   lastPtsMs: number;
@@ -51,7 +51,7 @@ export interface PictureMemory {
   candidateMs: number | null;
 }
 
-export const startPictures = (ours: readonly Picture[] = []): PictureMemory => ({
+export const startPictures = (ours: readonly LumaPicture[] = []): PictureMemory => ({
   ours,
   watched: [],
   offsetMs: null,
@@ -62,7 +62,7 @@ export const startPictures = (ours: readonly Picture[] = []): PictureMemory => (
 });
 
 /** Adds pictures that we have sent, and forgets those that viewers can no longer be at. */
-export function keepOurs(memory: PictureMemory, ours: readonly Picture[], atMs: number): PictureMemory {
+export function keepOurs(memory: PictureMemory, ours: readonly LumaPicture[], atMs: number): PictureMemory {
   const keptMs =
     memory.delayMs === null ? KEPT_OURS_UNKNOWN_MS : KEPT_OURS_MS + 2 * Math.max(0, findAgeMs(memory, atMs));
   const newest = memory.ours.at(-1)?.atMs ?? Number.NEGATIVE_INFINITY;
@@ -96,7 +96,7 @@ export type PictureJudgement = { memory: PictureMemory } & (
 );
 
 /** The newest pictures, as few as are enough for `MIN_STILL_MS`. */
-function takeNewest(watched: readonly Picture[]): readonly Picture[] {
+function takeNewest(watched: readonly LumaPicture[]): readonly LumaPicture[] {
   const newest = watched.at(-1)?.atMs ?? 0;
   for (let count = MIN_PICTURES; count <= watched.length; count += 1) {
     const part = watched.slice(-count);
@@ -105,7 +105,8 @@ function takeNewest(watched: readonly Picture[]): readonly Picture[] {
   return [];
 }
 
-const findSpanMs = (pictures: readonly Picture[]): number => (pictures.at(-1)?.atMs ?? 0) - (pictures[0]?.atMs ?? 0);
+const findSpanMs = (pictures: readonly LumaPicture[]): number =>
+  (pictures.at(-1)?.atMs ?? 0) - (pictures[0]?.atMs ?? 0);
 
 export function judgePictures(memory: PictureMemory): PictureJudgement {
   const { watched, ours, delayMs } = memory;
@@ -125,13 +126,13 @@ export function judgePictures(memory: PictureMemory): PictureJudgement {
 }
 
 /** Our pictures that viewers may be at while they get these. */
-function listPlausible({ ours, delayMs }: PictureMemory, watched: readonly Picture[]): readonly Picture[] {
+function listPlausible({ ours, delayMs }: PictureMemory, watched: readonly LumaPicture[]): readonly LumaPicture[] {
   if (delayMs === null) return ours;
   const [first, last] = [watched[0]?.atMs ?? 0, watched.at(-1)?.atMs ?? 0];
   return ours.filter(({ atMs }) => atMs >= first - delayMs - DELAY_SLACK_MS && atMs <= last - delayMs + DELAY_SLACK_MS);
 }
 
-function judgeMoving(memory: PictureMemory, plausible: readonly Picture[]): PictureJudgement {
+function judgeMoving(memory: PictureMemory, plausible: readonly LumaPicture[]): PictureJudgement {
   const { watched, ours, delayMs, candidateMs } = memory;
   const compared = watched.slice(-COMPARED);
   const found = compareSequences(compared, ours, delayMs);

@@ -8,7 +8,7 @@ export const PICTURE_HEIGHT = 18;
 export const PICTURE_PIXELS = PICTURE_WIDTH * PICTURE_HEIGHT;
 
 /** A picture of a moment. Of watched pictures, only differences of times count; of ours, `atMs` is when it was sent. */
-export interface Picture {
+export interface LumaPicture {
   atMs: number;
   /** Brightness, row by row, 0 to 255: PICTURE_PIXELS values. */
   luma: Uint8Array;

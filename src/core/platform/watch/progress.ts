@@ -16,7 +16,7 @@ const REPEATED_WITHIN_MS = 60_000;
 const MIN_STALL_MS = 15_000;
 const STALL_TARGETS = 3;
 
-export interface Progress {
+export interface WatchProgress {
   targetMs: number;
   /** When the address last showed something new. */
   advancedAtMs: number;
@@ -35,7 +35,7 @@ export interface Progress {
   repeatedSamplesAtMs: readonly number[];
 }
 
-export const startProgress = (atMs: number): Progress => ({
+export const startProgress = (atMs: number): WatchProgress => ({
   targetMs: 2_000,
   advancedAtMs: atMs,
   hasAdvanced: false,
@@ -48,7 +48,11 @@ export const startProgress = (atMs: number): Progress => ({
   repeatedSamplesAtMs: [],
 });
 
-export function followPlaylist(before: Progress, { targetMs, segments }: MediaPlaylist, atMs: number): Progress {
+export function followPlaylist(
+  before: WatchProgress,
+  { targetMs, segments }: MediaPlaylist,
+  atMs: number,
+): WatchProgress {
   const last = segments.at(-1);
   if (!last) return { ...before, targetMs };
   const identify = ({ address, range, programAtMs }: typeof last) => `${address} ${range ?? ''} ${programAtMs ?? ''}`;
@@ -80,7 +84,11 @@ export function followPlaylist(before: Progress, { targetMs, segments }: MediaPl
 }
 
 /** Adds a sample: `digest` is a hash of the bytes of a segment, or of a keyframe with its time where there is no playlist. */
-export function followSample(before: Progress, sample: { sequence: number; digest: string }, atMs: number): Progress {
+export function followSample(
+  before: WatchProgress,
+  sample: { sequence: number; digest: string },
+  atMs: number,
+): WatchProgress {
   const known = before.digests.get(sample.digest);
   if (known === sample.sequence) return before;
   const digests = new Map(before.digests);
@@ -98,16 +106,16 @@ export function followSample(before: Progress, sample: { sequence: number; diges
   };
 }
 
-export const stallLimitMs = ({ targetMs }: Progress): number => Math.max(MIN_STALL_MS, STALL_TARGETS * targetMs);
+export const stallLimitMs = ({ targetMs }: WatchProgress): number => Math.max(MIN_STALL_MS, STALL_TARGETS * targetMs);
 
-export const isStalled = (progress: Progress, atMs: number): boolean =>
+export const isStalled = (progress: WatchProgress, atMs: number): boolean =>
   atMs - progress.advancedAtMs > stallLimitMs(progress);
 
 /** Whether the server plays old segments again, under new numbers or in turn. */
-export const playsOldSegments = ({ repeatedLooks, repeatedSamplesAtMs }: Progress, atMs: number): boolean =>
+export const playsOldSegments = ({ repeatedLooks, repeatedSamplesAtMs }: WatchProgress, atMs: number): boolean =>
   repeatedLooks >= REPEATED_LOOKS ||
   repeatedSamplesAtMs.filter((at) => atMs - at <= REPEATED_WITHIN_MS).length >= REPEATED_SAMPLES;
 
 /** Whether the next sample should come soon. */
-export const looksRepeated = ({ repeatedLooks, repeatedSamplesAtMs, isNameRepeated }: Progress): boolean =>
+export const looksRepeated = ({ repeatedLooks, repeatedSamplesAtMs, isNameRepeated }: WatchProgress): boolean =>
   isNameRepeated || repeatedLooks > 0 || repeatedSamplesAtMs.length > 0;

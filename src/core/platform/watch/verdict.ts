@@ -12,17 +12,17 @@ import {
   type TimedPicture,
   watchPictures,
 } from './judge-pictures.ts';
-import type { Picture } from './pictures.ts';
+import type { LumaPicture } from './pictures.ts';
 import type { MediaPlaylist } from './playlist.ts';
 import {
   followPlaylist,
   followSample,
   isStalled,
   looksRepeated,
-  type Progress,
   playsOldSegments,
   stallLimitMs,
   startProgress,
+  type WatchProgress,
 } from './progress.ts';
 
 /** After a start or a reconnect, servers need some segments, or a delay that they keep, before they show anything. */
@@ -50,7 +50,7 @@ export type FetchFault =
   | 'playlist_too_large'
   | 'no_picture';
 
-export type Sample =
+export type WatchSample =
   | {
       kind: 'media';
       sequence: number;
@@ -67,9 +67,9 @@ export interface WatchLook {
   publishingSinceMs: number | null;
   /** `play`: HTTP-FLV and RTMP, which have no playlist. The sample says whether media advance. */
   read: { kind: 'media'; playlist: MediaPlaylist } | { kind: 'play' } | { kind: 'fault'; fault: FetchFault };
-  sample: Sample | null;
+  sample: WatchSample | null;
   /** Keyframes that we have sent since the last look. */
-  ours: readonly Picture[];
+  ours: readonly LumaPicture[];
 }
 
 /** Faults that `watch` can find, in the order in which they are named when several are there, and what makes one certain. */
@@ -105,7 +105,7 @@ export interface WatchState {
   /** When viewers last saw the stream, as far as is known. */
   lastSeenMs: number | null;
   publishingSinceMs: number | null;
-  progress: Progress;
+  progress: WatchProgress;
   pictures: PictureMemory;
   hadPlaylist: boolean;
   hadPicture: boolean;

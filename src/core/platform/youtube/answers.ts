@@ -47,7 +47,7 @@ export const LIFE_CYCLE = [
 ] as const;
 export type LifeCycle = (typeof LIFE_CYCLE)[number];
 
-export interface Broadcast {
+export interface YoutubeBroadcast {
   id: string;
   lifeCycle: LifeCycle;
   /** The live stream (key) that it is bound to. */
@@ -56,7 +56,7 @@ export interface Broadcast {
   createdMs?: number | undefined;
 }
 
-export interface Ingest {
+export interface YoutubeIngest {
   id: string;
   status?: 'active' | 'created' | 'error' | 'inactive' | 'ready' | undefined;
   health?: 'good' | 'ok' | 'bad' | 'noData' | 'revoked' | undefined;
@@ -85,8 +85,8 @@ export const readVideos = (answer: unknown): Video[] =>
     );
   }) as Video[];
 
-export const readBroadcasts = (answer: unknown): Broadcast[] =>
-  readItems(answer, (item): Broadcast | undefined => {
+export const readBroadcasts = (answer: unknown): YoutubeBroadcast[] =>
+  readItems(answer, (item): YoutubeBroadcast | undefined => {
     const id = asText(item.id);
     const lifeCycle = asOneOf(LIFE_CYCLE, asObject(item.status).lifeCycleStatus);
     const snippet = asObject(item.snippet);
@@ -100,8 +100,8 @@ export const readBroadcasts = (answer: unknown): Broadcast[] =>
     };
   });
 
-export const readIngests = (answer: unknown): Ingest[] =>
-  readItems(answer, (item): Ingest | undefined => {
+export const readIngests = (answer: unknown): YoutubeIngest[] =>
+  readItems(answer, (item): YoutubeIngest | undefined => {
     const id = asText(item.id);
     const status = asObject(item.status);
     const health = asObject(status.healthStatus);
@@ -125,9 +125,9 @@ export const readNextPage = (answer: unknown): string | undefined => asText(asOb
  * Joins lists of broadcasts that were read at about the same time, each of which may lag. A broadcast never goes back, so of two
  * views the one that is further on is the newer one.
  */
-export function joinBroadcasts(...lists: (readonly Broadcast[])[]): Broadcast[] {
-  const byId = new Map<string, Broadcast>();
-  const rank = ({ lifeCycle }: Broadcast) => LIFE_CYCLE.indexOf(lifeCycle);
+export function joinBroadcasts(...lists: (readonly YoutubeBroadcast[])[]): YoutubeBroadcast[] {
+  const byId = new Map<string, YoutubeBroadcast>();
+  const rank = ({ lifeCycle }: YoutubeBroadcast) => LIFE_CYCLE.indexOf(lifeCycle);
   for (const seen of lists.flat()) {
     const other = byId.get(seen.id);
     const [older, newer] = other && rank(other) > rank(seen) ? [seen, other] : [other, seen];
@@ -141,10 +141,16 @@ export function joinBroadcasts(...lists: (readonly Broadcast[])[]): Broadcast[] 
   return [...byId.values()];
 }
 
-export type Failure = 'quota_exhausted' | 'rate_limited' | 'unauthorized' | 'refused' | 'not_found' | 'platform_failed';
+export type YoutubeFailure =
+  | 'quota_exhausted'
+  | 'rate_limited'
+  | 'unauthorized'
+  | 'refused'
+  | 'not_found'
+  | 'platform_failed';
 
 /** By `error.errors[].reason` of the API, and `error` of the token endpoint. */
-const FAILURES: Readonly<Record<string, Failure>> = {
+const FAILURES: Readonly<Record<string, YoutubeFailure>> = {
   quotaExceeded: 'quota_exhausted',
   dailyLimitExceeded: 'quota_exhausted',
   rateLimitExceeded: 'rate_limited',
@@ -165,7 +171,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
 };
 
 /** Says what an answer other than 2xx means. The reason decides before the status: 403 is both "no quota" and "not allowed". */
-export function readFailure(status: number, body: unknown): Failure {
+export function readFailure(status: number, body: unknown): YoutubeFailure {
   const { error } = asObject(body);
   const { errors } = asObject(error);
   const reasons = Array.isArray(errors) ? errors.map((one) => asText(asObject(one).reason)) : [asText(error)];

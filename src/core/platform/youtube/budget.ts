@@ -15,7 +15,7 @@ const WRITE_UNITS = 50;
 /** Insert, bind and start, with two rounds of lists before each. A repair that the day cannot pay for to its end is not begun. */
 export const REPAIR_UNITS = 3 * (WRITE_UNITS + 10 * LIST_UNITS);
 
-export interface Counter {
+export interface UnitCounter {
   /** Date in Pacific time, e.g. 2026-11-29. */
   day: string;
   units: number;
@@ -44,29 +44,29 @@ export function nextReset(nowMs: number): number {
 export const usableUnits = (budgetUnits: number): number => Math.floor(budgetUnits * SHARE);
 
 /** Units spent on the day of `nowMs`. A counter of another day says nothing of this one. */
-export const spentUnits = (counter: Counter | undefined, nowMs: number): number =>
+export const spentUnits = (counter: UnitCounter | undefined, nowMs: number): number =>
   counter?.day === quotaDay(nowMs) ? counter.units : 0;
 
 /** The counter after a call of this cost; undefined if the call must not be made today. */
 export function charge(
-  counter: Counter | undefined,
+  counter: UnitCounter | undefined,
   costUnits: number,
   nowMs: number,
   budgetUnits = DEFAULT_BUDGET_UNITS,
-): Counter | undefined {
+): UnitCounter | undefined {
   const units = spentUnits(counter, nowMs) + costUnits;
   return units > usableUnits(budgetUnits) ? undefined : { day: quotaDay(nowMs), units };
 }
 
 /** Whether a repair can be begun: it spends in the middle of a day what polls leave. */
 export const affordsRepair = (
-  counter: Counter | undefined,
+  counter: UnitCounter | undefined,
   nowMs: number,
   budgetUnits = DEFAULT_BUDGET_UNITS,
 ): boolean => charge(counter, REPAIR_UNITS, nowMs, budgetUnits) !== undefined;
 
 /** The counter after the API itself has said that nothing is left: others spend from the same project. */
-export const exhaust = (nowMs: number, budgetUnits = DEFAULT_BUDGET_UNITS): Counter => ({
+export const exhaust = (nowMs: number, budgetUnits = DEFAULT_BUDGET_UNITS): UnitCounter => ({
   day: quotaDay(nowMs),
   units: usableUnits(budgetUnits),
 });

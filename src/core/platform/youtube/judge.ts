@@ -5,8 +5,8 @@
 
 import type { PlatformReason } from '../../lib/codes/platforms.ts';
 import { UNKNOWN_YOUTUBE_ISSUE, YOUTUBE_ISSUES } from '../../lib/codes/youtube-issues.ts';
-import type { PlatformIssue, PlatformVerdict } from '../verdict.ts';
-import type { Broadcast, Failure, Ingest, Video } from './answers.ts';
+import type { PlatformIssue, PlatformVerdict } from '../common/verdict.ts';
+import type { Video, YoutubeBroadcast, YoutubeFailure, YoutubeIngest } from './answers.ts';
 
 /** Three polls of the plan: one lost answer is no news, two are. */
 export const VIDEO_FRESH_MS = 90_000;
@@ -18,27 +18,27 @@ export const HEALTH_FRESH_MS = 2 * 3_600_000;
 export const LIST_LAG_MS = 60_000;
 
 /** An answer with its time in milliseconds since 1970; `value` is undefined if the API does not show the object. */
-export interface Answer<T> {
+export interface TimedAnswer<T> {
   atMs: number;
   value?: T;
 }
 
 export interface Evidence {
   /** From the public `videos.list`, by id. */
-  video?: Answer<Video>;
+  video?: TimedAnswer<Video>;
   /** From `liveStreams.list` with the token of the channel. */
-  ingest?: Answer<Ingest>;
+  ingest?: TimedAnswer<YoutubeIngest>;
   /** From `liveBroadcasts.list` with the token: the broadcasts bound to our stream. `absentSinceMs`: the first of the lists in a row that showed none that is live. */
-  broadcasts?: Answer<readonly Broadcast[]> & { absentSinceMs?: number };
+  broadcasts?: TimedAnswer<readonly YoutubeBroadcast[]> & { absentSinceMs?: number };
   /** Why the latest call about this destination failed. */
-  failure?: { atMs: number; failure: Failure };
+  failure?: { atMs: number; failure: YoutubeFailure };
   lastSeenMs?: number;
 }
 
 const isFresh = (answer: { atMs: number } | undefined, withinMs: number, nowMs: number): boolean =>
   answer !== undefined && nowMs - answer.atMs <= withinMs;
 
-const listIssues = (ingest: Ingest | undefined): PlatformIssue[] => {
+const listIssues = (ingest: YoutubeIngest | undefined): PlatformIssue[] => {
   const issues = (ingest?.issues ?? []).map(({ type, severity }) => ({
     ...((Object.hasOwn(YOUTUBE_ISSUES, type) ? YOUTUBE_ISSUES[type] : undefined) ?? UNKNOWN_YOUTUBE_ISSUE),
     severity,
@@ -49,7 +49,7 @@ const listIssues = (ingest: Ingest | undefined): PlatformIssue[] => {
   return [...new Map(sorted.toReversed().map((one) => [one.code, one])).values()].reverse();
 };
 
-const FAILURE_REASONS: Readonly<Record<Failure, PlatformReason>> = {
+const FAILURE_REASONS: Readonly<Record<YoutubeFailure, PlatformReason>> = {
   quota_exhausted: 'quota_exhausted',
   rate_limited: 'rate_limited',
   unauthorized: 'unauthorized',
@@ -66,7 +66,7 @@ interface Seen {
 }
 
 /** The two times decide; `liveBroadcastContent` has been seen to say "upcoming" for long after a start. */
-function judgeVideo({ atMs, value }: Answer<Video>): Seen {
+function judgeVideo({ atMs, value }: TimedAnswer<Video>): Seen {
   // Private, deleted and blocked videos all are absent from the answer.
   if (!value) return { status: 'Unknown', reason: 'not_visible' };
   if (!value.isBroadcast) return { status: 'Unknown', reason: 'not_a_broadcast' };

@@ -7,12 +7,12 @@
  * was not asked is Unknown. Pure: no I/O, no clock.
  */
 import {
-  type Counter,
   DEFAULT_BUDGET_UNITS,
   LIST_UNITS,
   nextReset,
   REPAIR_UNITS,
   spentUnits,
+  type UnitCounter,
   usableUnits,
 } from './budget.ts';
 
@@ -29,7 +29,7 @@ const REPAIR_RESERVE_UNITS = 3 * REPAIR_UNITS;
 /** A wakeup may come a little late or early; what is due within this time goes along, or batches would split for good. */
 const SLACK_MS = 1_000;
 
-export interface Target {
+export interface PollTarget {
   /** Name of the destination. */
   name: string;
   videoId?: string;
@@ -41,13 +41,13 @@ export interface Target {
   disturbedMs?: number;
 }
 
-export type Call =
+export type PlannedCall =
   | { kind: 'videos'; videoIds: string[]; costUnits: number }
   | { kind: 'liveStreams'; channelId: string; streamIds: string[]; costUnits: number };
 
-export interface Plan {
+export interface PollPlan {
   /** In the order of their importance: once one cannot be charged, those behind it are not made either. */
-  calls: Call[];
+  calls: PlannedCall[];
   /** When to plan again, at the latest. */
   nextMs: number;
   /** True if calls are due that the budget does not pay for any more: what they would ask is Unknown until `nextMs`. */
@@ -59,17 +59,17 @@ const chunk = <T>(values: readonly T[]): T[][] =>
     values.slice(n * IDS_PER_CALL, (n + 1) * IDS_PER_CALL),
   );
 
-const countChannels = (targets: readonly Target[]): number =>
+const countChannels = (targets: readonly PollTarget[]): number =>
   new Set(targets.flatMap(({ ingest }) => ingest?.channelId ?? [])).size;
-const countVideoCalls = (targets: readonly Target[]): number =>
+const countVideoCalls = (targets: readonly PollTarget[]): number =>
   Math.ceil(new Set(targets.flatMap(({ videoId }) => videoId ?? [])).size / IDS_PER_CALL);
 
 /** Units that the calls about broadcasts take until the reset. */
-const videoNeed = (targets: readonly Target[], leftMs: number): number =>
+const videoNeed = (targets: readonly PollTarget[], leftMs: number): number =>
   countVideoCalls(targets) * Math.ceil(leftMs / VIDEO_EVERY_MS) * LIST_UNITS;
 
 /** How often health is asked so that the rest of the day can be paid. */
-export function healthEvery(targets: readonly Target[], unitsLeft: number, leftMs: number): number {
+export function healthEvery(targets: readonly PollTarget[], unitsLeft: number, leftMs: number): number {
   const channels = countChannels(targets);
   const spare = unitsLeft - videoNeed(targets, leftMs);
   if (channels === 0) return HEALTH_EVERY_MS;
@@ -82,18 +82,18 @@ const isDue = (askedMs: number | undefined, everyMs: number, nowMs: number): boo
   askedMs === undefined || askedMs + everyMs <= nowMs + SLACK_MS || askedMs > nowMs + SLACK_MS;
 
 export function planCalls(
-  targets: readonly Target[],
-  counter: Counter | undefined,
+  targets: readonly PollTarget[],
+  counter: UnitCounter | undefined,
   nowMs: number,
   budgetUnits = DEFAULT_BUDGET_UNITS,
-): Plan {
+): PollPlan {
   const resetMs = nextReset(nowMs);
   const leftMs = resetMs - nowMs;
   const unitsLeft = usableUnits(budgetUnits) - spentUnits(counter, nowMs);
   const healthMs = healthEvery(targets, unitsLeft, leftMs);
   const healthNeed = countChannels(targets) * Math.ceil(leftMs / healthMs) * LIST_UNITS;
   let spare = unitsLeft - videoNeed(targets, leftMs) - healthNeed - REPAIR_RESERVE_UNITS;
-  const hurries = (target: Target): boolean =>
+  const hurries = (target: PollTarget): boolean =>
     target.disturbedMs !== undefined &&
     nowMs - target.disturbedMs < HURRY_FOR_MS &&
     target.disturbedMs <= nowMs + SLACK_MS;
@@ -103,9 +103,9 @@ export function planCalls(
     return true;
   };
 
-  const calls: Call[] = [];
+  const calls: PlannedCall[] = [];
   const videos = targets.filter(({ videoId }) => videoId !== undefined);
-  const isVideoDue = (target: Target, everyMs: number) => isDue(target.videoAskedMs, everyMs, nowMs);
+  const isVideoDue = (target: PollTarget, everyMs: number) => isDue(target.videoAskedMs, everyMs, nowMs);
   const videosDue =
     videos.some((target) => isVideoDue(target, VIDEO_EVERY_MS)) ||
     (videos.some((target) => hurries(target) && isVideoDue(target, HURRY_EVERY_MS)) &&
@@ -121,7 +121,7 @@ export function planCalls(
     ({ ingest }) => ingest?.channelId ?? '',
   );
   for (const [channelId, own] of byChannel) {
-    const isOwnDue = (target: Target, everyMs: number) => isDue(target.ingestAskedMs, everyMs, nowMs);
+    const isOwnDue = (target: PollTarget, everyMs: number) => isDue(target.ingestAskedMs, everyMs, nowMs);
     const due =
       own.some((target) => isOwnDue(target, healthMs)) ||
       (own.some((target) => hurries(target) && isOwnDue(target, HURRY_EVERY_MS)) && affords(LIST_UNITS));
@@ -138,7 +138,7 @@ export function planCalls(
   });
   const isExhausted = paid.length < calls.length;
   if (isExhausted && paid.length === 0) return { calls: [], nextMs: resetMs, isExhausted };
-  const isCalled = (kind: Call['kind'], id: string): boolean =>
+  const isCalled = (kind: PlannedCall['kind'], id: string): boolean =>
     paid.some((call) => call.kind === kind && (call.kind === 'videos' ? call.videoIds : call.streamIds).includes(id));
   const dueMs = targets.flatMap((target) => {
     const { videoId, ingest, videoAskedMs = nowMs, ingestAskedMs = nowMs } = target;

@@ -11,7 +11,9 @@
  *
  * Pure: no I/O, no clock.
  */
-import type { Broadcast, LifeCycle } from './answers.ts';
+
+import type { RepairState, StallReason } from '../common/repair-state.ts';
+import type { LifeCycle, YoutubeBroadcast } from './answers.ts';
 import { LIST_LAG_MS } from './judge.ts';
 
 /** Absence is confirmed after this time if the end of the last broadcast is known, which no list has to show. */
@@ -31,45 +33,15 @@ export const MAX_PER_DAY = 10;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
-/**
- * - revoked    YouTube has removed the broadcast. That is not fought.
- * - limit      as many repairs as an hour or a day allows.
- * - refused    what the broadcast needs was tried in vain.
- * - taken      somebody has bound the broadcast to another key.
- */
-export type StallReason = 'revoked' | 'limit' | 'refused' | 'taken';
-
-export interface RepairState {
-  phase: 'idle' | 'inserting' | 'inserted' | 'stalled';
-  /** Times at which inserts were begun, of the last day. */
-  insertsMs: readonly number[];
-  /** The first list in a row that did not show what is looked for. */
-  absentSinceMs?: number;
-  /** From the insert on until its broadcast is live or over. */
-  mark?: string;
-  markedMs?: number;
-  /** Our broadcast, once its id is known. */
-  broadcastId?: string;
-  boundMs?: number;
-  startedMs?: number;
-  binds?: number;
-  starts?: number;
-  /** The last broadcast on this key that viewers saw, and when. */
-  live?: { broadcastId: string; atMs: number };
-  stalled?: StallReason;
-  /** The value of `resume` at the stall: another one is a person who wants it to go on. */
-  resume?: string;
-}
-
 export const NEW_REPAIR: RepairState = { phase: 'idle', insertsMs: [] };
 
-export interface Reading {
+export interface RepairReading {
   /** When the first of the calls was sent. */
   atMs: number;
   streamId: string;
   isIngestActive: boolean;
   /** Upcoming and active broadcasts of the channel, all pages, and those of `idsToRead`, joined by `joinBroadcasts`. */
-  broadcasts: readonly Broadcast[];
+  broadcasts: readonly YoutubeBroadcast[];
   /** Broadcasts that the public `videos.list` shows with an end. */
   endedIds?: readonly string[];
   /** The broadcast whose page is watched, where a person has named one. */
@@ -96,7 +68,7 @@ export type RepairStep =
   | { kind: 'stalled'; reason: StallReason };
 
 /** `state` is to be persisted before the step, if it is not the one that was given in. */
-export interface Decision {
+export interface RepairDecision {
   state: RepairState;
   step: RepairStep;
 }
@@ -122,7 +94,7 @@ function forgetAbsence(state: RepairState): RepairState {
   return others;
 }
 
-const stall = (state: RepairState, reason: StallReason, { resume }: RepairOptions): Decision => ({
+const stall = (state: RepairState, reason: StallReason, { resume }: RepairOptions): RepairDecision => ({
   state: {
     ...forgetAbsence(state),
     phase: 'stalled',
@@ -139,7 +111,7 @@ function unstall({ stalled, resume: _, ...state }: RepairState): RepairState {
   return { ...state, phase: state.broadcastId === undefined ? pending : 'inserted', binds: 0, starts: 0 };
 }
 
-const wait = (state: RepairState, untilMs: number): Decision => ({ state, step: { kind: 'wait', untilMs } });
+const wait = (state: RepairState, untilMs: number): RepairDecision => ({ state, step: { kind: 'wait', untilMs } });
 
 /** The state after `broadcastId` was seen live; the same object if that is not worth a write. */
 export function noteLive(state: RepairState, broadcastId: string, atMs: number): RepairState {
@@ -158,7 +130,7 @@ export const noteInserted = (state: RepairState, broadcastId: string): RepairSta
 /** The state after the API has refused the insert (4xx): nothing was made. An insert without an answer is no refusal. */
 export const noteRefused = (state: RepairState): RepairState => (state.phase === 'inserting' ? rest(state) : state);
 
-function beginInsert(state: RepairState, mark: string, options: RepairOptions): Decision {
+function beginInsert(state: RepairState, mark: string, options: RepairOptions): RepairDecision {
   const { nowMs } = options;
   const insertsMs = state.insertsMs.filter((at) => nowMs - at < DAY_MS);
   const lastHour = insertsMs.filter((at) => nowMs - at < HOUR_MS);
@@ -171,7 +143,12 @@ function beginInsert(state: RepairState, mark: string, options: RepairOptions): 
 }
 
 /** Two lists `apartMs` apart, the first one not before `notBeforeMs`. Undefined once that is confirmed. */
-function confirmAbsence(state: RepairState, atMs: number, apartMs: number, notBeforeMs = 0): Decision | undefined {
+function confirmAbsence(
+  state: RepairState,
+  atMs: number,
+  apartMs: number,
+  notBeforeMs = 0,
+): RepairDecision | undefined {
   const { absentSinceMs } = state;
   if (atMs < notBeforeMs) return wait(forgetAbsence(state), notBeforeMs);
   if (absentSinceMs === undefined || absentSinceMs < notBeforeMs)
@@ -180,7 +157,7 @@ function confirmAbsence(state: RepairState, atMs: number, apartMs: number, notBe
 }
 
 /** Nothing of ours is under way. */
-function decideIdle(state: RepairState, reading: Reading, options: RepairOptions): Decision {
+function decideIdle(state: RepairState, reading: RepairReading, options: RepairOptions): RepairDecision {
   const { atMs, broadcasts, streamId, watchedId } = reading;
   const starting = broadcasts.some(
     (one) => one.streamId === streamId && ['testStarting', 'testing', 'liveStarting'].includes(one.lifeCycle),
@@ -195,7 +172,7 @@ function decideIdle(state: RepairState, reading: Reading, options: RepairOptions
 }
 
 /** An insert was begun, and nobody knows its result: its process has died, or the answer was lost. */
-function decideInserting(state: RepairState, reading: Reading, options: RepairOptions): Decision {
+function decideInserting(state: RepairState, reading: RepairReading, options: RepairOptions): RepairDecision {
   const { atMs, broadcasts } = reading;
   const { mark = '', markedMs = atMs } = state;
   const ours = broadcasts.filter(({ description }) => mark !== '' && description.includes(mark));
@@ -212,7 +189,7 @@ function decideInserting(state: RepairState, reading: Reading, options: RepairOp
 }
 
 /** Our broadcast has an id. */
-function decideInserted(state: RepairState, reading: Reading, options: RepairOptions): Decision {
+function decideInserted(state: RepairState, reading: RepairReading, options: RepairOptions): RepairDecision {
   const { atMs, streamId } = reading;
   const { nowMs } = options;
   const { broadcastId = '', boundMs, startedMs, binds = 0, starts = 0 } = state;
@@ -247,7 +224,7 @@ function decideInserted(state: RepairState, reading: Reading, options: RepairOpt
   };
 }
 
-export function decideRepair(before: RepairState, given: Reading, options: RepairOptions): Decision {
+export function decideRepair(before: RepairState, given: RepairReading, options: RepairOptions): RepairDecision {
   const { atMs, streamId, isIngestActive, endedIds = [] } = given;
   const broadcasts = [
     ...given.broadcasts.map((one) =>
@@ -255,7 +232,7 @@ export function decideRepair(before: RepairState, given: Reading, options: Repai
     ),
     ...endedIds
       .filter((id) => !given.broadcasts.some((one) => one.id === id))
-      .map((id): Broadcast => ({ id, lifeCycle: 'complete', description: '' })),
+      .map((id): YoutubeBroadcast => ({ id, lifeCycle: 'complete', description: '' })),
   ];
   const reading = { ...given, broadcasts };
   let state = before;

@@ -4,14 +4,14 @@ import {
   followPlaylist,
   followSample,
   isStalled,
-  type Progress,
   playsOldSegments,
   startProgress,
+  type WatchProgress,
 } from '../../../../../src/core/platform/watch/progress.ts';
 
 const TARGET_MS = 2_000;
 type Entry = [sequence: number, name: number, programAtMs?: number];
-const look = (progress: Progress, atMs: number, entries: readonly Entry[]) =>
+const look = (progress: WatchProgress, atMs: number, entries: readonly Entry[]) =>
   followPlaylist(
     progress,
     {

@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   affordsRepair,
-  type Counter,
   charge,
   exhaust,
   nextReset,
   quotaDay,
   spentUnits,
+  type UnitCounter,
 } from '../../../../../src/core/platform/youtube/budget.ts';
 import { judgeYoutube } from '../../../../../src/core/platform/youtube/judge.ts';
 import {
   HEALTH_EVERY_MS,
+  type PollTarget,
   planCalls,
-  type Target,
   VIDEO_EVERY_MS,
 } from '../../../../../src/core/platform/youtube/plan.ts';
 import { createYoutubeWorld } from '../../../../kit/fake/youtube.ts';
@@ -73,7 +73,7 @@ function simulate({ channels, disturbances = [], replicas = 1 }: Day) {
   const toMs = nextReset(fromMs);
   const clock = { nowMs: fromMs };
   const world = createYoutubeWorld({ nowMs: () => clock.nowMs });
-  const targets: (Target & { token: string; videoId: string })[] = Array.from({ length: channels }, (_, n) => {
+  const targets: (PollTarget & { token: string; videoId: string })[] = Array.from({ length: channels }, (_, n) => {
     const channelId = `channel-${n}`;
     const { token, streamId } = world.addChannel(channelId);
     const { id } = world.addBroadcast(channelId);
@@ -84,7 +84,7 @@ function simulate({ channels, disturbances = [], replicas = 1 }: Day) {
   const plannedDisturbances = disturbances
     .map(({ channel, at }) => ({ target: targets[channel % channels], atMs: fromMs + at * (toMs - fromMs) }))
     .sort((a, b) => a.atMs - b.atMs);
-  let counter: Counter | undefined;
+  let counter: UnitCounter | undefined;
   let worstVideoGapMs = 0;
   let worstHealthGapMs = 0;
   let exhaustedMs: number | undefined;
@@ -179,7 +179,7 @@ describe('a day of polls', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 9_100 }), fc.integer({ min: 1, max: 300 }), (units, channels) => {
         const counter = { day: quotaDay(nowMs), units };
-        const targets = Array.from({ length: channels }, (_, n): Target => {
+        const targets = Array.from({ length: channels }, (_, n): PollTarget => {
           const name = String(n);
           return { name, videoId: name, ingest: { channelId: name, streamId: name }, disturbedMs: nowMs };
         });
@@ -193,7 +193,7 @@ describe('a day of polls', () => {
 
   test('asks every 15 s for five minutes after a disturbance, while the budget is not short', () => {
     const nowMs = Date.parse('2026-07-15T12:00:00Z');
-    const target: Target = {
+    const target: PollTarget = {
       name: 'one',
       videoId: 'video',
       ingest: { channelId: 'channel', streamId: 'key' },
@@ -201,7 +201,7 @@ describe('a day of polls', () => {
       ingestAskedMs: nowMs - 15_000,
       disturbedMs: nowMs - 20_000,
     };
-    const list = (values: Partial<Target>, units = 0) =>
+    const list = (values: Partial<PollTarget>, units = 0) =>
       planCalls([{ ...target, ...values }], { day: quotaDay(nowMs), units }, nowMs).calls.map(({ kind }) => kind);
     expect(list({})).toEqual(['videos', 'liveStreams']);
     expect(list({ disturbedMs: nowMs - 300_000 })).toEqual([]);
@@ -209,7 +209,7 @@ describe('a day of polls', () => {
   });
 
   test('fills a call with fifty videos, and asks for the streams of one channel at once', () => {
-    const targets = Array.from({ length: 120 }, (_, n): Target => {
+    const targets = Array.from({ length: 120 }, (_, n): PollTarget => {
       return { name: String(n), videoId: `video-${n}`, ingest: { channelId: 'one', streamId: `key-${n}` } };
     });
     const { calls } = planCalls(targets, undefined, Date.parse('2026-07-15T12:00:00Z'));

@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Broadcast, readVideos } from '../../../../../src/core/platform/youtube/answers.ts';
+import type { RepairState } from '../../../../../src/core/platform/common/repair-state.ts';
+import { readVideos, type YoutubeBroadcast } from '../../../../../src/core/platform/youtube/answers.ts';
 import { judgeYoutube } from '../../../../../src/core/platform/youtube/judge.ts';
-import { planCalls, type Target } from '../../../../../src/core/platform/youtube/plan.ts';
+import { type PollTarget, planCalls } from '../../../../../src/core/platform/youtube/plan.ts';
 import {
   decideRepair,
   MAX_PER_DAY,
   MAX_PER_HOUR,
   NEW_REPAIR,
-  type RepairState,
 } from '../../../../../src/core/platform/youtube/repair.ts';
 import { createYoutubeWorld } from '../../../../kit/fake/youtube.ts';
 import { CRASHES, createRepairer } from '../../../../kit/make/repairer.ts';
@@ -79,7 +79,7 @@ describe('repair of a broadcast', () => {
         (offset, lags) => {
           const { clock, world, repairer, id, pass, findLive } = setUp({ lags });
           repairer.round();
-          const target: Target = { name: 'one', videoId: id };
+          const target: PollTarget = { name: 'one', videoId: id };
           let nextMs = clock.nowMs;
           let seenMs: number | undefined;
           const endsMs = clock.nowMs + 60_000 + offset;
@@ -239,7 +239,7 @@ describe('repair of a broadcast', () => {
   });
 
   test('does not start its own broadcast beside one that was live a moment ago', () => {
-    const broadcasts: Broadcast[] = [{ id: 'ours', lifeCycle: 'ready', description: 'mark', streamId: 'key' }];
+    const broadcasts: YoutubeBroadcast[] = [{ id: 'ours', lifeCycle: 'ready', description: 'mark', streamId: 'key' }];
     const state: RepairState = {
       ...NEW_REPAIR,
       phase: 'inserted',
@@ -328,7 +328,7 @@ describe('repair of a broadcast', () => {
   });
 
   test('stalls where somebody has bound our broadcast to another key', () => {
-    const ours: Broadcast = { id: 'v1', lifeCycle: 'ready', description: 'mark', streamId: 'other' };
+    const ours: YoutubeBroadcast = { id: 'v1', lifeCycle: 'ready', description: 'mark', streamId: 'other' };
     const state: RepairState = {
       ...NEW_REPAIR,
       phase: 'inserted',

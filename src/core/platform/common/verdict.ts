@@ -1,5 +1,5 @@
 /** Describes what is known of a destination from the view of its platform. Pure: no I/O, no clock. */
-import type { PlatformReason } from '../lib/codes/platforms.ts';
+import type { PlatformReason } from '../../lib/codes/platforms.ts';
 
 export interface PlatformIssue {
   code: string;

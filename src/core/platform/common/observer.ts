@@ -2,11 +2,11 @@
  * Declares the input and the output of observers of destinations. One observer looks at all destinations of a kind; the process
  * (main.ts) knows Kubernetes, and an observer does not.
  */
-import type { Clock } from '../lib/clock.ts';
-import type { Logger } from '../lib/log.ts';
-import type { DestinationPlatform } from '../resources/destination/platform.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Logger } from '../../lib/log.ts';
+import type { DestinationPlatform } from '../../resources/destination/platform.ts';
+import type { RepairState } from './repair-state.ts';
 import type { PlatformVerdict } from './verdict.ts';
-import type { RepairState } from './youtube/repair.ts';
 
 /** The pod that publishes to a destination: where its preview is, as a request may ask for it. */
 export interface Publishing {
@@ -19,7 +19,7 @@ export interface Publishing {
 }
 
 /** A destination whose platform is to be looked at. */
-export interface Target {
+export interface PlatformTarget {
   /** `namespace/name`. */
   key: string;
   uid: string;
@@ -66,7 +66,7 @@ export interface ApiObserverDeps extends ObserverDeps {
 
 export interface Observer {
   /** Takes all targets of its kind, each time that one of them changes. */
-  update: (targets: readonly Target[]) => void;
+  update: (targets: readonly PlatformTarget[]) => void;
   /** Resolves when nothing of it runs any more, after the signal has aborted. */
   ended: Promise<void>;
 }
