@@ -104,6 +104,8 @@ const reported = {
     Type.Object({
       name: Id,
       connected: Type.Boolean(),
+      /** Since when it has been connected without a break; null while it is not. Pods of an earlier release do not say it. */
+      connectedSince: Type.Optional(Type.Union([Time, Type.Null()])),
       bytesSent: Count,
       reconnects: Count,
       lastError: nullable(Type.Object({ code: Type.String({ minLength: 1, maxLength: 100 }), message: Text })),

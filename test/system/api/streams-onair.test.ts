@@ -271,7 +271,17 @@ describe('live', () => {
     runs: [],
     cache: null,
     interruption: null,
-    destinations: [{ name: destinationID, connected: true, bytesSent: 10, reconnects: 0, lastError: null, dropped: 0 }],
+    destinations: [
+      {
+        name: destinationID,
+        connected: true,
+        connectedSince: '2026-06-01T12:00:00.000Z',
+        bytesSent: 10,
+        reconnects: 0,
+        lastError: null,
+        dropped: 0,
+      },
+    ],
   });
 
   beforeAll(async () => {

@@ -75,6 +75,8 @@ const BLOCKED_MS = 2000;
 export interface OutputStats {
   name: string;
   connected: boolean;
+  /** Time since which it has been connected without a break (RFC 3339); null while it is not. */
+  connectedSince: string | null;
   bytesSent: number;
   reconnects: number;
   lastError: Failure | null;
@@ -97,7 +99,7 @@ export class DestinationOutput {
   /** The destination takes media now. */
   #taking = false;
   /** It has taken media for long enough to have recovered. */
-  #connected = false;
+  #connectedSince: Date | undefined;
   #recovery = new Recovery();
   #bytesBefore = 0;
   #bytesNow = 0;
@@ -141,7 +143,8 @@ export class DestinationOutput {
   stats(): OutputStats {
     return {
       name: this.#options.name,
-      connected: this.#connected,
+      connected: this.#connectedSince !== undefined,
+      connectedSince: this.#connectedSince?.toISOString() ?? null,
       bytesSent: this.#bytesBefore + this.#bytesNow,
       reconnects: Object.values(this.#reconnects).reduce((sum, n) => sum + n, 0),
       lastError: this.#failure.shown,
@@ -275,7 +278,8 @@ export class DestinationOutput {
     unlisten();
     queue.close();
     this.#queue = undefined;
-    this.#taking = this.#connected = false;
+    this.#taking = false;
+    this.#connectedSince = undefined;
     this.#droppedBefore += queue.dropped;
     this.#bytesBefore += this.#bytesNow;
     this.#bytesNow = 0;
@@ -306,8 +310,8 @@ export class DestinationOutput {
     const now = clock.monotonicMs();
     this.#taking = health.isConnected(now) && this.#queue !== undefined;
     const connected = health.isConnected(now) && health.connectedMs(now) >= this.#recovery.holdMs;
-    if (connected === this.#connected || (connected && !this.#queue)) return;
-    this.#connected = connected;
+    if (connected === (this.#connectedSince !== undefined) || (connected && !this.#queue)) return;
+    this.#connectedSince = connected ? clock.now() : undefined;
     if (connected) {
       this.#failure.clear();
       log.info({ destination: name, event: DESTINATION_ACCEPTED }, 'the destination accepts the stream');
