@@ -16,6 +16,15 @@ export const CORE_ROLES: Roles = {
       { isTraced: true },
     ),
   },
+  platform: {
+    group: 'server',
+    summary: 'tells what viewers see of each destination',
+    run: server(
+      'platform',
+      async () => (await import('./platform/settings.ts')).platformConfig,
+      async () => (await import('./platform/main.ts')).runPlatform,
+    ),
+  },
   streamer: {
     group: 'pod',
     summary: 'sends the endless stream to its destinations',

@@ -130,13 +130,15 @@ export function createKube(
       const path = objectPath(resource, namespace, object.metadata.name, subresource);
       return stripManagedFields(await http.json('PUT', `${path}${formatQuery({ fieldManager })}`, { body: object }));
     },
-    mergePatch: async (resource, namespace, name, patch, { subresource, dryRun = false } = {}) =>
-      stripManagedFields(
-        await http.json('PATCH', `${objectPath(resource, namespace, name, subresource)}${formatDryRun(dryRun)}`, {
+    mergePatch: async (resource, namespace, name, patch, { subresource, dryRun = false, fieldManager } = {}) => {
+      const query = formatQuery({ fieldManager, ...(dryRun && { dryRun: 'All' }) });
+      return stripManagedFields(
+        await http.json('PATCH', `${objectPath(resource, namespace, name, subresource)}${query}`, {
           body: patch,
           headers: { 'content-type': 'application/merge-patch+json' },
         }),
-      ),
+      );
+    },
     apply: async (resource, namespace, object, { fieldManager, subresource }) => {
       const path = objectPath(resource, namespace, object.metadata.name, subresource);
       return stripManagedFields(

@@ -165,7 +165,7 @@ export interface Kube {
     namespace: string,
     name: string,
     patch: unknown,
-    options?: { subresource?: 'status' | 'resize'; dryRun?: boolean },
+    options?: { subresource?: 'status' | 'resize'; dryRun?: boolean; fieldManager?: string },
   ): Promise<Stored<T>>;
   /** Server-side apply under a field manager, with force. */
   apply<T extends KubeObject>(

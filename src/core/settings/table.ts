@@ -4,7 +4,7 @@
  */
 import { DAY_SECONDS, GIBI, KIBI, MAX_PORT, MEBI, type Table } from './table-types.ts';
 
-export const CORE_ROLES = ['operator', 'streamer', 'prepare', 'decoder', 'probe'] as const;
+export const CORE_ROLES = ['operator', 'streamer', 'prepare', 'decoder', 'probe', 'platform'] as const;
 export type CoreRole = (typeof CORE_ROLES)[number];
 
 /** Sections of docs/settings.md, in their order. */
@@ -13,6 +13,7 @@ export const CORE_SECTIONS = {
   operator: 'Operator',
   media: 'Limits of media',
   storage: 'Storage',
+  platform: 'Platform',
   pods: 'Set by the operator in pods',
 } as const;
 
@@ -26,7 +27,7 @@ export const CORE_SETTINGS = {
   },
   NAMESPACE: {
     section: 'general',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'text',
     default: 'loopstream',
     description:
@@ -34,16 +35,16 @@ export const CORE_SETTINGS = {
   },
   OPS_HOST: {
     section: 'general',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'text',
     default: '0.0.0.0',
     description: 'The address of the port for `/healthz`, `/readyz` and `/metrics`. Never make it public.',
   },
   OPS_PORT: {
     section: 'general',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'integer',
-    default: { operator: 9401 },
+    default: { operator: 9401, platform: 9407 },
     min: 0,
     max: MAX_PORT,
     description: 'The port for `/healthz`, `/readyz` and `/metrics`.',
@@ -111,14 +112,14 @@ export const CORE_SETTINGS = {
   },
   WATCH_NAMESPACES: {
     section: 'operator',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'list',
     description:
       'The namespaces that the operator watches, instead of `LOOPSTREAM_NAMESPACE`: names, or `*` for all. The Lease is then in `LOOPSTREAM_OPERATOR_NAMESPACE`.',
   },
   OPERATOR_NAMESPACE: {
     section: 'operator',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'text',
     description:
       'The namespace of the operator, if it differs from that of the resources. When this namespace is deleted, the operator removes the finalizers of its streams.',
@@ -144,11 +145,11 @@ export const CORE_SETTINGS = {
   },
   LEADER_ELECTION: {
     section: 'operator',
-    roles: ['operator'],
+    roles: ['operator', 'platform'],
     type: 'flag',
     default: true,
     chart: 'operator.leaderElection',
-    description: 'Lets several operators elect a leader by a Lease. Turn it off only with a single replica.',
+    description: 'Lets several replicas elect a leader by a Lease. Turn it off only with a single replica.',
   },
   ROLLOUT_SECONDS: {
     section: 'operator',
@@ -427,7 +428,7 @@ export const CORE_SETTINGS = {
   },
   FFMPEG: {
     section: 'storage',
-    roles: ['streamer', 'prepare', 'decoder', 'probe'],
+    roles: ['streamer', 'prepare', 'decoder', 'probe', 'platform'],
     type: 'text',
     default: 'ffmpeg',
     description: 'The program ffmpeg.',
@@ -444,6 +445,89 @@ export const CORE_SETTINGS = {
     roles: ['streamer', 'probe'],
     type: 'text',
     description: 'A PEM file with the authorities that RTMPS trusts, instead of those of the system.',
+  },
+  ALLOW_PRIVATE_WATCH: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'flag',
+    default: false,
+    chart: 'platform.allowPrivateWatch',
+    description:
+      'Lets watch addresses of destinations be private. Never enable it where strangers can create destinations.',
+  },
+  YOUTUBE_API_KEY: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'secret',
+    file: true,
+    description:
+      'An API key of the YouTube Data API. Without it and the client below, destinations of YouTube are not looked at.',
+  },
+  YOUTUBE_CLIENT_ID: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    chart: 'platform.youtube.clientId',
+    description: 'The client id of an OAuth client of Google, which the tokens of the channels were made for.',
+  },
+  YOUTUBE_CLIENT_SECRET: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'secret',
+    file: true,
+    description: 'The client secret of that OAuth client.',
+  },
+  YOUTUBE_BUDGET_UNITS: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'integer',
+    default: 10_000,
+    min: 0,
+    chart: 'platform.youtube.budgetUnits',
+    description:
+      'Units of quota that the project of the key has each day. At most 90 % of them are used; then what viewers see is Unknown until midnight Pacific time.',
+  },
+  YOUTUBE_API_URL: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    default: 'https://www.googleapis.com/youtube/v3',
+    description: 'The base URL of the YouTube Data API.',
+  },
+  GOOGLE_TOKEN_URL: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    default: 'https://oauth2.googleapis.com/token',
+    description: 'The URL at which Google makes access tokens.',
+  },
+  TWITCH_CLIENT_ID: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    chart: 'platform.twitch.clientId',
+    description: 'The client id of an application of Twitch. Without it, destinations of Twitch are not looked at.',
+  },
+  TWITCH_CLIENT_SECRET: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'secret',
+    file: true,
+    description: 'The client secret of that application.',
+  },
+  TWITCH_API_URL: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    default: 'https://api.twitch.tv/helix',
+    description: 'The base URL of the API of Twitch.',
+  },
+  TWITCH_TOKEN_URL: {
+    section: 'platform',
+    roles: ['platform'],
+    type: 'text',
+    default: 'https://id.twitch.tv/oauth2/token',
+    description: 'The URL at which Twitch makes access tokens.',
   },
   SETTINGS: {
     section: 'pods',

@@ -2,26 +2,14 @@
  * Reads the settings about people: the mail server, and outside providers of sign-in. A secret may stand in a file, which neither a
  * process list nor the description of a pod shows.
  */
-import { readFileSync } from 'node:fs';
 import { DISPLAY_NAME_PATTERN } from '../../core/lib/sentences.ts';
-import { ConfigError, type Env, variable } from '../../core/settings/settings.ts';
+import { readSecretFile } from '../../core/settings/secret-file.ts';
+import { ConfigError, type Env } from '../../core/settings/settings.ts';
 import { reader, type SecretName } from '../settings/settings.ts';
 import type { OidcProvider } from './oidc-claims.ts';
 
 /** Reads the secret, from its file where it has one. */
-function readSecret(env: Env, name: SecretName): string | undefined {
-  const found = reader(env).secret(name);
-  if (!found || 'text' in found) return found?.text;
-  let text: string;
-  try {
-    text = readFileSync(found.file, 'utf8').trim();
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    throw new ConfigError(`The file in ${variable(name)}_FILE cannot be read (${code}).`);
-  }
-  if (text === '') throw new ConfigError(`The file in ${variable(name)}_FILE is empty.`);
-  return text;
-}
+const readSecret = (env: Env, name: SecretName): string | undefined => readSecretFile(name, reader(env).secret(name));
 
 const ADDRESS = /^[^\s<>@]+@[^\s<>@]+$/;
 

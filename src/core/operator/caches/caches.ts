@@ -67,7 +67,7 @@ export const BY_UID = 'uid';
 /** Pods by the UID of their controller. */
 export const BY_OWNER = 'owner';
 
-const listKeys = ({ metadata }: Meta, names: string[]): string[] =>
+export const listKeys = ({ metadata }: Meta, names: string[]): string[] =>
   names.map((name) => joinKey(metadata.namespace, name));
 const uploadLabel = (object: Meta): string[] => {
   const name = object.metadata.labels?.[UPLOAD_LABEL];
@@ -129,7 +129,7 @@ const keepContainer = ({ name, ready, restartCount, started, state, lastState }:
 });
 
 /** Keeps of a pod's spec and status only what the operator reads. The annotations have what the pod was made with. */
-const stripPod = <P extends Pod>(pod: P): P => {
+export const stripPod = <P extends Pod>(pod: P): P => {
   const { nodeName, tolerations } = pod.spec;
   return {
     ...pod,

@@ -117,12 +117,12 @@ function suspiciousMetrics(registry: Registry): Metrics['showSuspicious'] {
   };
 }
 
-/** Named as client-go names it; each operator has a lease of its own. */
-function leadingMetrics(registry: Registry): Metrics['showLeading'] {
+/** Named as client-go names it; each role has a lease of its own. */
+export function leadingMetrics(registry: Registry): Metrics['showLeading'] {
   let read: () => [labels: { name: string; namespace: string }, value: number][] = () => [];
   new Gauge({
     name: 'leader_election_master_status',
-    help: '1 while this operator leads, 0 while another one does.',
+    help: '1 while this process leads, 0 while another one does.',
     labelNames: ['name', 'namespace'],
     registers: [registry],
     collect() {
@@ -134,7 +134,7 @@ function leadingMetrics(registry: Registry): Metrics['showLeading'] {
   };
 }
 
-function reconcileMetrics(registry: Registry): Metrics['observe'] {
+export function reconcileMetrics(registry: Registry): Metrics['observe'] {
   const common = { registers: [registry] };
   const total = new Counter({
     ...common,

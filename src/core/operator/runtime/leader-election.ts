@@ -1,4 +1,4 @@
-/** Elects the operator that acts, and ends the process when it leads no more. */
+/** Elects the process of a role that acts, and ends the process when it leads no more. */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { createKube } from '../../kube/client.ts';
@@ -11,7 +11,7 @@ import type { Logger } from '../../lib/log.ts';
 import type { OperatorConfig } from './settings.ts';
 
 export const LEASE = 'loopstream-operator';
-/** Exit status of an operator that has lost its lease, so that a restart can be told from a crash. */
+/** Exit status of a process that has lost its lease, so that a restart can be told from a crash. */
 export const LOST_LEASE_STATUS = 3;
 /** After the lease is lost, pending work ends within this time; writes end in that moment. */
 const GOODBYE_MS = 2_000;
@@ -19,9 +19,9 @@ const GOODBYE_MS = 2_000;
 const LAST_WRITE_MS = 5_000;
 
 export interface Leadership {
-  /** The way to Kubernetes, on which an operator that does not lead can write nothing. */
+  /** The way to Kubernetes, on which a process that does not lead can write nothing. */
   kube: Kube;
-  /** Asks for the lease; calls `work` when this operator leads, at once when there is no election. */
+  /** Asks for the lease; calls `work` when this process leads, at once when there is no election. */
   begin(work: () => void): void;
 }
 
@@ -37,6 +37,8 @@ export function createLeadership(
     kubeconfig,
   }: Pick<OperatorConfig, 'leaderElection' | 'leaseNamespace' | 'kubeconfig'>,
   deps: {
+    /** Name of the Lease. */
+    lease?: string;
     lifecycle: Lifecycle;
     log: Logger;
     metrics: {
@@ -46,17 +48,17 @@ export function createLeadership(
     exit: (status: number) => void;
   },
 ): Leadership {
-  const { lifecycle, log, exit } = deps;
+  const { lease = LEASE, lifecycle, log, exit } = deps;
   const { onRequest, showLeading } = deps.metrics;
   let isLeading = () => times === undefined;
-  showLeading(LEASE, namespace, () => isLeading());
+  showLeading(lease, namespace, () => isLeading());
   if (!times) return { kube: client, begin: (work) => work() };
 
   // A renewal must not stand in line behind the work.
   const own = createKube({ kubeconfig, onRequest, role: 'operator' });
   lifecycle.defer('kubernetes client of the lease', () => own.close());
   const identity = `${hostname()}_${randomUUID()}`;
-  const elector = createElector(own, { namespace, name: LEASE, identity, times, log });
+  const elector = createElector(own, { namespace, name: lease, identity, times, log });
   isLeading = elector.isLeading;
   const { kube, settled } = guardWrites(client, isLeading);
   // Released after the queues, which were registered later: what is under way ends while the lease is still renewed.
@@ -67,7 +69,7 @@ export function createLeadership(
   });
   void elector.lost.then(async (reason) => {
     if (lifecycle.signal.aborted) return;
-    log.fatal({ lease: `${namespace}/${LEASE}`, identity, reason }, 'the lease is lost: this operator exits');
+    log.fatal({ lease: `${namespace}/${lease}`, identity, reason }, 'the lease is lost: this process exits');
     await Promise.race([lifecycle.stop('the lease is lost'), sleep(GOODBYE_MS)]);
     exit(LOST_LEASE_STATUS);
   });

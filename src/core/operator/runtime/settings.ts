@@ -36,12 +36,12 @@ interface LeaderElection {
   readonly renewDeadlineMs: number;
   readonly retryPeriodMs: number;
 }
-const LEADER_ELECTION: LeaderElection = { durationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
+export const LEADER_ELECTION: LeaderElection = { durationMs: 15_000, renewDeadlineMs: 10_000, retryPeriodMs: 2000 };
 
 const ALL = '*';
 
 /** The watched namespaces, and the one with the Lease: where several are watched, none of them may take it along. */
-function watch(env: Env): { watched: Watched; leaseNamespace: string } {
+export function watch(env: Env): { watched: Watched; leaseNamespace: string } {
   const { namespace } = kube(env);
   const names = [...new Set(reader(env).list('WATCH_NAMESPACES'))];
   if (names.length === 0) return { watched: [namespace], leaseNamespace: namespace };

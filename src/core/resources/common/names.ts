@@ -110,6 +110,7 @@ export const CREDIT_CONDITION = 'CreditAvailable';
 export const FIELD_MANAGER_METER = 'loopstream-meter';
 export const FIELD_MANAGER_CREDIT = 'loopstream-credit';
 export const FIELD_MANAGER_OPERATOR = 'loopstream-operator';
+export const FIELD_MANAGER_PLATFORM = 'loopstream-platform';
 
 /** Keys of a Destination's Secret; also the members of each destination in DESTINATIONS_KEY. */
 export const SECRET_URL_KEY = 'rtmpUrl';
