@@ -122,6 +122,8 @@ export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
 export const STREAMER_PORT = 9400;
 /** And here for Prometheus, which is let in nowhere else: /metrics. */
 export const STREAMER_METRICS_PORT = 9405;
+/** The preview of a streamer without anything but keyframes, for those who compare pictures. */
+export const KEYFRAMES_PATH = '/preview.flv?only=keyframes';
 /** The path on which the operator makes a streamer go on to the next item. */
 export const SKIP_PATH = '/control/skip';
 /** The path on which the operator allows a streamer to publish, or forbids it again. */

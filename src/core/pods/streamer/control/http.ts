@@ -5,8 +5,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
-import { RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/names.ts';
+import { KEYFRAMES_PATH, RELEASE_PATH, SKIP_PATH, STOP_PATH } from '../../../resources/common/names.ts';
 import type { Broadcaster } from '../output/broadcaster.ts';
+import { KeyframeQueue } from '../output/keyframe-queue.ts';
 import { OutputQueue } from '../output/output-queue.ts';
 import type { CommandAnswer, Commands } from './commands.ts';
 import type { ShownStats } from './stats.ts';
@@ -47,6 +48,8 @@ const STARTING_MS = { held: 1_000, publishing: 10_000 };
 /** Commands are a few words. */
 const MAX_BODY_BYTES = 4096;
 
+const KEYFRAMES_QUERY = KEYFRAMES_PATH.slice(KEYFRAMES_PATH.indexOf('?'));
+
 const READS = ['GET', 'HEAD'];
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
@@ -59,10 +62,11 @@ function json(response: ServerResponse, status: number, body: unknown): void {
 
 /**
  * Serves the stream as HTTP-FLV, beginning at the keyframe on air, and disconnects a slow viewer. Any page may show it:
- * the stream is public anyway, and players in a browser fetch it from another origin.
+ * the stream is public anyway, and players in a browser fetch it from another origin. With KEYFRAMES_QUERY, keyframes alone.
  */
 function preview({ broadcaster, profile }: HttpOptions): Handler {
   return (request, response) => {
+    const isWhole = !request.url?.endsWith(KEYFRAMES_QUERY);
     response.writeHead(200, {
       'content-type': 'video/x-flv',
       'cache-control': 'no-store',
@@ -70,8 +74,10 @@ function preview({ broadcaster, profile }: HttpOptions): Handler {
     });
     if (request.method === 'HEAD') return void response.end();
     response.flushHeaders();
-    const queue = new OutputQueue({ profile: profile(), sink: response, onOverflow: () => response.destroy() });
-    const unlisten = broadcaster.listen((segment) => queue.offer(segment), { watched: true });
+    const options = { profile: profile(), sink: response, onOverflow: () => response.destroy() };
+    const queue = isWhole ? new OutputQueue(options) : new KeyframeQueue(options);
+    // Who asks for keyframes alone looks at them later, and can wait for the large batches.
+    const unlisten = broadcaster.listen((segment) => queue.offer(segment), { watched: isWhole });
     response.once('close', () => {
       unlisten();
       queue.close();
