@@ -89,6 +89,7 @@ export function playSeries(series: Series): Played {
       durationMs: segmentMs,
       programAtMs: hasTimes && !(now.kind === 'old' && now.isRenamed) ? sourceMs : null,
       keyAddress: null,
+      keyIv: null,
       initAddress: null,
       isProtected: false,
       sourceMs,

@@ -9,12 +9,15 @@ import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { until } from '../wait.ts';
 
 const APPLICATION = 'live';
+const HLS_APPLICATION = 'show';
 const MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
 
 export interface RtmpServer {
   port: number;
   /** The URL without a key, e.g. rtmp://127.0.0.1:40123/live; any key works. */
   url: string;
+  /** Where publishers are shown by HLS, if that is asked for. */
+  hlsUrl: string;
   /** Paths of the recordings so far, oldest first: `<key>-<unix seconds>.flv`, one for each publish. */
   recordings(key?: string): Promise<string[]>;
   /** nginx's log: a line for each publisher that left. */
@@ -54,9 +57,37 @@ rtmp {
       record_unique on;
       record_append off;
     }
+    ${options.hls ? hlsApplication(prefix, options.hls) : ''}
   }
 }
+${
+  options.hls
+    ? `http {
+  access_log off;
+  types { application/vnd.apple.mpegurl m3u8; video/mp2t ts; }
+  server { listen 127.0.0.1:${options.hls.port}; root ${prefix}; location /hls { add_header cache-control no-cache; } }
+}`
+    : ''
+}
 `;
+
+/** Publishers of an application of its own are shown by HLS, as viewers get it, and may be played. */
+const hlsApplication = (prefix: string, { fragmentSeconds = 2, playlistSeconds = 10 }: HlsOptions): string => `
+    application ${HLS_APPLICATION} {
+      live on;
+      hls on;
+      hls_path ${prefix}/hls;
+      hls_fragment ${fragmentSeconds}s;
+      hls_playlist_length ${playlistSeconds}s;
+    }
+`;
+
+export interface HlsOptions {
+  /** Of http://127.0.0.1:<port>/hls/<key>.m3u8 */
+  port: number;
+  fragmentSeconds?: number;
+  playlistSeconds?: number;
+}
 
 export interface RtmpServerOptions {
   /** The folder for FLV recordings, made when missing. */
@@ -72,6 +103,8 @@ export interface RtmpServerOptions {
   chunkBytes?: number;
   /** A recording ends when it has so many bytes, and is the only one of its publish for a day. */
   recordMaxBytes?: number;
+  /** Adds an application, `hlsUrl`, whose publishers are shown by HLS. */
+  hls?: HlsOptions;
 }
 
 /** Starts nginx on loopback. */
@@ -106,6 +139,7 @@ export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpS
   return {
     port,
     url: `rtmp://${host}:${port}/${options.application ?? APPLICATION}`,
+    hlsUrl: `rtmp://${host}:${port}/${HLS_APPLICATION}`,
     recordings: async (key) =>
       (await readdir(options.record))
         .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))

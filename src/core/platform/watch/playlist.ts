@@ -28,6 +28,8 @@ export interface WatchedSegment {
   programAtMs: number | null;
   /** Where its key of AES-128 is; null for media in the clear. */
   keyAddress: string | null;
+  /** 16 bytes; null where it follows from the number of the segment. */
+  keyIv: Uint8Array | null;
   /** The initialization section (fMP4). */
   initAddress: string | null;
   /** Only a player with a licence can decode it. */
@@ -105,11 +107,15 @@ function compareLists(a: readonly number[], b: readonly number[]): number {
 }
 
 /** A licence is needed unless the key is a plain file (RFC 8216, 4.3.2.4). */
-function readKey(key: types.Key | undefined, base: string): Pick<WatchedSegment, 'keyAddress' | 'isProtected'> {
-  if (!key || key.method === 'NONE') return { keyAddress: null, isProtected: false };
+function readKey(
+  key: types.Key | undefined,
+  base: string,
+): Pick<WatchedSegment, 'keyAddress' | 'keyIv' | 'isProtected'> {
+  const keyIv = key?.iv ? new Uint8Array(key.iv) : null;
+  if (!key || key.method === 'NONE') return { keyAddress: null, keyIv, isProtected: false };
   const keyAddress = resolveAddress(key.uri, base);
   const isPlain = key.method === 'AES-128' && (!key.format || key.format === 'identity') && keyAddress !== null;
-  return isPlain ? { keyAddress, isProtected: false } : { keyAddress: null, isProtected: true };
+  return isPlain ? { keyAddress, keyIv, isProtected: false } : { keyAddress: null, keyIv, isProtected: true };
 }
 
 const toMs = (seconds: number | undefined): number =>

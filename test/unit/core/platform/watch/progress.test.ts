@@ -24,6 +24,7 @@ const look = (progress: WatchProgress, atMs: number, entries: readonly Entry[]) 
         durationMs: TARGET_MS,
         programAtMs: programAtMs ?? null,
         keyAddress: null,
+        keyIv: null,
         initAddress: null,
         isProtected: false,
       })),

@@ -66,6 +66,7 @@ const protectedLook = (atMs: number): WatchLook => ({
           durationMs: 4_000,
           programAtMs: null,
           keyAddress: null,
+          keyIv: null,
           initAddress: null,
           isProtected: true,
         },

@@ -1,0 +1,87 @@
+/** Watches HTTP-FLV and RTMP, which have no playlist: a few seconds of media tell what viewers get. */
+import { createHash } from 'node:crypto';
+import { FlvError, FlvParser } from '../../pods/rendition/flv.ts';
+import type { PictureDecoder } from './decode.ts';
+import { Keyframes, type MediaTag } from './keyframes.ts';
+import type { WatchSample } from './verdict.ts';
+import { discard, WatchError, type Web } from './web.ts';
+
+/** Servers begin with the keyframe on air, or wait for the next one. */
+const FIRST_KEYFRAME_MS = 12_000;
+const PLAYED_MS = 5_000;
+/** This many seconds between two keyframes are enough of a sample. */
+const ENOUGH_MS = 2_000;
+/** More than some seconds of any stream, for servers that send all that they have. */
+const MAX_PLAYED_BYTES = 64 * 2 ** 20;
+
+export type TagSource = (signal: AbortSignal) => AsyncIterable<readonly MediaTag[]>;
+
+/** Reads HTTP-FLV. Throws WatchError, or FlvError where the media are broken. */
+export const flvTags = (address: string, web: Web): TagSource =>
+  async function* (signal) {
+    const timeoutMs = FIRST_KEYFRAME_MS + PLAYED_MS;
+    const { body } = await web.ask(address, { timeoutMs, signal });
+    const parser = new FlvParser();
+    let bytes = 0;
+    try {
+      for await (const chunk of body as AsyncIterable<Buffer>) {
+        yield parser.push(chunk);
+        bytes += chunk.length;
+        if (bytes > MAX_PLAYED_BYTES) return;
+      }
+    } finally {
+      discard(body);
+    }
+  };
+
+/** Plays for some seconds; null where no keyframe comes in time. Throws WatchError, or the signal's reason. */
+export async function samplePlay(
+  source: TagSource,
+  decoder: PictureDecoder,
+  signal: AbortSignal,
+): Promise<WatchSample | null> {
+  const keyframes = new Keyframes();
+  try {
+    await collect(source, keyframes, signal);
+  } catch (error) {
+    if (error instanceof FlvError && error.code === 'not_flv') throw new WatchError('not_media');
+    if (error instanceof FlvError) return { kind: 'fault', fault: 'not_decodable' };
+    throw error;
+  }
+  const { newest, hasVideo } = keyframes;
+  if (!newest) return hasVideo ? { kind: 'media', sequence: 0, digest: '', pictures: [] } : null;
+  // The time is part of it: stills that are sent again are new media.
+  const digest = createHash('sha256').update(`${newest.timestampMs} `).update(newest.body).digest('hex');
+  const decoded = await decoder.decode('flv', keyframes.take(), signal);
+  if (decoded.kind === 'failed') return null;
+  if (decoded.kind === 'broken') return { kind: 'fault', fault: 'not_decodable' };
+  const pictures = decoded.kind === 'pictures' ? decoded.pictures : [];
+  return { kind: 'media', sequence: newest.timestampMs, digest, pictures };
+}
+
+async function collect(source: TagSource, keyframes: Keyframes, signal: AbortSignal): Promise<void> {
+  const over = new AbortController();
+  const end = AbortSignal.any([signal, over.signal]);
+  let timer = setTimeout(() => over.abort(), FIRST_KEYFRAME_MS);
+  let firstAtMs: number | undefined;
+  try {
+    for await (const tags of source(end))
+      for (const tag of tags) {
+        if (!keyframes.push(tag)) continue;
+        if (firstAtMs === undefined) {
+          clearTimeout(timer);
+          timer = setTimeout(() => over.abort(), PLAYED_MS);
+        }
+        firstAtMs ??= tag.timestampMs;
+        if (tag.timestampMs - firstAtMs >= ENOUGH_MS) return;
+      }
+  } catch (error) {
+    signal.throwIfAborted();
+    // What has come by the end of the time is the sample.
+    if (!over.signal.aborted && !keyframes.newest) throw error;
+    if (error instanceof FlvError) throw error;
+  } finally {
+    clearTimeout(timer);
+    over.abort();
+  }
+}
