@@ -37,7 +37,7 @@ const MAX_SAMPLED = 8;
 /** Renditions come and go, and their addresses expire. */
 const LADDER_MS = 60_000;
 
-/** What the address leads to: HTTP-FLV is seen by its first bytes. */
+/** HTTP-FLV is seen by its first bytes. */
 export type HlsRead = { kind: 'media'; playlist: MediaPlaylist } | { kind: 'flv' };
 
 export interface ReaderDeps {
@@ -209,7 +209,7 @@ export class HlsReader {
       this.#key = { address, bytes };
       return bytes;
     } catch (error) {
-      // Who may see it has the key; that the others do not is no fault.
+      // Viewers who may see it have the key; that others do not is no fault.
       if (error instanceof WatchError && error.fault !== 'unreachable') return 'protected';
       throw error;
     }

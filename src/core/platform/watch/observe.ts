@@ -16,7 +16,7 @@ export interface WatchObserverOptions extends WebOptions, DecoderOptions {}
 
 /** Looks at once. Most of a look is waiting, and a slow server must not hold up the others. */
 const MAX_LOOKS = 64;
-/** What all looks together hold of answers. */
+/** Bytes of answers that all looks hold together. */
 const MAX_HELD_BYTES = 48 * 2 ** 20;
 /** A verdict holds for so long without another look. */
 const VALID_MS = 60_000;

@@ -77,7 +77,7 @@ async function collect(source: TagSource, keyframes: Keyframes, signal: AbortSig
       }
   } catch (error) {
     signal.throwIfAborted();
-    // What has come by the end of the time is the sample.
+    // The sample is all that has come by the end of the time.
     if (!over.signal.aborted && !keyframes.newest) throw error;
     if (error instanceof FlvError) throw error;
   } finally {

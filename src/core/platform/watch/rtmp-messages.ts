@@ -1,6 +1,6 @@
 /**
  * Reads and writes the messages of RTMP that a player needs (Adobe's RTMP specification 1.0, sections 5.2 to 5.4 and 7.1; AMF 0
- * specification, section 2). What a server sends is not trusted. Pure: no I/O, no clock.
+ * specification, section 2). The bytes of a server are not trusted. Pure: no I/O, no clock.
  */
 
 /** C0 and C1; S0 and S1 have as many, and S2 one less. */

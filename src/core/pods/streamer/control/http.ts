@@ -76,7 +76,7 @@ function preview({ broadcaster, profile }: HttpOptions): Handler {
     response.flushHeaders();
     const options = { profile: profile(), sink: response, onOverflow: () => response.destroy() };
     const queue = isWhole ? new OutputQueue(options) : new KeyframeQueue(options);
-    // Who asks for keyframes alone looks at them later, and can wait for the large batches.
+    // One who compares keyframes looks at them later, and can wait for the large batches.
     const unlisten = broadcaster.listen((segment) => queue.offer(segment), { watched: isWhole });
     response.once('close', () => {
       unlisten();

@@ -3,7 +3,7 @@ import { encodeTag, FlvParser, isAvcSequenceHeader, isKeyframe } from '../../ren
 import { preamble, type Segment } from '../timeline/segment.ts';
 import type { OutputQueueOptions } from './output-queue.ts';
 
-/** Some keyframes of the largest copy. Who has taken none of them by the next one is gone. */
+/** Some keyframes of the largest copy. A receiver that has taken none of them by the next one is gone. */
 const MAX_WAITING_BYTES = 8 * 2 ** 20;
 
 export class KeyframeQueue {
