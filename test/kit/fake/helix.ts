@@ -1,6 +1,7 @@
 /**
  * Implements the part of Twitch's Helix API that says who is live, from its public reference: app access tokens by client credentials, and
- * Get Streams with up to 100 user ids, pages of 20 unless `first` says otherwise, and a bucket of 800 points a minute. Believed, not
+ * Get Users by ids and logins, Get Streams with up to 100 user ids, pages of 20 unless `first` says otherwise, and a bucket of 800 points a
+ * minute. Believed, not
  * documented: answers lag (here by `lagMs`), and a broadcast ends after 48 hours.
  */
 import { createServer } from 'node:http';
@@ -28,7 +29,9 @@ export async function startHelix({
   clientSecret = 'secret',
 }: HelixOptions) {
   const channels = new Map<string, FakeChannel>();
+  const users = new Map<string, string>();
   const tokens = new Set<string>();
+  const calls: string[] = [];
   const bucket = { minute: 0, points: POINTS_PER_MINUTE };
   let number = 0;
   let isDown = false;
@@ -66,6 +69,14 @@ export async function startHelix({
     return { status: 200, body: { data: live.slice(from, from + first), pagination } };
   };
 
+  const listUsers = (query: URLSearchParams): { status: number; body: object } => {
+    const [ids, logins] = [query.getAll('id'), query.getAll('login')];
+    if (ids.length + logins.length > IDS_MOST || ids.length + logins.length === 0)
+      return { status: 400, body: { error: 'Bad Request', status: 400, message: 'The parameter is not valid.' } };
+    const found = [...users].filter(([id, login]) => ids.includes(id) || logins.includes(login));
+    return { status: 200, body: { data: found.map(([id, login]) => ({ id, login, display_name: login })) } };
+  };
+
   const refuse = (status: number, error: string, message: string) => ({ status, body: { error, status, message } });
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
@@ -99,6 +110,8 @@ export async function startHelix({
     if (minute !== bucket.minute) Object.assign(bucket, { minute, points: POINTS_PER_MINUTE });
     if (bucket.points === 0) return send(refuse(429, 'Too Many Requests', ''));
     bucket.points--;
+    calls.push(pathname);
+    if (pathname === '/helix/users') return send(listUsers(searchParams));
     return send(pathname === '/helix/streams' ? listStreams(searchParams) : refuse(404, 'Not Found', ''));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -114,6 +127,15 @@ export async function startHelix({
     end(userId: string): void {
       const span = channels.get(userId)?.spans.at(-1);
       if (span) span.endMs = nowMs();
+    },
+    addUser(userId: string, login: string): void {
+      users.set(userId, login);
+    },
+    /** Paths of the calls that a token was good for. */
+    calls,
+    /** Takes what is left of this minute's points. */
+    exhaust(): void {
+      Object.assign(bucket, { minute: Math.floor(nowMs() / 60_000), points: 0 });
     },
     revokeTokens: (): void => tokens.clear(),
     breakDown(down: boolean): void {
