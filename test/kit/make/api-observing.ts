@@ -12,7 +12,7 @@ export interface Report {
   validMs: number;
 }
 
-/** What all processes of an installation share. */
+/** The stores that all processes of an installation share. */
 export function createPlatformStore() {
   const secrets = new Map<string, TargetSecrets>();
   const repairs = new Map<string, { state: RepairState; version: number }>();

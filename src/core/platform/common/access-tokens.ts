@@ -3,7 +3,7 @@
  * what they are made of is read each time.
  */
 import type { Clock } from '../../lib/clock.ts';
-import type { SendRequest } from './http.ts';
+import type { SendApiRequest } from './http.ts';
 
 /** A token is renewed before it expires, so that no call that is under way fails. */
 const MARGIN_MS = 60_000;
@@ -34,7 +34,7 @@ function readFailure(status: number | undefined): TokenFailure {
   return status !== undefined && status >= 400 && status < 500 ? 'unauthorized' : 'platform_failed';
 }
 
-export function createAccessTokens(send: SendRequest, tokenUrl: string, clock: Clock): AccessTokens {
+export function createAccessTokens(send: SendApiRequest, tokenUrl: string, clock: Clock): AccessTokens {
   const kept = new Map<string, { result: TokenResult; untilMs: number }>();
   const pending = new Map<string, Promise<TokenResult>>();
 

@@ -28,7 +28,7 @@ export interface ApiAnswer {
 }
 
 /** Resolves to undefined if no whole answer came in time. Whether the request took effect is not known then. */
-export type SendRequest = (request: ApiRequest) => Promise<ApiAnswer | undefined>;
+export type SendApiRequest = (request: ApiRequest) => Promise<ApiAnswer | undefined>;
 
 function parseJson(text: string): unknown {
   try {
@@ -39,7 +39,7 @@ function parseJson(text: string): unknown {
 }
 
 /** The connections end with the signal. */
-export function createSender(signal: AbortSignal): SendRequest {
+export function createSender(signal: AbortSignal): SendApiRequest {
   const agent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS }, connections: 16 });
   signal.addEventListener('abort', () => void agent.destroy(), { once: true });
   return async ({ url, method = 'GET', headers = {}, form, json }) => {

@@ -5,7 +5,7 @@ import type { Observer, ObserverDeps, PlatformTarget } from './observer.ts';
 
 export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>;
 
-/** What is known is told again at least this often, so that it stays valid. */
+/** An observer reports at least this often, so that what it knows stays valid. */
 export const REPORT_EVERY_MS = 30_000;
 const AT_LEAST_MS = 100;
 

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../lib/clock.ts';
 import type { AccessTokens } from '../common/access-tokens.ts';
-import type { ApiAnswer, SendRequest } from '../common/http.ts';
+import type { ApiAnswer, SendApiRequest } from '../common/http.ts';
 import { readUsers } from './channels.ts';
 import { readStreams, readTwitchFailure, type TwitchFailure, USERS_PER_CALL } from './judge.ts';
 
@@ -32,7 +32,7 @@ export interface TwitchOptions {
 }
 
 interface Deps {
-  send: SendRequest;
+  send: SendApiRequest;
   tokens: AccessTokens;
   clock: Clock;
 }
