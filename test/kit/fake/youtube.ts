@@ -1,6 +1,6 @@
 /**
  * Implements the part of the YouTube Data API v3 that is about live streaming, from its public reference: videos.list, liveStreams.list,
- * liveBroadcasts.list, insert, bind and transition, with quota, errors by reason, pages and tokens. Functions act as the platform and as people
+ * liveBroadcasts.list, insert, bind and transition, with quota, errors by reason, pages, and tokens by OAuth 2.0. Functions act as the platform and as people
  * in YouTube Studio. The clock is given in, so a day passes at once.
  *
  * Believed, not documented: lists lag (here by what `lagMs` says, anew for each list), live methods cost 1 and 50 units, and a broadcast
@@ -10,6 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 const AUTOSTART_MS = 5_000;
+const TOKEN_LIFE_MS = 3_600_000;
 const PAGE_DEFAULT = 5;
 const PAGE_MOST = 50;
 
@@ -51,6 +52,8 @@ interface FakeBroadcast extends BroadcastState {
 }
 interface FakeStream {
   id: string;
+  /** The stream key. */
+  streamName: string;
   channelId: string;
   isActive: boolean;
   health: string;
@@ -73,6 +76,10 @@ export interface YoutubeOptions {
   budgetUnits?: number;
   /** Autostart is said to fail at times. */
   autostarts?: () => boolean;
+  clientId?: string;
+  clientSecret?: string;
+  /** Called before the answer to a call that has taken effect, e.g. `POST liveBroadcasts/bind`. */
+  beforeAnswer?: (call: string) => Promise<void> | void;
 }
 
 const refuse = (status: number, reason: string, domain = 'youtube.liveBroadcast'): TimedAnswer => ({
@@ -102,10 +109,15 @@ export function createYoutubeWorld({
   lagMs = () => 0,
   budgetUnits = 10_000,
   autostarts = () => true,
+  clientId = 'client',
+  clientSecret = 'secret',
 }: YoutubeOptions) {
   const broadcasts = new Map<string, FakeBroadcast>();
   const streams = new Map<string, FakeStream>();
   const tokens = new Map<string, string>();
+  const grants = new Map<string, string>();
+  /** Access tokens by OAuth, with the grant they come from and the end of their hour. */
+  const granted = new Map<string, { refreshToken: string; untilMs: number }>();
   const spent = new Map<string, number>();
   const faults: Fault[] = [];
   let number = 0;
@@ -177,10 +189,11 @@ export function createYoutubeWorld({
       monitorStream: { enableMonitorStream: one.enableMonitorStream },
     },
   });
-  const describeStream = ({ id, channelId, isActive, health, issues }: FakeStream): Json => ({
+  const describeStream = ({ id, streamName, channelId, isActive, health, issues }: FakeStream): Json => ({
     kind: 'youtube#liveStream',
     id,
     snippet: { channelId, title: id },
+    cdn: { ingestionType: 'rtmp', ingestionInfo: { streamName, ingestionAddress: 'rtmp://a.rtmp.youtube.com/live2' } },
     status: {
       streamStatus: isActive ? 'active' : 'inactive',
       healthStatus: {
@@ -292,6 +305,12 @@ export function createYoutubeWorld({
     return method === 'liveBroadcasts.bind' ? bind(request, owner) : transition(request, owner);
   };
 
+  const findOwner = (token: string): string | undefined => {
+    const one = granted.get(token);
+    if (!one) return tokens.get(token);
+    return nowMs() < one.untilMs ? grants.get(one.refreshToken) : undefined;
+  };
+
   function addBroadcast(channelId: string, values: Partial<FakeBroadcast> = {}): FakeBroadcast {
     const one: FakeBroadcast = {
       id: `video-${++number}`,
@@ -322,7 +341,7 @@ export function createYoutubeWorld({
       if (units > budgetUnits) return refuse(403, 'quotaExceeded', 'youtube.quota');
       spent.set(day, units);
       const fault = faults.find((one) => one.times > 0 && (one.method === undefined || one.method === method));
-      const owner = request.token === undefined ? undefined : tokens.get(request.token);
+      const owner = request.token === undefined ? undefined : findOwner(request.token);
       const isKnown = request.token === undefined ? request.query.key !== undefined : owner !== undefined;
       if (fault) {
         fault.times--;
@@ -338,12 +357,40 @@ export function createYoutubeWorld({
       if (request.query.part === undefined) return refuse(400, 'missingRequiredParameter', 'youtube.parameter');
       return answer(method, request, owner);
     },
-    addChannel(channelId: string): { token: string; streamId: string } {
+    /** Exchanges a refresh token, as https://oauth2.googleapis.com/token does. */
+    grant(form: URLSearchParams): TimedAnswer {
+      const refreshToken = form.get('refresh_token') ?? '';
+      const isClient = form.get('client_id') === clientId && form.get('client_secret') === clientSecret;
+      if (!isClient) return { status: 401, body: { error: 'invalid_client', error_description: 'Unauthorized' } };
+      if (form.get('grant_type') !== 'refresh_token' || !grants.has(refreshToken))
+        return {
+          status: 400,
+          body: { error: 'invalid_grant', error_description: 'Token has been expired or revoked.' },
+        };
+      const token = `ya29.${++number}`;
+      granted.set(token, { refreshToken, untilMs: nowMs() + TOKEN_LIFE_MS });
+      return { status: 200, body: { access_token: token, expires_in: TOKEN_LIFE_MS / 1_000, token_type: 'Bearer' } };
+    },
+    addChannel(channelId: string): { token: string; streamId: string; streamKey: string; refreshToken: string } {
       const token = `token-${++number}`;
       const streamId = `stream-${++number}`;
+      const streamName = `key-${++number}-of-${channelId}`;
+      const refreshToken = `1//refresh-${++number}`;
       tokens.set(token, channelId);
-      streams.set(streamId, { id: streamId, channelId, isActive: false, health: 'good', issues: [] });
-      return { token, streamId };
+      grants.set(refreshToken, channelId);
+      streams.set(streamId, { id: streamId, streamName, channelId, isActive: false, health: 'good', issues: [] });
+      return { token, streamId, streamKey: streamName, refreshToken };
+    },
+    /** The owner takes the grant back: access tokens end with it. */
+    revokeGrant(refreshToken: string): void {
+      grants.delete(refreshToken);
+    },
+    /** The owner connects the account anew. */
+    addGrant(refreshToken: string, channelId: string): void {
+      grants.set(refreshToken, channelId);
+    },
+    removeStream(streamId: string): void {
+      streams.delete(streamId);
     },
     addBroadcast,
     /** Media arrives at the key, or does not any more. */
@@ -397,28 +444,36 @@ export function createYoutubeWorld({
   };
 }
 
-/** The same platform behind HTTP, at `url` in place of https://www.googleapis.com. */
+/** The same platform behind HTTP, at `url` in place of https://www.googleapis.com, and `tokenUrl`. */
 export async function startYoutube(
   options: YoutubeOptions,
-): Promise<{ url: string; world: YoutubeWorld; stop(): Promise<void> }> {
+): Promise<{ url: string; tokenUrl: string; world: YoutubeWorld; stop(): Promise<void> }> {
   const world = createYoutubeWorld(options);
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
     let text = '';
     for await (const chunk of request) text += chunk;
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
-    const { status, body } = world.request({
-      method: request.method === 'POST' ? 'POST' : 'GET',
-      path: pathname.replace('/youtube/v3/', ''),
-      query: Object.fromEntries(searchParams),
-      body: text === '' ? {} : JSON.parse(text),
-      ...(token === undefined ? {} : { token }),
-    });
+    const key = request.headers['x-goog-api-key'];
+    const path = pathname.replace('/youtube/v3/', '');
+    const isGrant = pathname === '/token';
+    const { status, body } = isGrant
+      ? world.grant(new URLSearchParams(text))
+      : world.request({
+          method: request.method === 'POST' ? 'POST' : 'GET',
+          path,
+          query: { ...Object.fromEntries(searchParams), ...(typeof key === 'string' && { key }) },
+          body: text === '' ? {} : JSON.parse(text),
+          ...(token === undefined ? {} : { token }),
+        });
+    await options.beforeAnswer?.(`${request.method} ${path}`);
     response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
+    tokenUrl: `${url}/token`,
     world,
     stop: () =>
       new Promise((resolve) => {

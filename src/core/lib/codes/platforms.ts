@@ -30,6 +30,22 @@ export const PLATFORM_FAULTS = {
     meaning: 'The platform no longer knows the key of the destination.',
     fix: 'Copy the key from the platform again.',
   },
+  taken_down: {
+    meaning: 'The platform has removed the broadcast. No new one is made, since that could cost the channel.',
+    fix: 'Read on the platform why, and settle it there. Then retry the destination.',
+  },
+  repair_limit: {
+    meaning: 'New broadcasts have ended again and again, so no more are made: three an hour and ten a day at most.',
+    fix: 'Look on the platform for what ends them. Then retry the destination.',
+  },
+  repair_refused: {
+    meaning: 'The platform does not let us make, bind or start a new broadcast.',
+    fix: 'Check that the channel may go live, and connect an account that may manage it. Then retry the destination.',
+  },
+  bound_elsewhere: {
+    meaning: 'Somebody has bound the new broadcast to another key.',
+    fix: 'Bind the broadcast to the key of the destination on the platform, or delete it there. Then retry the destination.',
+  },
   address_not_found: { meaning: 'The watch address is not found on its server.', fix: CHECK_ADDRESS },
   server_failing: { meaning: 'The server of the watch address answers with errors.', fix: CHECK_SERVER },
   no_playlist: { meaning: 'The watch address leads to a page where the stream was before.', fix: CHECK_SERVER },
@@ -74,7 +90,7 @@ export const PLATFORM_DOUBTS = {
   },
   unauthorized: {
     meaning: 'The platform or the server of the watch address does not let us look.',
-    fix: 'Connect the account of the platform again, or give the destination a watch address that opens without signing in.',
+    fix: 'Connect the account of the platform again, or name a watch address or a video that opens without signing in. If it stays, ask the operator of this service whether it may use the API of the platform.',
   },
   forbidden_address: {
     meaning: 'The watch address is not public.',
@@ -99,6 +115,14 @@ export const PLATFORM_DOUBTS = {
   not_a_broadcast: {
     meaning: 'The video of the destination is not a live broadcast.',
     fix: 'Give the destination the id of the video that viewers open to see the broadcast.',
+  },
+  other_account: {
+    meaning: 'The connected account has no stream with the key of the destination.',
+    fix: 'Connect the account of the channel that the key belongs to, or copy the key from this channel.',
+  },
+  channel_not_found: {
+    meaning: 'The platform knows no such channel.',
+    fix: 'Compare the channel of the destination with its address on the platform.',
   },
   unconfirmed: {
     meaning: 'The last answers of the platform do not agree, or may be out of date.',

@@ -118,6 +118,54 @@ export const readIngests = (answer: unknown): YoutubeIngest[] =>
     };
   });
 
+/** The id of the stream that has this key. Query parameters of a key belong to the address, not to it. */
+export function findStreamId(answer: unknown, rtmpKey: string): string | undefined {
+  const key = rtmpKey.split('?')[0]?.trim();
+  const ids = readItems(answer, (item) => {
+    const { streamName } = asObject(asObject(item.cdn).ingestionInfo);
+    return asText(streamName) === key ? asText(item.id) : undefined;
+  });
+  return ids[0];
+}
+
+/** The properties that the next broadcast takes over from the last one on the same key. */
+export interface BroadcastTemplate {
+  id: string;
+  streamId?: string | undefined;
+  title: string;
+  description: string;
+  privacyStatus: 'public' | 'unlisted' | 'private';
+  isMadeForKids?: boolean | undefined;
+  latencyPreference?: 'normal' | 'low' | 'ultraLow' | undefined;
+  enableDvr?: boolean | undefined;
+  endedMs?: number | undefined;
+}
+
+const asFlag = (value: unknown): boolean | undefined => (typeof value === 'boolean' ? value : undefined);
+
+export const readTemplates = (answer: unknown): BroadcastTemplate[] =>
+  readItems(answer, (item): BroadcastTemplate | undefined => {
+    const id = asText(item.id);
+    const [snippet, status, details] = [item.snippet, item.status, item.contentDetails].map(asObject) as [
+      Json,
+      Json,
+      Json,
+    ];
+    const privacyStatus = asOneOf(['public', 'unlisted', 'private'], status.privacyStatus);
+    if (!id || !privacyStatus) return undefined;
+    return {
+      id,
+      streamId: asText(details.boundStreamId),
+      title: asText(snippet.title) ?? '',
+      description: asText(snippet.description) ?? '',
+      privacyStatus,
+      isMadeForKids: asFlag(status.selfDeclaredMadeForKids),
+      latencyPreference: asOneOf(['normal', 'low', 'ultraLow'], details.latencyPreference),
+      enableDvr: asFlag(details.enableDvr),
+      endedMs: asTime(snippet.actualEndTime),
+    };
+  });
+
 /** The token of the next page; a list is only complete without one. */
 export const readNextPage = (answer: unknown): string | undefined => asText(asObject(answer).nextPageToken);
 
@@ -181,4 +229,12 @@ export function readFailure(status: number, body: unknown): YoutubeFailure {
   if (status === 429) return 'rate_limited';
   if (status === 404) return 'not_found';
   return status >= 500 ? 'platform_failed' : 'refused';
+}
+
+/** The id of a video, or what people paste in its place: the address of its page. */
+export function parseVideoId(text: string): string {
+  const trimmed = text.trim();
+  const url = URL.parse(trimmed) ?? (trimmed.includes('/') ? URL.parse(`https://${trimmed}`) : null);
+  if (!url) return trimmed;
+  return url.searchParams.get('v') ?? url.pathname.split('/').findLast((part) => part !== '') ?? trimmed;
 }

@@ -11,7 +11,7 @@ export const DEFAULT_BUDGET_UNITS = 10_000;
 /** The rest is for people who use the same project, and for costs that differ from what is believed. */
 const SHARE = 0.9;
 export const LIST_UNITS = 1;
-const WRITE_UNITS = 50;
+export const WRITE_UNITS = 50;
 /** Insert, bind and start, with two rounds of lists before each. A repair that the day cannot pay for to its end is not begun. */
 export const REPAIR_UNITS = 3 * (WRITE_UNITS + 10 * LIST_UNITS);
 

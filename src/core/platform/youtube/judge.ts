@@ -5,6 +5,7 @@
 
 import type { PlatformReason } from '../../lib/codes/platforms.ts';
 import { UNKNOWN_YOUTUBE_ISSUE, YOUTUBE_ISSUES } from '../../lib/codes/youtube-issues.ts';
+import type { StallReason } from '../common/repair-state.ts';
 import type { PlatformIssue, PlatformVerdict } from '../common/verdict.ts';
 import type { Video, YoutubeBroadcast, YoutubeFailure, YoutubeIngest } from './answers.ts';
 
@@ -78,19 +79,23 @@ function judgeVideo({ atMs, value }: TimedAnswer<Video>): Seen {
     : { status: 'False', reason: 'no_broadcast' };
 }
 
-function judgeBroadcasts({ atMs, value = [], absentSinceMs }: NonNullable<Evidence['broadcasts']>): Seen {
+function judgeBroadcasts(
+  { atMs, value = [], absentSinceMs }: NonNullable<Evidence['broadcasts']>,
+  wasSeen: boolean,
+): Seen {
   if (value.some(({ lifeCycle }) => lifeCycle === 'live')) return { status: 'True', atMs };
   if (value.some(({ lifeCycle }) => lifeCycle === 'liveStarting')) return { status: 'Unknown', reason: 'unconfirmed' };
   if (absentSinceMs === undefined || atMs - absentSinceMs < LIST_LAG_MS)
     return { status: 'Unknown', reason: 'unconfirmed' };
-  const hasEnded = value.some(({ lifeCycle }) => lifeCycle === 'complete' || lifeCycle === 'revoked');
+  const hasEnded = wasSeen || value.some(({ lifeCycle }) => lifeCycle === 'complete' || lifeCycle === 'revoked');
   return { status: 'False', reason: hasEnded ? 'broadcast_ended' : 'no_broadcast' };
 }
 
-function judgeViews({ video, broadcasts, failure }: Evidence, nowMs: number): Seen {
+function judgeViews({ video, broadcasts, failure, lastSeenMs }: Evidence, nowMs: number): Seen {
   const views: Seen[] = [];
   if (video && isFresh(video, VIDEO_FRESH_MS, nowMs)) views.push(judgeVideo(video));
-  if (broadcasts && isFresh(broadcasts, VIDEO_FRESH_MS, nowMs)) views.push(judgeBroadcasts(broadcasts));
+  if (broadcasts && isFresh(broadcasts, VIDEO_FRESH_MS, nowMs))
+    views.push(judgeBroadcasts(broadcasts, lastSeenMs !== undefined));
   const [first] = views;
   const known = views.find(({ status }) => status !== 'Unknown');
   if (known) return known;
@@ -129,4 +134,37 @@ export function judgeYoutube(evidence: Evidence, nowMs: number): PlatformVerdict
     ...(seen.viewers === undefined ? {} : { viewers: seen.viewers }),
     ...base,
   };
+}
+
+/** A start takes its time on the platform: a broadcast that starts by itself is not there at once. */
+export const START_MS = 60_000;
+
+const STALL_REASONS: Readonly<Record<StallReason, PlatformReason>> = {
+  revoked: 'taken_down',
+  limit: 'repair_limit',
+  refused: 'repair_refused',
+  taken: 'bound_elsewhere',
+};
+
+export interface Circumstances {
+  /** Since when the stream is sent without a break. */
+  publishingSinceMs: number;
+  stalled?: StallReason | undefined;
+  /** Why no token or key can be asked with. */
+  doubt?: PlatformReason | undefined;
+}
+
+/** Says what a person can do: after a stall, that it goes on only by a person; and nothing bad of a stream that has just begun. */
+export function explainVerdict(
+  verdict: PlatformVerdict,
+  { publishingSinceMs, stalled, doubt }: Circumstances,
+  nowMs: number,
+): PlatformVerdict {
+  const { status, reason } = verdict;
+  if (status === 'True') return verdict;
+  if (stalled) return { ...verdict, reason: STALL_REASONS[stalled] };
+  const isStart = nowMs - publishingSinceMs < START_MS && (reason === 'no_broadcast' || reason === 'ingest_inactive');
+  if (isStart) return { ...verdict, status: 'Unknown', reason: 'starting' };
+  if (status !== 'Unknown' || !doubt) return verdict;
+  return { ...verdict, status: doubt === 'key_revoked' ? 'False' : 'Unknown', reason: doubt };
 }

@@ -1,9 +1,10 @@
 /**
  * Plans which calls of the YouTube Data API are due. Public `videos.list` takes 50 ids a unit with an API key alone, so it says whether viewers
- * see a broadcast; `liveStreams.list` cannot be batched over owners, so it says how media arrives, and less often.
+ * see a broadcast; `liveStreams.list` cannot be batched over owners, so it says how media arrives, and less often. Two things
+ * are for owners alone, and cannot be batched either: the broadcast that is live now, where none is known, and a private video.
  *
  * The units that are left until midnight Pacific decide the pace: calls that say whether a broadcast is live come first, then those about health,
- * which come up to six times less often, and only what is spare hurries. Where even that does not last, the budget runs out, and what
+ * which come up to six times less often. Owners are asked as often as the rest pays for, and only what is spare then hurries. Where even that does not last, the budget runs out, and what
  * was not asked is Unknown. Pure: no I/O, no clock.
  */
 import {
@@ -20,6 +21,8 @@ export const VIDEO_EVERY_MS = 30_000;
 export const HEALTH_EVERY_MS = 600_000;
 /** Health is asked less often where the budget is short, but not less than this. */
 export const HEALTH_AT_LEAST_EVERY_MS = 3_600_000;
+/** The pace for what owners alone see, where the budget is not short. */
+export const OWN_EVERY_MS = 30_000;
 export const HURRY_EVERY_MS = 15_000;
 /** After a reconnect, an edit, or an answer that says that nothing arrives. */
 export const HURRY_FOR_MS = 300_000;
@@ -35,15 +38,20 @@ export interface PollTarget {
   videoId?: string;
   /** With the channel whose token reads the stream. Missing where nobody has given a token. */
   ingest?: { channelId: string; streamId: string };
+  /** The token of the channel is needed to find the broadcast that is live, or to see the video. */
+  own?: { channelId: string; kind: 'broadcasts' | 'ownVideos' };
   videoAskedMs?: number;
   ingestAskedMs?: number;
+  ownAskedMs?: number;
   /** Time of the last reconnect, edit, or answer without data. */
   disturbedMs?: number;
 }
 
 export type PlannedCall =
   | { kind: 'videos'; videoIds: string[]; costUnits: number }
-  | { kind: 'liveStreams'; channelId: string; streamIds: string[]; costUnits: number };
+  | { kind: 'liveStreams'; channelId: string; streamIds: string[]; costUnits: number }
+  | { kind: 'broadcasts'; channelId: string; costUnits: number }
+  | { kind: 'ownVideos'; channelId: string; videoIds: string[]; costUnits: number };
 
 export interface PollPlan {
   /** In the order of their importance: once one cannot be charged, those behind it are not made either. */
@@ -78,6 +86,20 @@ export function healthEvery(targets: readonly PollTarget[], unitsLeft: number, l
   return Math.min(HEALTH_AT_LEAST_EVERY_MS, Math.max(HEALTH_EVERY_MS, Math.ceil(pays)));
 }
 
+const groupOwn = (targets: readonly PollTarget[]): Map<string, PollTarget[]> =>
+  Map.groupBy(
+    targets.filter(({ own }) => own !== undefined),
+    ({ own }) => `${own?.kind} ${own?.channelId}`,
+  );
+const countOwnCalls = (targets: readonly PollTarget[]): number => groupOwn(targets).size;
+
+/** How often owners are asked, so that what the others leave pays for the rest of the day. */
+function ownEvery(targets: readonly PollTarget[], unclaimed: number, leftMs: number): number {
+  if (unclaimed <= 0) return HEALTH_AT_LEAST_EVERY_MS;
+  const pays = Math.ceil((leftMs * countOwnCalls(targets) * LIST_UNITS) / unclaimed);
+  return Math.min(HEALTH_AT_LEAST_EVERY_MS, Math.max(OWN_EVERY_MS, pays));
+}
+
 const isDue = (askedMs: number | undefined, everyMs: number, nowMs: number): boolean =>
   askedMs === undefined || askedMs + everyMs <= nowMs + SLACK_MS || askedMs > nowMs + SLACK_MS;
 
@@ -92,7 +114,9 @@ export function planCalls(
   const unitsLeft = usableUnits(budgetUnits) - spentUnits(counter, nowMs);
   const healthMs = healthEvery(targets, unitsLeft, leftMs);
   const healthNeed = countChannels(targets) * Math.ceil(leftMs / healthMs) * LIST_UNITS;
-  let spare = unitsLeft - videoNeed(targets, leftMs) - healthNeed - REPAIR_RESERVE_UNITS;
+  const unclaimed = unitsLeft - videoNeed(targets, leftMs) - healthNeed - REPAIR_RESERVE_UNITS;
+  const ownMs = ownEvery(targets, unclaimed, leftMs);
+  let spare = unclaimed - countOwnCalls(targets) * Math.ceil(leftMs / ownMs) * LIST_UNITS;
   const hurries = (target: PollTarget): boolean =>
     target.disturbedMs !== undefined &&
     nowMs - target.disturbedMs < HURRY_FOR_MS &&
@@ -116,15 +140,29 @@ export function planCalls(
     for (const videoIds of chunk(ids)) calls.push({ kind: 'videos', videoIds, costUnits: LIST_UNITS });
   }
 
+  for (const own of groupOwn(targets).values()) {
+    const isOwnDue = (target: PollTarget, everyMs: number) => isDue(target.ownAskedMs, everyMs, nowMs);
+    const due =
+      own.some((target) => isOwnDue(target, ownMs)) ||
+      (own.some((target) => hurries(target) && isOwnDue(target, HURRY_EVERY_MS)) && affords(LIST_UNITS));
+    const [first] = own;
+    if (!due || !first?.own) continue;
+    const { kind, channelId } = first.own;
+    if (kind === 'broadcasts') calls.push({ kind, channelId, costUnits: LIST_UNITS });
+    else
+      for (const videoIds of chunk([...new Set(own.flatMap(({ videoId }) => videoId ?? []))]))
+        calls.push({ kind, channelId, videoIds, costUnits: LIST_UNITS });
+  }
+
   const byChannel = Map.groupBy(
     targets.filter(({ ingest }) => ingest !== undefined),
     ({ ingest }) => ingest?.channelId ?? '',
   );
   for (const [channelId, own] of byChannel) {
-    const isOwnDue = (target: PollTarget, everyMs: number) => isDue(target.ingestAskedMs, everyMs, nowMs);
+    const isHealthDue = (target: PollTarget, everyMs: number) => isDue(target.ingestAskedMs, everyMs, nowMs);
     const due =
-      own.some((target) => isOwnDue(target, healthMs)) ||
-      (own.some((target) => hurries(target) && isOwnDue(target, HURRY_EVERY_MS)) && affords(LIST_UNITS));
+      own.some((target) => isHealthDue(target, healthMs)) ||
+      (own.some((target) => hurries(target) && isHealthDue(target, HURRY_EVERY_MS)) && affords(LIST_UNITS));
     if (!due) continue;
     const ids = [...new Set(own.flatMap(({ ingest }) => ingest?.streamId ?? []))];
     for (const streamIds of chunk(ids))
@@ -138,14 +176,18 @@ export function planCalls(
   });
   const isExhausted = paid.length < calls.length;
   if (isExhausted && paid.length === 0) return { calls: [], nextMs: resetMs, isExhausted };
-  const isCalled = (kind: PlannedCall['kind'], id: string): boolean =>
-    paid.some((call) => call.kind === kind && (call.kind === 'videos' ? call.videoIds : call.streamIds).includes(id));
+  const videoIds = new Set(paid.flatMap((call) => (call.kind === 'videos' ? call.videoIds : [])));
+  const streamIds = new Set(paid.flatMap((call) => (call.kind === 'liveStreams' ? call.streamIds : [])));
+  const isOwnCalled = ({ kind, channelId }: NonNullable<PollTarget['own']>): boolean =>
+    paid.some((call) => call.kind === kind && call.channelId === channelId);
   const dueMs = targets.flatMap((target) => {
-    const { videoId, ingest, videoAskedMs = nowMs, ingestAskedMs = nowMs } = target;
+    const { videoId, ingest, own, videoAskedMs = nowMs, ingestAskedMs = nowMs, ownAskedMs = nowMs } = target;
     const soonMs = hurries(target) && spare > 0 ? HURRY_EVERY_MS : Number.POSITIVE_INFINITY;
-    const video = videoId === undefined || isCalled('videos', videoId) ? nowMs : videoAskedMs;
-    const health = ingest === undefined || isCalled('liveStreams', ingest.streamId) ? nowMs : ingestAskedMs;
-    return [video + Math.min(VIDEO_EVERY_MS, soonMs), health + Math.min(healthMs, soonMs)];
+    const video = videoId === undefined || videoIds.has(videoId) ? nowMs : videoAskedMs;
+    const health = ingest === undefined || streamIds.has(ingest.streamId) ? nowMs : ingestAskedMs;
+    const ownCall = own === undefined || isOwnCalled(own) ? nowMs : ownAskedMs;
+    const due = [video + Math.min(VIDEO_EVERY_MS, soonMs), health + Math.min(healthMs, soonMs)];
+    return own ? [...due, ownCall + Math.min(ownMs, soonMs)] : due;
   });
   return { calls: paid, nextMs: Math.max(nowMs + SLACK_MS, Math.min(resetMs, ...dueMs)), isExhausted };
 }

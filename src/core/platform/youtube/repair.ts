@@ -130,6 +130,14 @@ export const noteInserted = (state: RepairState, broadcastId: string): RepairSta
 /** The state after the API has refused the insert (4xx): nothing was made. An insert without an answer is no refusal. */
 export const noteRefused = (state: RepairState): RepairState => (state.phase === 'inserting' ? rest(state) : state);
 
+/** The state after the API has said that the account may not insert, or not this: another try would say the same. */
+export const noteForbidden = (state: RepairState, resume: string | undefined): RepairState => ({
+  ...rest(state),
+  phase: 'stalled',
+  stalled: 'refused',
+  ...(resume === undefined ? {} : { resume }),
+});
+
 function beginInsert(state: RepairState, mark: string, options: RepairOptions): RepairDecision {
   const { nowMs } = options;
   const insertsMs = state.insertsMs.filter((at) => nowMs - at < DAY_MS);

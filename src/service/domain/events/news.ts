@@ -24,8 +24,7 @@ export interface Findings {
   lookAt?: Date;
 }
 
-/** PlatformView is no event. */
-const STREAM_TYPES: Record<Exclude<Transition['kind'], 'PlatformView'>, AccountEventType> = {
+const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Live: 'stream.live',
   Reconnecting: 'stream.reconnecting',
   OffAir: 'stream.off_air',
@@ -34,9 +33,6 @@ const STREAM_TYPES: Record<Exclude<Transition['kind'], 'PlatformView'>, AccountE
   Degraded: 'stream.degraded',
   StartMissed: 'stream.scheduled_start_missed',
   Rejected: 'destination.rejected',
-  PlatformLive: 'platform.live',
-  PlatformEnded: 'platform.ended',
-  PlatformHealth: 'platform.health',
 };
 
 /** How long before its start a window is told. */
@@ -77,27 +73,24 @@ function tellTransitions(stream: LoopStream, known: number): News[] {
   let skipped = 0;
   return (stream.status?.transitions ?? [])
     .filter(({ number }) => number > known)
-    .flatMap((one): News[] => {
-      const { kind } = one;
+    .map((one): News => {
       skipped += one.number - last - 1;
       last = one.number;
-      if (kind === 'PlatformView') return [];
-      if (kind === 'Rejected') return [tellRejected(stream, one)];
+      if (one.kind === 'Rejected') return tellRejected(stream, one);
       const news = {
         id: buildEventId(stream.metadata.uid, one.number),
-        type: STREAM_TYPES[kind],
+        type: STREAM_TYPES[one.kind],
         at: new Date(one.at),
         data: {
           ...NO_DATA,
           name: readName(stream),
           ...describeCause(one),
-          destinationID: one.destination ?? null,
           offAirSeconds: one.offAirSeconds === undefined ? null : Math.round(one.offAirSeconds),
         },
         skipped,
       };
       skipped = 0;
-      return [news];
+      return news;
     });
 }
 

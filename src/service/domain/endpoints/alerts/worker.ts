@@ -20,7 +20,6 @@ export const QUIET_TYPES: readonly AccountEventType[] = [
   'upload.ready',
   'playlist.published',
   'destination.rejected',
-  'platform.live',
 ];
 
 export const decide = ({ state, events, types, hasAllTypes, rule, now }: DueAlert): AlertOutcome =>

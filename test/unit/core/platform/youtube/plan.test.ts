@@ -12,6 +12,7 @@ import {
 import { judgeYoutube } from '../../../../../src/core/platform/youtube/judge.ts';
 import {
   HEALTH_EVERY_MS,
+  type PlannedCall,
   type PollTarget,
   planCalls,
   VIDEO_EVERY_MS,
@@ -60,6 +61,11 @@ describe('the day of the quota', () => {
   });
 });
 
+function listIds(call: PlannedCall): string[] {
+  if (call.kind === 'broadcasts') return [];
+  return call.kind === 'liveStreams' ? call.streamIds : call.videoIds;
+}
+
 interface Day {
   channels: number;
   /** Shares of the day at which a channel is disturbed. */
@@ -103,7 +109,7 @@ function simulate({ channels, disturbances = [], replicas = 1 }: Day) {
         if (!charged) break;
         counter = charged;
         const isVideos = call.kind === 'videos';
-        const ids = isVideos ? call.videoIds : call.streamIds;
+        const ids = listIds(call);
         const asked = targets.filter((one) => ids.includes(isVideos ? one.videoId : (one.ingest?.streamId ?? '')));
         const { status } = world.request({
           method: 'GET',
@@ -213,8 +219,6 @@ describe('a day of polls', () => {
       return { name: String(n), videoId: `video-${n}`, ingest: { channelId: 'one', streamId: `key-${n}` } };
     });
     const { calls } = planCalls(targets, undefined, Date.parse('2026-07-15T12:00:00Z'));
-    expect(calls.map((call) => (call.kind === 'videos' ? call.videoIds : call.streamIds).length)).toEqual([
-      50, 50, 20, 50, 50, 20,
-    ]);
+    expect(calls.map((call) => listIds(call).length)).toEqual([50, 50, 20, 50, 50, 20]);
   });
 });
