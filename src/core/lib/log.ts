@@ -15,6 +15,8 @@ export const REDACTED = [
   '*.rtmpUser',
   'rtmpPassword',
   '*.rtmpPassword',
+  'refreshToken',
+  '*.refreshToken',
   'apiKey',
   '*.apiKey',
   'secretAccessKey',

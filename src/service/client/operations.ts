@@ -414,6 +414,12 @@ export interface Operations {
      */
     delete: (id: string, call?: CallOptions) => Promise<void>;
     /**
+     * Go on with a stalled repair. Repairs of broadcasts stall when the platform ends each new one, or after too
+     * many in a day. Fails with 409 `repair_not_stalled` where none has. It may reject with
+     * `problems.RepairNotStalled` or `problems.Conflict`.
+     */
+    resumeRepair: (id: string, call?: CallOptions) => Promise<Destination>;
+    /**
      * Test a destination. Publishes two seconds of black video and silence from the place that streams publish from.
      * Returns the last step that the test reached. Requests during a running test share it. Fails with 409
      * `destination_on_air` while a stream is sent there, because a second publisher would interrupt it. It may
@@ -613,6 +619,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     update: (id, body, { dryRun, ...call } = {}) =>
       patch(path`/destinations/${id}`, { ...call, query: { dryRun } }, body),
     delete: (id, call) => remove(path`/destinations/${id}`, call),
+    resumeRepair: (id, call) => post(path`/destinations/${id}/resume-repair`, call),
     test: (id, call) => post(path`/destinations/${id}/test`, { ...call, extraSeconds: 30 }),
   },
   uploads: {

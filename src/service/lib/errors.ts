@@ -161,8 +161,15 @@ export const ERRORS = {
   destination_forbidden: {
     status: 422,
     title: 'Destination forbidden',
-    meaning: 'The address of the destination belongs to a private network; streams are sent to public addresses only.',
+    meaning:
+      'The address of the destination, or the one that viewers open, belongs to a private network; only public addresses are used.',
     fix: 'Give the public address of the platform or server. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS`.',
+  },
+  repair_not_stalled: {
+    status: 409,
+    title: 'Repair not stalled',
+    meaning: 'No repair of a broadcast has stalled at this destination, so there is none to go on with.',
+    fix: 'Read the destination: `platformLive.repairStalled` is true while a repair waits for somebody.',
   },
   endpoint_forbidden: {
     status: 422,

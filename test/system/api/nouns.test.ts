@@ -1,14 +1,20 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createKube } from '../../../src/core/kube/client.ts';
 import { SECRETS } from '../../../src/core/kube/core.ts';
+import { PLATFORM_CODES } from '../../../src/core/lib/codes/platforms.ts';
 import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
-import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../src/core/resources/common/names.ts';
+import {
+  RETRY_ANNOTATION,
+  SECRET_FINALIZER,
+  SECRET_VERSION_ANNOTATION,
+} from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { posterKey } from '../../../src/core/resources/upload/poster.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { importContent } from '../../../src/core/resources/upload/spec.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { buildPlatformStatus } from '../../kit/make/platform-status.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 
 type Item = Record<string, unknown> & { id: string; objectID: string };
@@ -52,6 +58,8 @@ describe('destinations', () => {
       rtmpKeyHint: '9z2q',
       hasLogin: false,
       lastTest: null,
+      platform: null,
+      platformLive: null,
       createdAt: expect.stringMatching(/Z$/),
     });
     expect(made.id).toMatch(/^dst-/);
@@ -63,6 +71,100 @@ describe('destinations', () => {
     expect(resource.metadata.finalizers).toEqual([SECRET_FINALIZER]);
     const list = await ada.call('GET', '/v1/destinations');
     for (const shown of [made, resource, list.body]) expect(JSON.stringify(shown)).not.toContain(KEY);
+  });
+
+  test('keep the token of a platform in a Secret of its own, which goes when the platform or the destination does', async () => {
+    const refreshToken = '1//0-the-refresh-token';
+    const platform = { kind: 'youtube', policy: 'Repair', refreshToken };
+    const made = await make('/v1/destinations', { ...target, platform });
+    const { id } = made;
+    const patch = (body: unknown) => ada.call('PATCH', `/v1/destinations/${id}`, body);
+    const findToken = () =>
+      api.kube.get(SECRETS, NAMESPACE, `${id}-platform`).then(
+        ({ data }) => data,
+        () => undefined,
+      );
+    const resource = await api.kube.get(DESTINATIONS, NAMESPACE, id);
+    expect(made).toMatchObject({
+      platform: { kind: 'youtube', policy: 'Repair', url: null, channel: null, videoId: null, hasToken: true },
+      platformLive: { status: 'unknown', code: 'not_checked' },
+    });
+    expect(resource.spec.platform).toEqual({ kind: 'youtube', policy: 'Repair', secretName: `${id}-platform` });
+    for (const shown of [made, resource]) expect(JSON.stringify(shown)).not.toContain(refreshToken);
+    expect(decode((await findToken())?.refreshToken)).toBe(refreshToken);
+    const watched = await patch({ platform: { kind: 'youtube', videoId: 'https://youtu.be/aqz-KE-bpKQ' } });
+    expect(watched.body.platform).toMatchObject({ policy: 'Observe', videoId: 'aqz-KE-bpKQ', hasToken: true });
+    const tried = await ada.call('PATCH', `/v1/destinations/${id}?dryRun=true`, { platform: null });
+    expect(tried.body).toMatchObject({ dryRun: true, platform: null });
+    expect(await findToken()).toBeDefined();
+    const changed = await patch({ platform: { kind: 'watch', url: 'https://cdn.example.com/live.m3u8' } });
+    expect(changed.body).toMatchObject({
+      streamIDs: [],
+      platform: { url: 'https://cdn.example.com/live.m3u8', hasToken: false },
+    });
+    expect(await findToken()).toBeUndefined();
+    await patch({ platform });
+    expect(await findToken()).toBeDefined();
+    expect((await del(`/v1/destinations/${id}`)).status).toBe(204);
+    expect(await findToken()).toBeUndefined();
+  });
+
+  test('say what viewers see, with cause, fix and numbers, and let a stalled repair go on', async () => {
+    const platform = { kind: 'youtube', policy: 'Repair', refreshToken: 'a-token' };
+    const { id } = await make('/v1/destinations', { ...target, platform });
+    const repair = { phase: 'stalled' as const, inserts: [], stalled: 'limit' as const };
+    const issues = [{ code: 'keyframes_rare', severity: 'error' as const }];
+    const status = buildPlatformStatus({ status: 'False', reason: 'broadcast_ended', viewers: 3, repair, issues });
+    await api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status }, { subresource: 'status' });
+    const get = async () => (await ada.call<Item>('GET', `/v1/destinations/${id}`)).body;
+    await expect.poll(get).toMatchObject({
+      platformLive: {
+        status: 'false',
+        code: 'broadcast_ended',
+        message: PLATFORM_CODES.broadcast_ended.meaning,
+        fix: PLATFORM_CODES.broadcast_ended.fix,
+        viewers: 3,
+        issues: [{ code: 'keyframes_rare', severity: 'error', fix: expect.any(String) }],
+        repairStalled: true,
+      },
+    });
+    const graphql = await ada.call('POST', '/graphql', {
+      query: `{ destination(id: "${id}") { platform { kind hasToken } platformLive { status code issues { severity } } } }`,
+    });
+    expect(graphql.body.data).toEqual({
+      destination: {
+        platform: { kind: 'youtube', hasToken: true },
+        platformLive: { status: 'FALSE', code: 'broadcast_ended', issues: [{ severity: 'error' }] },
+      },
+    });
+    const resumed = await ada.call('POST', `/v1/destinations/${id}/resume-repair`);
+    expect(resumed).toMatchObject({ status: 200, body: { id, platformLive: { repairStalled: false } } });
+    const { metadata } = await api.kube.get(DESTINATIONS, NAMESPACE, id);
+    expect(metadata.annotations?.[RETRY_ANNOTATION]).toMatch(/^20.+ try-/);
+    const elsewhere = { kind: 'watch', url: 'https://cdn.example.com/live.m3u8' };
+    expect((await ada.call('PATCH', `/v1/destinations/${id}`, { name: 'Same view' })).body).toMatchObject({
+      platformLive: { status: 'false' },
+    });
+    expect((await ada.call('PATCH', `/v1/destinations/${id}`, { platform: elsewhere })).body).toMatchObject({
+      platformLive: { status: 'unknown', code: 'not_checked', viewers: null },
+    });
+    const again = await ada.call('POST', `/v1/destinations/${id}/resume-repair`);
+    expect(again).toMatchObject({ status: 409, body: { code: 'repair_not_stalled' } });
+  });
+
+  test('are changed by GraphQL as by REST, with the field of a mistake', async () => {
+    const { id } = await make('/v1/destinations', target);
+    const change = async (platform: string) =>
+      (
+        await ada.call('POST', '/graphql', {
+          query: `mutation { updateDestination(id: "${id}", input: { platform: ${platform} }) { destination { platform { kind url } } } }`,
+        })
+      ).body;
+    const shown = (platform: unknown) => ({ data: { updateDestination: { destination: { platform } } } });
+    const url = 'https://cdn.example.com/live.m3u8';
+    expect(await change(`{ kind: watch, url: "${url}", channel: null }`)).toMatchObject(shown({ kind: 'watch', url }));
+    expect(JSON.stringify(await change('{ kind: twitch }'))).toContain('/input/platform/channel');
+    expect(await change('{ kind: none }')).toMatchObject(shown(null));
   });
 
   test('the API server has no right to read Secrets', async () => {

@@ -14,6 +14,7 @@ import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import type { WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { beginScanning } from '../../kit/make/crypto-settings.ts';
+import { buildPlatformStatus } from '../../kit/make/platform-status.ts';
 import { inMinutes, type Streams } from '../../kit/make/streams.ts';
 import { query } from '../../kit/real/postgres.ts';
 import { createEtcdReader } from '../../kit/real/restarts.ts';
@@ -149,6 +150,19 @@ export function buildPosts(
         // The request is one write, and its result another.
         effects: async () => (await writes(DESTINATIONS, id)()) / 2,
         isKnown: async (to) => (await to('GET', path)).status === 200,
+      };
+    },
+    resumeDestinationRepair: async () => {
+      const platform = { kind: 'youtube', policy: 'Repair', refreshToken: 'a-token' };
+      const id = await create('/v1/destinations', { ...destination, platform });
+      const repair = { phase: 'stalled' as const, inserts: [], stalled: 'limit' as const };
+      const status = buildPlatformStatus({ status: 'False', reason: 'no_broadcast', repair });
+      await api.kube.mergePatch(DESTINATIONS, NAMESPACE, id, { status }, { subresource: 'status' });
+      const path = `/v1/destinations/${id}`;
+      return {
+        path: `${path}/resume-repair`,
+        effects: writes(DESTINATIONS, id),
+        isKnown: async (to) => JSON.stringify((await to('GET', path)).body).includes('"repairStalled":true'),
       };
     },
     createUploadFromLink: () => creation({ path: '/v1/uploads/from-link', body: link }, UPLOADS),

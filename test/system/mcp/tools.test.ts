@@ -11,6 +11,7 @@ import { OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { startWebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { type Agent, connectAgent, REVISIONS, type Revision, withKey } from '../../kit/make/agents.ts';
+import { buildPlatformStatus } from '../../kit/make/platform-status.ts';
 import { inMinutes, type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -129,6 +130,34 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     for (const name of ['get_destination', 'delete_destination', 'test_destination'])
       expectProblem(await call(name, { id }), 'destination_not_found', 'list_destinations');
     expectProblem(await call('update_destination', { id, name: 'A' }), 'destination_not_found');
+    const platform = { kind: 'youtube', videoId: 'https://youtu.be/aqz-KE-bpKQ' };
+    const watched = await done('create_destination', { ...home, platform });
+    expect(watched).toMatchObject({ platform: { videoId: 'aqz-KE-bpKQ' }, platformLive: { status: 'unknown' } });
+    expectProblem(await call('resume_destination_repair', { id: watched.id }), 'repair_not_stalled');
+    const repairing = { kind: 'youtube', policy: 'Repair', refreshToken: `${key}-token` };
+    await done('update_destination', { id: watched.id, platform: repairing });
+    const repair = { phase: 'stalled' as const, inserts: [] };
+    const status = buildPlatformStatus({ status: 'False', reason: 'no_broadcast', repair });
+    await started.api.kube.mergePatch(DESTINATIONS, NAMESPACE, watched.id, { status }, { subresource: 'status' });
+    await expect
+      .poll(async () => (await done('get_destination', { id: watched.id })).platformLive.repairStalled)
+      .toBe(true);
+    const resumed = await call('resume_destination_repair', { id: watched.id });
+    expect(resumed.output).toMatchObject({
+      platform: { hasToken: true },
+      platformLive: { code: 'no_broadcast', repairStalled: false },
+    });
+    expect(JSON.stringify(resumed)).not.toContain(key);
+    expect(await done('update_destination', { id: watched.id, platform: { kind: 'none' } })).toMatchObject({
+      platform: null,
+    });
+    expectProblem(
+      await call('update_destination', {
+        id: watched.id,
+        platform: { kind: 'watch', url: 'http://169.254.169.254/x' },
+      }),
+      'destination_forbidden',
+    );
     const bad = await call('create_destination', { ...home, rtmpUrl: `rtmp://${key}@example.com/live` });
     expectProblem(bad, 'validation_failed', '/rtmpPassword is missing: a user name needs a password');
     expect(JSON.stringify(bad)).not.toContain(key);

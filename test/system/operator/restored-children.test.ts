@@ -12,6 +12,7 @@ import {
   MANAGED_BY_LABEL,
   PLAYLIST_LABEL,
   POD_FINALIZER,
+  platformSecretName,
   SECRET_FINALIZER,
   VERSION_ANNOTATION,
   VERSIONS_FINALIZER,
@@ -71,6 +72,12 @@ async function makeDestination(name: string, { owned = false, finalizers = [SECR
     type: 'Opaque',
     stringData: { rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: KEY },
   } as never);
+  const token = {
+    metadata: { name: platformSecretName(name), labels },
+    type: 'Opaque',
+    stringData: { refreshToken: KEY },
+  };
+  await kube.create(SECRETS, NS, token as never);
 }
 
 const getDestination = () => kube.get(DESTINATIONS, NS, 'dst-1');
@@ -124,7 +131,7 @@ it('the Secret of a destination outlives a restore as exported, and goes with th
     expect(await findSecret()).toBeDefined();
   });
   await until('the destination is gone', async () => (await kube.list(DESTINATIONS, { namespace: NS })).length === 0);
-  expect(await findSecret()).toBeUndefined();
+  for (const name of ['dst-1', platformSecretName('dst-1')]) expect(await findSecret(name), name).toBeUndefined();
 });
 
 it('a destination that a backup tool restored without finalizers holds its Secret again, and one of an older release no longer owns it', async () => {

@@ -1,16 +1,25 @@
 /**
- * Holds a destination until the Secret that the API server made for it is deleted. The Secret holds the only copy of a stream key, so it names
+ * Holds a destination until the Secrets that the API server made for it are deleted. They hold the only copy of a stream key or token, so they name
  * no owner: the garbage collector deletes an object whose owner has another UID, as each restored one has.
  */
 import { SECRETS, type Secret } from '../../kube/core.ts';
 import { hasReason, type Stored } from '../../kube/types.ts';
-import { ACCOUNT_LABEL, MANAGED_BY, MANAGED_BY_LABEL, SECRET_FINALIZER } from '../../resources/common/names.ts';
+import {
+  ACCOUNT_LABEL,
+  MANAGED_BY,
+  MANAGED_BY_LABEL,
+  platformSecretName,
+  SECRET_FINALIZER,
+} from '../../resources/common/names.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import type { ControllerDeps } from '../caches/controller-deps.ts';
 import { deleteDependents, removeFinalizer } from '../runtime/held-objects.ts';
 import { findSecret } from '../stream/find-secret.ts';
 
 type Deps = Pick<ControllerDeps, 'kube' | 'caches' | 'log'>;
+
+/** The Secret with the address and key, and the one with the token of the platform's account. */
+const listNames = (destination: string): string[] => [destination, platformSecretName(destination)];
 
 /**
  * Whether the API server made the Secret, for this destination of this account. A person who may write destinations alone can claim no other
@@ -20,7 +29,7 @@ function isMadeFor({ metadata }: Destination, secret: Secret): boolean {
   const { name, labels = {} } = secret.metadata;
   const account = metadata.labels?.[ACCOUNT_LABEL];
   return (
-    name === metadata.name &&
+    listNames(metadata.name).includes(name) &&
     account !== undefined &&
     labels[ACCOUNT_LABEL] === account &&
     labels[MANAGED_BY_LABEL] === MANAGED_BY
@@ -60,14 +69,16 @@ export async function holdSecret(
   return held;
 }
 
-/** Removes the Secret and the finalizer of a deleted destination. A Secret of another owner stays. */
+/** Removes the Secrets and the finalizer of a deleted destination. A Secret of another owner stays. */
 export async function letDestinationGo({ kube }: Deps, destination: Destination): Promise<void> {
   const { name, namespace = '', finalizers = [] } = destination.metadata;
   if (!finalizers.includes(SECRET_FINALIZER)) return;
   await deleteDependents(kube, destination, async () => {
-    const secret = await findSecret(kube, namespace, name);
-    if (secret && isMadeFor(destination, secret))
-      await kube.delete(SECRETS, namespace, name, { uid: secret.metadata.uid });
+    for (const secretName of listNames(name)) {
+      const secret = await findSecret(kube, namespace, secretName);
+      if (secret && isMadeFor(destination, secret))
+        await kube.delete(SECRETS, namespace, secretName, { uid: secret.metadata.uid });
+    }
   });
   await removeFinalizer(kube, DESTINATIONS, destination, SECRET_FINALIZER);
 }

@@ -84,13 +84,16 @@ export const PLAYLIST_LABEL = `${GROUP}/playlist`;
  */
 export const SECRET_VERSION_ANNOTATION = `${GROUP}/secret-version`;
 
+/** Name of the Secret that the API server makes for the account of a destination's platform. */
+export const platformSecretName = (destination: string): string => `${destination}-platform`;
+
 /** Holds a stream's pod until the time that it was on air is written down, as the Job controller does with its pods. */
 export const POD_FINALIZER = `${GROUP}/time-on-air`;
 
 /** Holds an Upload until its deletion is written down: only then its source may be deleted. */
 export const UPLOAD_FINALIZER = `${GROUP}/source`;
 /**
- * Holds a Destination until the Secret that the API server made for it is deleted. The Secret names no owner: with one, a restored Secret,
+ * Holds a Destination until the Secrets that the API server made for it are deleted. A Secret names no owner: with one, a restored Secret,
  * whose owner has another UID by then, would be deleted with the only copy of the stream key.
  */
 export const SECRET_FINALIZER = `${GROUP}/stream-key`;
@@ -117,6 +120,8 @@ export const SECRET_URL_KEY = 'rtmpUrl';
 export const SECRET_KEY_KEY = 'rtmpKey';
 /** The same, where the server asks for a login. */
 export const SECRET_LOGIN_KEYS = ['rtmpUser', 'rtmpPassword'] as const;
+/** The key of the Secret that `spec.platform` of a Destination names. */
+export const SECRET_TOKEN_KEY = 'refreshToken';
 
 /** A streamer pod listens here for the operator and the API server: /startupz, /healthz, /readyz, /stats, /preview.flv and SKIP_PATH. */
 export const STREAMER_PORT = 9400;

@@ -32,6 +32,26 @@ export const exampleDestination: Destination = {
   rtmpUrl: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
   hasLogin: false,
+  platform: {
+    kind: 'youtube',
+    policy: 'Observe',
+    url: null,
+    channel: null,
+    videoId: 'aqz-KE-bpKQ',
+    hasToken: false,
+  },
+  platformLive: {
+    status: 'true',
+    code: null,
+    message: 'Viewers see the stream.',
+    fix: null,
+    since: EXAMPLE.since,
+    checkedAt: EXAMPLE.since,
+    lastSeenAt: EXAMPLE.since,
+    viewers: 128,
+    issues: [],
+    repairStalled: false,
+  },
   lastTest: {
     ok: true,
     stage: 'publish',
@@ -52,8 +72,11 @@ const exampleChange: DestinationChange = {
   streamIDs: [],
 };
 
-const describeDestination = ({ name, id, rtmpUrl }: Destination): string =>
-  `Destination "${name}" (${id}) is ${rtmpUrl}. Its stream key is stored and not shown.`;
+const describeDestination = ({ name, id, rtmpUrl, platformLive }: Destination): string =>
+  `Destination "${name}" (${id}) is ${rtmpUrl}. Its stream key is stored and not shown.${describeView(platformLive)}`;
+
+const describeView = (view: Destination['platformLive']): string =>
+  view ? ` ${[view.message, view.fix].filter(Boolean).join(' ')}` : '';
 
 export const destinationOperations = [
   operation({
@@ -74,7 +97,7 @@ export const destinationOperations = [
       description:
         'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
         'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
-        'test_destination.',
+        'test_destination. With `platform`, somebody looks whether viewers see the stream.',
       summarize: describeDestination,
     },
     graphql: { description: 'Creates a destination. Its key is never returned.' },
@@ -163,6 +186,32 @@ export const destinationOperations = [
     },
     graphql: { description: 'Deletes a destination. Fails with `destination_in_use` while a stream uses it.' },
     run: ({ destinations }, { accountId, id }) => destinations.delete(accountId, id),
+  }),
+
+  operation({
+    id: 'resumeDestinationRepair',
+    scope: 'write',
+    http: 'POST /destinations/{id}/resume-repair',
+    summary: 'Go on with a stalled repair',
+    description:
+      'Repairs of broadcasts stall when the platform ends each new one, or after too many in a day. Fails with 409 ' +
+      '`repair_not_stalled` where none has.',
+    output: record(Destination),
+    errors: ['repair_not_stalled', 'conflict'],
+    examples: { output: exampleDestination },
+    mcp: {
+      title: 'Go on with a stalled repair',
+      description:
+        'Lets the repair of broadcasts go on where `platformLive.repairStalled` is true. Solve the cause first: a new ' +
+        'broadcast on a channel that was warned may make it worse.',
+      summarize: describeDestination,
+    },
+    graphql: {
+      description:
+        'Goes on with a stalled repair of broadcasts. Fails with `repair_not_stalled` where none has stalled.',
+    },
+    client: { method: 'resumeRepair' },
+    run: ({ destinations }, { accountId, id }) => destinations.resumeRepair(accountId, id),
   }),
 
   operation({

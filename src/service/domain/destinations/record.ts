@@ -1,12 +1,13 @@
 /**
- * Defines a destination as clients see and send it. Its key and its login are write-only.
+ * Defines a destination as clients see and send it. Its key, its login and the token of its platform's account are write-only.
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
 import { MAX_VALUE_BYTES } from '../../../core/resources/destination/ingest.ts';
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../../core/resources/destination/login.ts';
+import { ISSUE_SEVERITIES, PLATFORM_KINDS, PLATFORM_POLICIES } from '../../../core/resources/destination/platform.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
-import { DisplayName, EFFECT, nullable } from '../../lib/schemas.ts';
+import { DisplayName, EFFECT, nullable, Time } from '../../lib/schemas.ts';
 
 const RtmpUrl = Type.String({
   minLength: 1,
@@ -31,14 +32,65 @@ const RtmpPassword = Type.String({
 });
 const login = { rtmpUser: Type.Optional(RtmpUser), rtmpPassword: Type.Optional(RtmpPassword) };
 
+export const NO_PLATFORM = 'none';
+export const PLATFORM_CHOICES = [...PLATFORM_KINDS, NO_PLATFORM] as const;
+const Policy = Type.Enum(PLATFORM_POLICIES, { title: 'PlatformPolicy' });
+/** Null equals a missing one, so that what was read can be sent back. */
+const pasted = (maxLength: number, description: string) =>
+  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }));
+
+const GivenPlatform = Type.Object(
+  {
+    kind: Type.Enum(PLATFORM_CHOICES, {
+      title: 'PlatformChoice',
+      description:
+        'How to find out what viewers see: `watch` opens `url`; `youtube` and `twitch` ask the platform. `none`: nobody looks.',
+    }),
+    policy: Type.Optional(
+      Type.Enum(PLATFORM_POLICIES, {
+        title: 'PlatformPolicy',
+        description:
+          'Repair (youtube with a token) makes a new broadcast when one has ended under a running stream. Default: Observe.',
+      }),
+    ),
+    url: pasted(2048, 'watch: the address that viewers open: HLS, HTTP-FLV, or RTMP to play.'),
+    channel: pasted(2048, 'twitch: the name of the channel, or its address.'),
+    videoId: pasted(2048, 'youtube: the id of the video that viewers open, or its address.'),
+    refreshToken: Type.Optional(
+      Type.String({
+        maxLength: 4096,
+        description:
+          'youtube: OAuth refresh token of an account that manages the channel, write-only. Left out, the stored one stays. Empty: none.',
+      }),
+    ),
+  },
+  { title: 'DestinationPlatformInput', additionalProperties: false },
+);
+const PlatformInput = Type.Union([GivenPlatform, Type.Null()], {
+  description: 'Where viewers see the stream, replaced as a whole. Null or the kind `none`: nobody looks.',
+});
+export type PlatformInput = Static<typeof PlatformInput>;
+
 export const DestinationCreate = Type.Object(
-  { name: DisplayName, rtmpUrl: RtmpUrl, rtmpKey: Type.Optional(RtmpKey), ...login },
+  {
+    name: DisplayName,
+    rtmpUrl: RtmpUrl,
+    rtmpKey: Type.Optional(RtmpKey),
+    ...login,
+    platform: Type.Optional(PlatformInput),
+  },
   { title: 'DestinationCreate', additionalProperties: false },
 );
 export type DestinationCreate = Static<typeof DestinationCreate>;
 
 export const DestinationUpdate = Type.Object(
-  { name: Type.Optional(DisplayName), rtmpUrl: Type.Optional(RtmpUrl), rtmpKey: Type.Optional(RtmpKey), ...login },
+  {
+    name: Type.Optional(DisplayName),
+    rtmpUrl: Type.Optional(RtmpUrl),
+    rtmpKey: Type.Optional(RtmpKey),
+    ...login,
+    platform: Type.Optional(PlatformInput),
+  },
   { title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
 );
 export type DestinationUpdate = Static<typeof DestinationUpdate>;
@@ -71,6 +123,49 @@ const LastTest = Type.Object({
   finishedAt: Type.String({ format: 'date-time' }),
 });
 
+const Platform = Type.Object(
+  {
+    kind: Type.Enum(PLATFORM_KINDS, { title: 'PlatformKind' }),
+    policy: Policy,
+    url: nullable(Type.String()),
+    channel: nullable(Type.String()),
+    videoId: nullable(Type.String()),
+    hasToken: Type.Boolean({ description: 'True if a refresh token is stored.' }),
+  },
+  { title: 'DestinationPlatform' },
+);
+
+const PlatformIssue = Type.Object(
+  {
+    code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+    severity: Type.Enum(ISSUE_SEVERITIES, { title: 'PlatformIssueSeverity' }),
+    message: Type.String(),
+    fix: nullable(Type.String()),
+  },
+  { title: 'PlatformIssue' },
+);
+
+const PlatformLive = Type.Object(
+  {
+    status: Type.Enum(['true', 'false', 'unknown'], {
+      title: 'PlatformLiveStatus',
+      description: 'Whether viewers see the stream. What nobody has confirmed lately is unknown.',
+    }),
+    code: nullable(Type.String(), 'Cause, with a page at /docs/errors/{code}. Null if viewers see the stream.'),
+    message: Type.String({ description: 'The state, as a sentence.' }),
+    fix: nullable(Type.String(), 'Action that solves the problem.'),
+    since: nullable(Time, 'Time at which `status` last changed.'),
+    checkedAt: nullable(Time, 'Time of the last look.'),
+    lastSeenAt: nullable(Time, 'Time at which viewers were last known to see the stream.'),
+    viewers: nullable(Type.Integer({ minimum: 0 }), 'People who watch now, as far as the platform tells.'),
+    issues: Type.Array(PlatformIssue, { description: 'What the platform says of the media that it gets.' }),
+    repairStalled: Type.Boolean({
+      description: 'True while no broadcast is repaired any more, until somebody asks for it (`resume-repair`).',
+    }),
+  },
+  { title: 'DestinationPlatformLive' },
+);
+
 export const Destination = Type.Object(
   {
     id: Type.String(),
@@ -81,6 +176,8 @@ export const Destination = Type.Object(
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
     hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
     lastTest: nullable(LastTest, 'Result of the last test with the current URL, key and login. Null if there is none.'),
+    platform: nullable(Platform, 'Where viewers see the stream. Null: nobody looks.'),
+    platformLive: nullable(PlatformLive, 'What is known of the view of the viewers. Null without `platform`.'),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Destination' },

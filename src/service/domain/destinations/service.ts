@@ -1,13 +1,20 @@
 /**
  * Creates, changes and deletes destinations. URL, key and login live in a Secret, which this service may write but never reads; the
- * resource's status contains their public part.
+ * resource's status contains their public part. The token of a platform's account lives in another.
  */
 
-import type { Clock } from '../../../core/lib/clock.ts';
+import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { currentIntent } from '../../../core/lib/context.ts';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
-import { SECRET_FINALIZER, SECRET_VERSION_ANNOTATION } from '../../../core/resources/common/names.ts';
+import {
+  platformSecretName,
+  RETRY_ANNOTATION,
+  SECRET_FINALIZER,
+  SECRET_VERSION_ANNOTATION,
+} from '../../../core/resources/common/names.ts';
 import { hasHidden } from '../../../core/resources/destination/ingest.ts';
+import type { DestinationPlatform } from '../../../core/resources/destination/platform.ts';
 import type { Destination as Resource } from '../../../core/resources/destination/resource.ts';
 import { type DestinationStatus, holdsDestination, NOT_RUN, ON_AIR } from '../../../core/resources/destination/spec.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
@@ -17,6 +24,14 @@ import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { type Interrupted, judgeDestinationChange } from './effect.ts';
+import {
+  isRepairStalled,
+  nameSecret,
+  patchPlatform,
+  readPlatform,
+  showPlatform,
+  showPlatformLive,
+} from './platform.ts';
 import type { Destination, DestinationChange, DestinationCreate, DestinationUpdate } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import type { SecretStore } from './secret-store.ts';
@@ -32,6 +47,8 @@ export interface DestinationServiceDeps {
   quotas: Pick<Quotas, 'make' | 'check'>;
   /** Allows destinations at private addresses. */
   allowPrivate: boolean;
+  /** Allows watch addresses of private networks. */
+  allowPrivateWatch: boolean;
   /** Returns the destinations that receive a stream now; undefined while nobody can say. */
   findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
   clock?: Clock;
@@ -45,15 +62,37 @@ function showLastTest(status: DestinationStatus | undefined): Destination['lastT
   return { ...showTest(test), finishedAt: test.finishedAt };
 }
 
-const show = ({ metadata, spec, status }: Resource): Destination => ({
-  id: metadata.name,
-  name: spec.displayName ?? metadata.name,
-  rtmpUrl: status?.rtmpUrl ?? '',
-  rtmpKeyHint: status?.rtmpKeyHint ?? '',
-  hasLogin: status?.hasLogin ?? false,
-  lastTest: showLastTest(status),
-  createdAt: metadata.creationTimestamp,
-});
+const showAt = (destination: Resource, now: Date): Destination => {
+  const { metadata, spec, status } = destination;
+  return {
+    id: metadata.name,
+    name: spec.displayName ?? metadata.name,
+    rtmpUrl: status?.rtmpUrl ?? '',
+    rtmpKeyHint: status?.rtmpKeyHint ?? '',
+    hasLogin: status?.hasLogin ?? false,
+    lastTest: showLastTest(status),
+    platform: showPlatform(spec.platform),
+    platformLive: showPlatformLive(destination, now),
+    createdAt: metadata.creationTimestamp,
+  };
+};
+
+/** A view of another place says nothing of where viewers are now. Returns the merge patch of the status, if it has such a view. */
+function expireView({ spec, status }: Resource, before: DestinationPlatform | undefined, now: Date) {
+  const { kind, url, channel, videoId } = spec.platform ?? {};
+  const isSame =
+    before?.kind === kind && before?.url === url && before?.channel === channel && before?.videoId === videoId;
+  return isSame || !status?.platform ? undefined : { platform: { expiresAt: kubeTime(now) } };
+}
+
+const isTokenOurs = ({ metadata, spec }: Resource): boolean =>
+  spec.platform?.secretName === platformSecretName(metadata.name);
+
+/** One that others made has no finalizer yet, which keeps it until its token is deleted. */
+const holdFor = ({ metadata: { finalizers = [], resourceVersion } }: Resource) =>
+  finalizers.includes(SECRET_FINALIZER)
+    ? {}
+    : { finalizers: [...finalizers, SECRET_FINALIZER], ...(resourceVersion !== undefined && { resourceVersion }) };
 
 /** A new value for every change of a Secret makes the operator requeue the destination. */
 const secretVersion = () => ({ [SECRET_VERSION_ANNOTATION]: newId('v') });
@@ -64,18 +103,21 @@ export function createDestinationService({
   streams,
   quotas,
   allowPrivate,
+  allowPrivateWatch,
   findConnected,
-  clock,
+  clock = systemClock,
 }: DestinationServiceDeps) {
-  const writeStatus = (destination: Resource, status: DestinationStatus) =>
+  const show = (destination: Resource): Destination => showAt(destination, clock.now());
+  const writeStatus = (destination: Resource, status: object) =>
     destinations.patch(destination, { status }, { subresource: 'status' });
 
   /**
-   * A key must not outlive its destination, so the Secret is deleted first. The operator deletes those of destinations that others
+   * Key and token must not outlive their destination, so the Secrets are deleted first. The operator deletes those of destinations that others
    * delete. This service leaves a Secret that it did not create.
    */
   const remove = async (destination: Resource) => {
     if (destination.spec.secretName === destination.metadata.name) await secrets.delete(destination);
+    if (isTokenOurs(destination)) await secrets.deleteToken(destination);
     await destinations.delete(destination);
     await destinations.release(destination, SECRET_FINALIZER);
   };
@@ -111,13 +153,17 @@ export function createDestinationService({
     /** Deletes the Destination again if its Secret cannot be written. */
     async create(accountId: string, input: DestinationCreate): Promise<Destination> {
       const { changes, status } = readChanges(input, allowPrivate);
+      const given = readPlatform(input.platform ?? null, { allowPrivate: allowPrivateWatch });
+      const buildSpec = (id: string) => {
+        const platform = nameSecret(id, given);
+        return { displayName: input.name, secretName: id, ...(platform && { platform }) };
+      };
       const destination = await quotas.make(accountId, 'destinations', input, () =>
-        destinations.create(accountId, (id) => ({ displayName: input.name, secretName: id }), {
-          finalizers: [SECRET_FINALIZER],
-        }),
+        destinations.create(accountId, buildSpec, { finalizers: [SECRET_FINALIZER] }),
       );
       try {
         await secrets.create(accountId, destination, changes);
+        if (given.refreshToken !== undefined) await secrets.putToken(accountId, destination, given.refreshToken);
         return show(await writeStatus(destination, status));
       } catch (error) {
         await remove(destination).catch(() => undefined);
@@ -147,21 +193,36 @@ export function createDestinationService({
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
       const input: DestinationUpdate = isAsShown ? others : given;
       const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
+      const before = destination.spec.platform;
+      const next =
+        input.platform === undefined
+          ? undefined
+          : readPlatform(input.platform, { before, allowPrivate: allowPrivateWatch });
       await destinations.admit(accountId);
       const changesSecret = Object.keys(changes).length > 0;
       // After the write a stream may have left the destination already.
       const interrupted = changesSecret ? await findInterrupted(accountId, id) : [];
       if (changesSecret) await changeSecret(accountId, destination, changes, dryRun);
+      if (next?.refreshToken !== undefined)
+        await secrets.putToken(accountId, destination, next.refreshToken, { dryRun });
       const patch = {
-        ...(changesSecret ? { metadata: { annotations: secretVersion() } } : {}),
-        ...(input.name === undefined ? {} : { spec: { displayName: input.name } }),
+        metadata: {
+          ...((changesSecret || next?.refreshToken !== undefined) && { annotations: secretVersion() }),
+          ...(next?.refreshToken !== undefined && holdFor(destination)),
+        },
+        spec: {
+          ...(input.name !== undefined && { displayName: input.name }),
+          ...(next && { platform: patchPlatform(nameSecret(id, next)) }),
+        },
       };
       const patched = await destinations.patch(destination, patch, { completes: true, dryRun });
+      if (!dryRun && isTokenOurs(destination) && !isTokenOurs(patched)) await secrets.deleteToken(destination);
       const effect = { ...judgeDestinationChange(id, interrupted), dryRun };
-      if (!changesSecret) return { ...show(patched), ...effect };
+      const expired = next && expireView(patched, before, clock.now());
+      if (!changesSecret && !expired) return { ...show(patched), ...effect };
       const shown = dryRun
         ? { ...patched, status: { ...patched.status, ...status } }
-        : await writeStatus(patched, status);
+        : await writeStatus(patched, { ...status, ...expired });
       return { ...show(shown), ...effect };
     },
 
@@ -176,6 +237,18 @@ export function createDestinationService({
       await remove(destination);
     },
 
-    test: createTests({ destinations, streams, quotas, ...(clock && { clock }) }),
+    /** Lets a repair of broadcasts that has stalled go on. Throws `repair_not_stalled`. */
+    async resumeRepair(accountId: string, id: string): Promise<Destination> {
+      const destination = destinations.get(accountId, id);
+      const tryId = currentIntent()?.newId('try') ?? newId('try');
+      // An earlier try of the same request got this far.
+      if (destination.metadata.annotations?.[RETRY_ANNOTATION]?.endsWith(` ${tryId}`)) return show(destination);
+      if (destination.spec.platform?.policy !== 'Repair' || !isRepairStalled(destination))
+        throw new AppError('repair_not_stalled', 'No repair of a broadcast has stalled at this destination.');
+      const annotations = { [RETRY_ANNOTATION]: `${kubeTime(clock.now())} ${tryId}` };
+      return show(await destinations.patch(destination, { metadata: { annotations } }));
+    },
+
+    test: createTests({ destinations, streams, quotas, clock }),
   };
 }

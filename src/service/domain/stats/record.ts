@@ -29,6 +29,10 @@ export const LiveStats = Type.Object(
     seam: nullable(Type.Object({ count: integer, maxStepMs: number })),
     avSkewMs: number,
     reconnects: integer,
+    viewers: nullable(
+      Type.Integer({ minimum: 0 }),
+      'People who watch now, as far as the platforms of the destinations tell.',
+    ),
     current: Item,
     positionSeconds: Type.Union([Type.Number(), Type.Null()], {
       description: 'Position in the current item, in seconds.',
@@ -58,6 +62,7 @@ export const LiveStats = Type.Object(
         connected: Type.Boolean(),
         bytesSent: integer,
         reconnects: integer,
+        viewers: integer,
         lastError: nullable(
           Type.Object({
             code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),

@@ -4,7 +4,9 @@ import { Agent, type Dispatcher, request } from 'undici';
 import type { Pod } from '../../../core/kube/core.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject } from '../../../core/kube/types.ts';
+import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../../core/resources/common/names.ts';
+import { readPlatformView } from '../../../core/resources/destination/platform.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -32,6 +34,7 @@ export interface StatsServiceDeps {
   tokens: (namespace: string) => ViewTokens;
   /** Port of the pods; STREAMER_PORT except in tests. */
   port?: number;
+  clock?: Clock;
 }
 
 /** Index for the reflector of pods. */
@@ -41,7 +44,7 @@ export const podStreamIndex = ({ metadata }: KubeObject): string[] => {
 };
 
 export function createStatsService(deps: StatsServiceDeps) {
-  const { streams, destinations, pods, previewPlaces, tokens, port = STREAMER_PORT } = deps;
+  const { streams, destinations, pods, previewPlaces, tokens, port = STREAMER_PORT, clock = systemClock } = deps;
   const previews = createPreviews(previewPlaces);
   // Kubernetes gives addresses of deleted pods to others, so idle connections are closed soon.
   const agent = new Agent({ connect: { timeout: STATS_TIMEOUT_MS }, keepAliveTimeout: 1_000, bodyTimeout: 0 });
@@ -86,8 +89,13 @@ export function createStatsService(deps: StatsServiceDeps) {
       const answer = await ask(base, '/stats', stream, { signal, headersTimeout: STATS_TIMEOUT_MS });
       const text = await bounded(answer.body, MAX_STATS_BYTES);
       if (answer.statusCode !== 200) return NOT_LIVE;
-      const findName = (name: string) => destinations.find(accountId, name)?.spec.displayName ?? name;
-      return toLiveStats(JSON.parse(text), findName, listLeftOut(stream.status ?? {}));
+      const now = clock.now();
+      const find = (id: string) => {
+        const destination = destinations.find(accountId, id);
+        const viewers = destination && readPlatformView(destination, now)?.viewers;
+        return { name: destination?.spec.displayName ?? id, viewers: viewers ?? null };
+      };
+      return toLiveStats(JSON.parse(text), find, listLeftOut(stream.status ?? {}));
     } catch {
       return NOT_LIVE;
     }

@@ -19,6 +19,7 @@ export const NOT_LIVE: LiveStats = Object.freeze({
   seam: null,
   avSkewMs: null,
   reconnects: null,
+  viewers: null,
   current: null,
   positionSeconds: null,
   durationSeconds: null,
@@ -51,13 +52,23 @@ export const listLeftOut = ({ unplayable }: Pick<LoopStreamStatus, 'unplayable'>
 
 const isSame = (a: Broken, b: Broken): boolean => a.id === b.id && a.track === b.track;
 
+/** A destination as it is known beside the answer of the pod. */
+export interface KnownDestination {
+  name: string;
+  viewers: number | null;
+}
+
+/** The sum of what is known; null where nothing is. */
+const sumViewers = (known: readonly KnownDestination[]): number | null =>
+  known.reduce<number | null>((sum, { viewers }) => (viewers === null ? sum : (sum ?? 0) + viewers), null);
+
 /**
- * Converts an answer to GET /stats. Destinations are keyed by resource name, which is their public id; `findName` returns the display
- * name. `leftOut` lists items missing from the pod's program.
+ * Converts an answer to GET /stats. Destinations are keyed by resource name, which is their public id; `find` returns what is known of one.
+ * `leftOut` lists items missing from the pod's program.
  */
 export function toLiveStats(
   answer: unknown,
-  findName: (id: string) => string,
+  find: (id: string) => KnownDestination,
   leftOut: readonly Broken[] = [],
 ): LiveStats {
   const read = readStats(answer);
@@ -84,6 +95,7 @@ export function toLiveStats(
     seam: seam ? { count: seam.count, maxStepMs: seam.maxStepMs } : null,
     avSkewMs: stats.avSkewMs ?? null,
     reconnects: stats.reconnects ?? null,
+    viewers: sumViewers(stats.destinations.map(({ name }) => find(name))),
     current: currentItem && toItem(currentItem),
     positionSeconds: currentItem?.positionSeconds ?? null,
     durationSeconds: currentItem?.durationSeconds ?? null,
@@ -94,7 +106,7 @@ export function toLiveStats(
     brokenItems: [...reported, ...leftOut.filter((one) => !reported.some((other) => isSame(one, other)))],
     destinations: stats.destinations.map(({ name: id, connected, bytesSent, reconnects, lastError }) => ({
       id,
-      name: findName(id),
+      ...find(id),
       connected,
       bytesSent: bytesSent ?? null,
       reconnects: reconnects ?? null,

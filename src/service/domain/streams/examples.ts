@@ -19,7 +19,13 @@ const exampleResource: LoopStream = {
     uploadName: upload,
     schedule: { startAt: '2027-01-31T18:00:00Z', endAt: '2027-02-01T06:00:00Z' },
   },
-  status: { observedGeneration: 1, phase: 'live', canStart: true, liveSince: since },
+  status: {
+    observedGeneration: 1,
+    phase: 'live',
+    canStart: true,
+    liveSince: since,
+    conditions: [{ type: 'OnAirForViewers', status: 'True', reason: 'Seen', message: '', lastTransitionTime: since }],
+  },
 };
 
 export const exampleStream: Stream = toStream(exampleResource, new Date(since), EXAMPLE.posterUrl);
@@ -74,6 +80,7 @@ export const exampleLiveStats: LiveStats = {
   seam: { count: 2, maxStepMs: 33.4 },
   avSkewMs: 4.2,
   reconnects: 0,
+  viewers: 128,
   current: item,
   positionSeconds: 61.4,
   durationSeconds: 1800,
@@ -89,6 +96,7 @@ export const exampleLiveStats: LiveStats = {
       connected: true,
       bytesSent: 2_083_914_112,
       reconnects: 0,
+      viewers: 128,
       lastError: null,
     },
   ],

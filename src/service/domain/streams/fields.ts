@@ -4,6 +4,7 @@
  * Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
+import { findCondition } from '../../../core/resources/common/conditions.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../../core/resources/stream/profile.ts';
 import {
@@ -31,6 +32,13 @@ interface Source {
   metadata: { name: string; creationTimestamp: string };
   spec: LoopStreamSpec;
   status?: LoopStreamStatus;
+}
+
+/** While a stream is on air, the operator joins in this condition what its destinations know (PlatformLive). */
+function readOnAirForViewers(status: LoopStreamStatus | undefined): boolean | null {
+  const condition = findCondition(status?.conditions, 'OnAirForViewers');
+  const isKnown = status?.phase === 'live' && condition !== undefined && condition.status !== 'Unknown';
+  return isKnown ? condition.status === 'True' : null;
 }
 
 const inSpec = fieldsIn({ schema: LoopStreamSpec, get: ({ spec }: Source) => spec });
@@ -202,6 +210,13 @@ export const STREAM_FIELDS = {
       'Problem of a stream on air, such as an item that is left out or a destination that cannot be reached. Also what ' +
         'Kubernetes refuses for a stream that is to be on air, and when it is tried again.',
     ),
+  ),
+  onAirForViewers: shown(
+    nullable(
+      Type.Boolean(),
+      'Whether viewers see the stream, as far as its destinations with a `platform` tell. Null while that is not known, or nobody looks.',
+    ),
+    ({ status }: Source) => readOnAirForViewers(status),
   ),
   posterUrl: computed(
     nullable(

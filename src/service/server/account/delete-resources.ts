@@ -2,7 +2,7 @@
 
 import { SECRETS } from '../../../core/kube/core.ts';
 import { type Kube, KubeError, type KubeObject, type Stored } from '../../../core/kube/types.ts';
-import { SECRET_FINALIZER, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
+import { platformSecretName, SECRET_FINALIZER, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
 import { createHistory } from '../../../core/resources/playlist/history.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import type { OwnedResources } from '../../domain/limits/owned-resources.ts';
@@ -54,16 +54,18 @@ async function clearKind(owned: AnyOwned, accountId: string, hold?: Hold): Promi
 export async function deleteResources(kube: Kube, resources: AccountResources, accountId: string): Promise<boolean> {
   const { streams, playlists, destinations, uploads } = resources;
   if (!(await clearKind(streams, accountId))) return false;
-  // A stream key must not outlive its destination, so it does not wait for the operator.
-  const forgetKey = ({ metadata: { name, namespace = '' } }: Stored<KubeObject>) =>
-    kube.delete(SECRETS, namespace, name).catch((error: unknown) => {
-      if (!(error instanceof KubeError && error.status === 404)) throw error;
-    });
+  // Keys and tokens must not outlive their destination, so they do not wait for the operator.
+  const forgetKeys = async ({ metadata: { name, namespace = '' } }: Stored<KubeObject>) => {
+    for (const secretName of [name, platformSecretName(name)])
+      await kube.delete(SECRETS, namespace, secretName).catch((error: unknown) => {
+        if (!(error instanceof KubeError && error.status === 404)) throw error;
+      });
+  };
   const history = createHistory(kube);
   const forgetVersions = (playlist: Stored<KubeObject>) => history.clear(playlist as Playlist);
   const rest = [
     await clearKind(playlists, accountId, { finalizer: VERSIONS_FINALIZER, end: forgetVersions }),
-    await clearKind(destinations, accountId, { finalizer: SECRET_FINALIZER, end: forgetKey }),
+    await clearKind(destinations, accountId, { finalizer: SECRET_FINALIZER, end: forgetKeys }),
     await clearKind(uploads, accountId),
   ];
   return rest.every(Boolean);

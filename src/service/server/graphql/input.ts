@@ -30,6 +30,7 @@ interface Shape {
   format?: string;
   description?: string;
   items?: Shape;
+  anyOf?: Shape[];
   properties?: Record<string, Shape>;
   required?: string[];
 }
@@ -40,6 +41,8 @@ type Nullable = ConstructorParameters<typeof GraphQLNonNull<GraphQLNamedInputTyp
 
 function findType(name: string, shape: Shape, named: Named): Nullable {
   if (shape.items) return new GraphQLList(new GraphQLNonNull(findType(name, shape.items, named)));
+  const [first, ...others] = shape.anyOf ?? [];
+  if (first && others.some(({ type }) => type === 'null')) return findType(name, first, named);
   const known = named[name];
   if (known) return known;
   if (/IDs?$/.test(name)) return GraphQLID;

@@ -54,8 +54,9 @@ class LenientEnum extends GraphQLEnumType {
   }
 }
 
-/** A value that is no name in GraphQL, such as `stream.live`, has its letters as one: STREAM_LIVE. */
-const toEnumName = (value: string): string => (value.includes('.') ? value.replaceAll('.', '_').toUpperCase() : value);
+/** A value that is no name in GraphQL, such as `stream.live` or `true`, has its letters as one: STREAM_LIVE, TRUE. */
+const toEnumName = (value: string): string =>
+  /\.|^(?:true|false|null)$/.test(value) ? value.replaceAll('.', '_').toUpperCase() : value;
 
 export const enumType = (name: string, values: readonly string[], description?: string) =>
   new LenientEnum({

@@ -14,7 +14,8 @@ const UNPORTABLE: ReadonlySet<string> = new Set(['uniqueItems', 'minProperties',
 /** In results the names and types say enough: the rest would be two thirds of the list that each conversation begins with. */
 const WORDS: ReadonlySet<string> = new Set([
   ...UNPORTABLE,
-  ...['description', 'required', 'pattern', 'minLength', 'maxLength'],
+  ...['description', 'required', 'pattern', 'format', 'default'],
+  ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'],
 ]);
 
 /** The values of an enum as texts, with their type: a number is one of the texts, too. */
@@ -23,19 +24,47 @@ function typeEnum({ enum: values, ...schema }: Json): Json {
   return { type: 'string', enum: [...new Set(values.map(String))], ...schema };
 }
 
-function simplify(schema: unknown, without: ReadonlySet<string>): unknown {
-  if (Array.isArray(schema)) return schema.map((one) => simplify(one, without));
+/** Splits `anyOf` of one schema and null. */
+function splitNull({ anyOf, ...rest }: Json): { one: Json; rest: Json } | undefined {
+  const [one, none, ...more] = Array.isArray(anyOf) ? anyOf : [];
+  return isObject(one) && isObject(none) && none.type === 'null' && more.length === 0 ? { one, rest } : undefined;
+}
+
+/** An argument that may be null may be left out as well, so null is not listed: some clients refuse it. */
+function leaveNullOut(schema: Json): Json {
+  const { one, rest } = splitNull(schema) ?? {};
+  return one ? { ...one, ...rest } : schema;
+}
+
+/** A simple value or null, in the short form. */
+function shortenNull(schema: Json): Json {
+  const { one, rest } = splitNull(schema) ?? {};
+  const isSimple = one && Object.keys(one).length === 1 && typeof one.type === 'string';
+  return isSimple ? { type: [one.type, 'null'], ...rest } : schema;
+}
+
+interface Dialect {
+  without: ReadonlySet<string>;
+  /** Rewrites a schema that may allow null. */
+  readNull: (schema: Json) => Json;
+}
+
+function simplify(schema: unknown, dialect: Dialect): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => simplify(one, dialect));
   if (!isObject(schema)) return schema;
   const entries = Object.entries(typeEnum(schema)).flatMap(([keyword, value]): [string, unknown][] => {
     // The names of properties are no keywords.
     if (keyword === 'properties' && isObject(value))
       return [
-        [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, simplify(one, without)]))],
+        [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, simplify(one, dialect)]))],
       ];
-    return without.has(keyword) ? [] : [[keyword, keyword === 'default' ? value : simplify(value, without)]];
+    return dialect.without.has(keyword) ? [] : [[keyword, keyword === 'default' ? value : simplify(value, dialect)]];
   });
-  return Object.fromEntries(entries);
+  return dialect.readNull(Object.fromEntries(entries));
 }
 
-export const toPortableInput = (schema: unknown): unknown => simplify(schema, UNPORTABLE);
-export const toPortableOutput = (schema: unknown): unknown => simplify(schema, WORDS);
+const INPUT: Dialect = { without: UNPORTABLE, readNull: leaveNullOut };
+const OUTPUT: Dialect = { without: WORDS, readNull: shortenNull };
+
+export const toPortableInput = (schema: unknown): unknown => simplify(schema, INPUT);
+export const toPortableOutput = (schema: unknown): unknown => simplify(schema, OUTPUT);

@@ -79,6 +79,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       streams,
       quotas,
       allowPrivate,
+      allowPrivateWatch: allowPrivate,
       findConnected: stats.connected,
     }),
     uploads: createUploadService({

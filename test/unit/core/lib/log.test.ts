@@ -5,6 +5,7 @@ const SECRETS = [
   'rtmpKey',
   'rtmpUser',
   'rtmpPassword',
+  'refreshToken',
   'apiKey',
   'secretAccessKey',
   'databaseUrl',

@@ -1,5 +1,5 @@
-/** Tests what the service writes to the Secret of a destination, which it never reads. */
-import { expect, test } from 'vitest';
+/** Tests what the service writes to the Secrets of a destination, which it never reads. */
+import { describe, expect, test } from 'vitest';
 import type { Secret } from '../../../../../src/core/kube/core.ts';
 import { type Kube, KubeError, type Resource } from '../../../../../src/core/kube/types.ts';
 import type { Destination } from '../../../../../src/core/resources/destination/resource.ts';
@@ -11,6 +11,16 @@ import {
 import { meta } from '../../../../kit/make/operator.ts';
 
 const INPUT = { name: 'TV', rtmpUrl: 'rtmp://live.example/app', rtmpKey: 'abcd-efgh-1234' };
+
+/** As a merge patch does: null removes a field. */
+function mergeSpec(before: Destination['spec'], patch: object = {}): Destination['spec'] {
+  const merged = Object.entries({ ...before, ...patch }).flatMap(([field, value]) => {
+    if (field !== 'platform' || value === null) return value === null ? [] : [[field, value]];
+    const given = Object.entries({ ...before.platform, ...(value as object) });
+    return [[field, Object.fromEntries(given.filter(([, one]) => one !== null))]];
+  });
+  return Object.fromEntries(merged);
+}
 
 /** An account without destinations. `secrets` has the text of each Secret that was written. */
 function place() {
@@ -38,13 +48,20 @@ function place() {
       stored.set(name, made);
       return made;
     },
+    delete: async ({ metadata: { name } }: Destination) => stored.delete(name),
+    release: async () => undefined,
     get: (_: string, id: string) => stored.get(id),
     page: (_: string, __: object, show: (one: Destination) => unknown) => [...stored.values()].map(show),
     patch: async ({ metadata: { name } }: Destination, patch: Partial<Destination>) => {
       const before = stored.get(name) as Destination;
       const after = {
         ...before,
-        spec: { ...before.spec, ...patch.spec },
+        metadata: {
+          ...before.metadata,
+          ...patch.metadata,
+          annotations: { ...before.metadata.annotations, ...patch.metadata?.annotations },
+        },
+        spec: mergeSpec(before.spec, patch.spec),
         ...(patch.status && { status: { ...before.status, ...patch.status } }),
       };
       stored.set(name, after);
@@ -58,6 +75,7 @@ function place() {
     streams: { referring: () => [] },
     quotas,
     allowPrivate: false,
+    allowPrivateWatch: false,
   };
   const service = createDestinationService(deps as unknown as DestinationServiceDeps);
   /** Makes the next request another try of an earlier one. */
@@ -122,4 +140,76 @@ test.each([
   if (!isShown) return expect(lastTest).toBeNull();
   const { id: _id, ...shown } = passed;
   expect(lastTest).toEqual({ ...shown, code: null, finishedAt: '2026-06-01T12:00:00Z' });
+});
+
+describe('the token of a platform', () => {
+  const TOKEN = '1//0-a-refresh-token';
+  const platform = { kind: 'youtube', policy: 'Repair', refreshToken: TOKEN } as const;
+  const place1 = async () => {
+    const made = place();
+    const { id } = await made.service.create('ada', { ...INPUT, platform });
+    return { ...made, id, tokens: () => made.secrets.get(`${id}-platform`) };
+  };
+
+  test('lives in a Secret of its own, and is shown by nothing', async () => {
+    const { secrets, stored, service, id, tokens } = await place1();
+    expect(tokens()).toEqual({ refreshToken: TOKEN });
+    expect(secrets.get(id)).toEqual(SECRET);
+    expect(stored.get(id)?.spec.platform).toEqual({ kind: 'youtube', policy: 'Repair', secretName: `${id}-platform` });
+    const shown = [service.get('ada', id), service.list('ada', {})];
+    expect(shown[0]).toMatchObject({ platform: { kind: 'youtube', policy: 'Repair', videoId: null, hasToken: true } });
+    expect(JSON.stringify([shown, ...stored.values()])).not.toContain(TOKEN);
+  });
+
+  test('stays over edits that give none, and streams on air are not published again', async () => {
+    const { service, stored, id, tokens } = await place1();
+    const { platform: next } = await service.update('ada', id, {
+      platform: { kind: 'youtube', videoId: 'aqz-KE-bpKQ' },
+    });
+    expect(next).toMatchObject({ policy: 'Observe', videoId: 'aqz-KE-bpKQ', hasToken: true });
+    await service.update('ada', id, { name: 'Another name' });
+    expect(tokens()).toEqual({ refreshToken: TOKEN });
+    const version = stored.get(id)?.metadata.annotations;
+    await service.update('ada', id, { platform: { ...platform, refreshToken: 'another-token' } });
+    expect(tokens()).toEqual({ refreshToken: 'another-token' });
+    expect(stored.get(id)?.metadata.annotations).not.toEqual(version);
+  });
+
+  test.each([
+    ['an empty one', { kind: 'youtube', videoId: 'aqz-KE-bpKQ', refreshToken: '' }],
+    ['another kind', { kind: 'twitch', channel: 'name' }],
+    ['the kind none', { kind: 'none' }],
+    ['null', null],
+  ] as const)('is deleted by %s', async (_, next) => {
+    const { service, id, tokens } = await place1();
+    const { platform: shown } = await service.update('ada', id, { platform: next });
+    expect(shown?.hasToken ?? false).toBe(false);
+    expect(tokens()).toBeUndefined();
+  });
+
+  test('is deleted with its destination', async () => {
+    const { service, id, secrets } = await place1();
+    await service.delete('ada', id);
+    expect([...secrets]).toEqual([]);
+  });
+});
+
+describe('a stalled repair', () => {
+  const stalled = { phase: 'stalled', inserts: [], stalled: 'limit' };
+  const checkedAt = '2026-06-01T12:00:00Z';
+
+  test('goes on when somebody asks for it, once', async () => {
+    const { service, stored } = place();
+    const platform = { kind: 'youtube', policy: 'Repair', refreshToken: 'a-token' } as const;
+    const { id } = await service.create('ann', { ...INPUT, platform });
+    const resume = () => service.resumeRepair('ann', id);
+    await expect(resume()).rejects.toMatchObject({ code: 'repair_not_stalled' });
+    const made = stored.get(id) as Destination;
+    const status = { ...made.status, platform: { checkedAt, expiresAt: checkedAt, repair: stalled } };
+    stored.set(id, { ...made, status: status as never });
+    expect(service.get('ann', id).platformLive?.repairStalled).toBe(true);
+    expect((await resume()).platformLive?.repairStalled).toBe(false);
+    expect(stored.get(id)?.metadata.annotations?.['loopstream.dev/retry']).toMatch(/^20\S+Z try-/);
+    await expect(resume()).rejects.toMatchObject({ code: 'repair_not_stalled' });
+  });
 });

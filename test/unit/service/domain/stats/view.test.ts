@@ -1,20 +1,21 @@
 import { expect, test } from 'vitest';
-import { NOT_LIVE, toLiveStats } from '../../../../../src/service/domain/stats/view.ts';
+import { type KnownDestination, NOT_LIVE, toLiveStats } from '../../../../../src/service/domain/stats/view.ts';
+
+const find = (name: string): KnownDestination => ({ name, viewers: null });
 
 test('any report of a pod becomes the public shape: wrong types are nulls, unknown fields are left out', () => {
-  for (const told of [null, 5, 'x', [], {}, { playable: 'yes' }])
-    expect(toLiveStats(told, (id) => id)).toEqual(NOT_LIVE);
+  for (const told of [null, 5, 'x', [], {}, { playable: 'yes' }]) expect(toLiveStats(told, find)).toEqual(NOT_LIVE);
   const odd = { playable: true, live: 'yes', fps: 'many', seam: 3, destinations: 'none', currentItem: {} };
-  expect(toLiveStats(odd, (id) => id)).toEqual({ ...NOT_LIVE, playable: true });
+  expect(toLiveStats(odd, find)).toEqual({ ...NOT_LIVE, playable: true });
   const currentItem = { id: 'upl-1', positionSeconds: 61.5, durationSeconds: 1800 };
-  expect(toLiveStats({ playable: true, currentItem }, (id) => id)).toMatchObject({
+  expect(toLiveStats({ playable: true, currentItem }, find)).toMatchObject({
     current: { id: 'upl-1' },
     positionSeconds: 61.5,
     durationSeconds: 1800,
   });
   const lastError = { code: 'refused', message: 'The server refused the stream.', stack: 'secret' };
   const told = { playable: true, destinations: [{ name: 'dst-1', connected: true, lastError }] };
-  const { destinations } = toLiveStats(told, () => 'Home');
+  const { destinations } = toLiveStats(told, () => ({ name: 'Home', viewers: null }));
   expect(destinations).toEqual([
     {
       id: 'dst-1',
@@ -22,6 +23,7 @@ test('any report of a pod becomes the public shape: wrong types are nulls, unkno
       connected: true,
       bytesSent: null,
       reconnects: null,
+      viewers: null,
       lastError: { code: 'refused', message: 'The server refused the stream.' },
     },
   ]);
@@ -30,7 +32,7 @@ test('any report of a pod becomes the public shape: wrong types are nulls, unkno
       playable: false,
       brokenItems: [{ id: 'upl-1', track: 'audio', code: 'item_missing', message: 'Gone.' }, null, {}],
     },
-    () => '',
+    find,
   );
   expect({ brokenItems, playable }).toEqual({
     playable: false,
@@ -48,8 +50,20 @@ test('any report of a pod becomes the public shape: wrong types are nulls, unkno
   });
 });
 
+test('the viewers of a stream are the sum of what is known, and null where nothing is', () => {
+  const destinations = ['one', 'two', 'three'].map((name) => ({ name, connected: true, lastError: null }));
+  const count = (known: Record<string, number>) =>
+    toLiveStats({ playable: true, destinations }, (name) => ({ name, viewers: known[name] ?? null }));
+  expect(count({ one: 2, three: 40 })).toMatchObject({
+    viewers: 42,
+    destinations: [{ viewers: 2 }, { viewers: null }, { viewers: 40 }],
+  });
+  expect(count({ one: 0 }).viewers).toBe(0);
+  expect(count({}).viewers).toBeNull();
+});
+
 test('the picture on air is that of the pod, and null where it does not say one that exists', () => {
-  const show = (profile?: string) => toLiveStats({ playable: true, ...(profile && { profile }) }, (id) => id);
+  const show = (profile?: string) => toLiveStats({ playable: true, ...(profile && { profile }) }, find);
   expect(show('720p25')).toMatchObject({ quality: 'q_720p', framerate: 'f_25' });
   for (const profile of [undefined, '720', '4320p25']) expect(show(profile)).toEqual({ ...NOT_LIVE, playable: true });
 });

@@ -1,5 +1,6 @@
 /** Tests that no tool has a schema that a common client or model provider refuses. */
 import { expect, test } from 'vitest';
+import { toPortableInput, toPortableOutput } from '../../../../../src/service/server/mcp/portable-schema.ts';
 import { describedTools } from '../../../../../src/service/server/mcp/tools.ts';
 
 type Json = Record<string, unknown>;
@@ -60,6 +61,16 @@ test('the rules find what clients refuse', () => {
     'x.b: type ["string","null"]',
     'x.c: no items',
   ]);
+});
+
+test('null is no value of an argument, which may be left out, and one of results', () => {
+  const text = { anyOf: [{ type: 'string', maxLength: 9 }, { type: 'null' }], description: 'A text.' };
+  expect(toPortableInput(text)).toEqual({ type: 'string', maxLength: 9, description: 'A text.' });
+  expect(toPortableOutput(text)).toEqual({ type: ['string', 'null'] });
+  const list = { anyOf: [{ type: 'array', items: text }, { type: 'null' }] };
+  expect(toPortableOutput(list)).toEqual({
+    anyOf: [{ type: 'array', items: { type: ['string', 'null'] } }, { type: 'null' }],
+  });
 });
 
 test('a number stays an argument where its text is listed', () => {

@@ -94,6 +94,11 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     graphql: 'updateDestination',
   },
   deleteDestination: { rest: 'DELETE /destinations/{id}', scope: 'destructive', graphql: 'deleteDestination' },
+  resumeDestinationRepair: {
+    rest: 'POST /destinations/{id}/resume-repair',
+    scope: 'write',
+    graphql: 'resumeDestinationRepair',
+  },
   testDestination: { rest: 'POST /destinations/{id}/test', scope: 'write', graphql: 'testDestination' },
 
   createUploadFromLink: {
