@@ -1,9 +1,23 @@
 /** Connects each kind of platform with its observer and its settings. */
-import type { Logger } from '../lib/log.ts';
+import { readSecretFile } from '../settings/secret-file.ts';
 import type { ObserverTable } from './observers.ts';
 import type { PlatformConfig } from './settings.ts';
+import { createTwitchObserver } from './twitch/observe.ts';
+import { createYoutubeObserver } from './youtube/observe.ts';
 
-/** A kind whose settings are missing has no observer: its destinations are Unknown. */
-export function buildObservers(_config: PlatformConfig, _log: Logger): ObserverTable {
-  return {};
+/** An observer whose settings are missing says so of its destinations: they are Unknown. Throws ConfigError. */
+export function buildObservers(config: PlatformConfig): ObserverTable {
+  const twitch = {
+    ...config.twitch,
+    clientSecret: readSecretFile('TWITCH_CLIENT_SECRET', config.twitch.clientSecret),
+  };
+  const youtube = {
+    ...config.youtube,
+    apiKey: readSecretFile('YOUTUBE_API_KEY', config.youtube.apiKey),
+    clientSecret: readSecretFile('YOUTUBE_CLIENT_SECRET', config.youtube.clientSecret),
+  };
+  return {
+    twitch: (deps) => createTwitchObserver(deps, twitch),
+    youtube: (deps) => createYoutubeObserver(deps, youtube),
+  };
 }

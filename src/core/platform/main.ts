@@ -52,7 +52,7 @@ export async function runPlatform(
   options: PlatformOptions = {},
 ): Promise<RunningPlatform> {
   const { clock = systemClock, exit = (status: number) => process.exit(status), statsEveryMs } = options;
-  const table = options.observers ?? buildObservers(config, log);
+  const table = options.observers ?? buildObservers(config);
   const metrics = createPlatformMetrics();
   const { signal } = lifecycle;
 

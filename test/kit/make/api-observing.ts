@@ -21,6 +21,11 @@ export function createPlatformStore() {
   return {
     secrets,
     shared,
+    /** Somebody else writes to the object that holds the repair. */
+    touch(key: string): void {
+      const { state, version } = find(key);
+      repairs.set(key, { state, version: version + 1 });
+    },
     getRepair: (key: string) => find(key).state,
     readSecrets: async (key: string) => ({ ...secrets.get(key) }),
     loadRepair: async (key: string) => ({ state: find(key).state, version: String(find(key).version) }),

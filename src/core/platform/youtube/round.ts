@@ -4,8 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import type { Logger } from '../../lib/log.ts';
-import type { ApiObserverDeps } from '../common/observer.ts';
+import type { ApiObserverDeps, StoredRepair } from '../common/observer.ts';
 import type { RepairState } from '../common/repair-state.ts';
 import {
   type BroadcastTemplate,
@@ -127,6 +128,30 @@ async function findTemplate(
 const isForbidden = ({ status, failure }: YoutubeError): boolean =>
   (status === 400 || status === 403) && (failure === 'unauthorized' || failure === 'refused');
 
+/** Others write to the same object: a version that is out of date is no sign of another repair. */
+const STORE_TRIES = 4;
+
+/**
+ * Stores a state in place of `before`. Returns the new version, or undefined if another process has stored a state meanwhile: then nothing
+ * may be done.
+ */
+async function storeState(
+  { loadRepair, saveRepair }: Pick<ApiObserverDeps, 'loadRepair' | 'saveRepair'>,
+  key: string,
+  before: StoredRepair,
+  next: RepairState,
+): Promise<string | undefined> {
+  let { version } = before;
+  for (let left = STORE_TRIES; left > 0; left--) {
+    const saved = await saveRepair(key, next, version);
+    if (saved !== undefined) return saved;
+    const found = await loadRepair(key);
+    if (!isSameJson(found.state, before.state)) return undefined;
+    version = found.version;
+  }
+  return undefined;
+}
+
 export async function runRound(input: RoundInput, deps: RoundDeps): Promise<RoundResult> {
   const { client, meter, clock, log } = deps;
   const { key, account, streamId, resume } = input;
@@ -147,13 +172,10 @@ export async function runRound(input: RoundInput, deps: RoundDeps): Promise<Roun
 
   // Before the state is stored: an insert has to be sent soon afterwards.
   const template = step.kind === 'insert' ? await findTemplate(read, decision, input, client) : undefined;
-  let { version } = stored;
   const isStored = decision.state !== stored.state;
-  if (isStored) {
-    const next = await deps.saveRepair(key, decision.state, version);
-    if (next === undefined) return conflict;
-    version = next;
-  }
+  const version = isStored ? await storeState(deps, key, stored, decision.state) : stored.version;
+  if (version === undefined) return conflict;
+  const decided: StoredRepair = { state: decision.state, version };
   const isChanged = isStored || !['none', 'wait', 'stalled'].includes(step.kind);
   const result = (state: RepairState, nextMs: number): RoundResult => ({ ...seen, step, state, nextMs, isChanged });
   if (isChanged) log.info({ destination: key, step: step.kind, phase: decision.state.phase }, 'repairing a broadcast');
@@ -165,11 +187,12 @@ export async function runRound(input: RoundInput, deps: RoundDeps): Promise<Roun
     } catch (error) {
       if (!(error instanceof YoutubeError) || !error.isRefused) throw error;
       const state = isForbidden(error) ? noteForbidden(decision.state, resume) : noteRefused(decision.state);
-      if ((await deps.saveRepair(key, state, version)) === undefined || !isForbidden(error)) throw error;
+      const isKept = (await storeState(deps, key, decided, state)) !== undefined;
+      if (!isKept || !isForbidden(error)) throw error;
       return result(state, Number.POSITIVE_INFINITY);
     }
     const state = noteInserted(decision.state, id);
-    const isKept = (await deps.saveRepair(key, state, version)) !== undefined;
+    const isKept = (await storeState(deps, key, decided, state)) !== undefined;
     return isKept ? result(state, nowMs) : conflict;
   };
 

@@ -194,9 +194,9 @@ describe('a destination of YouTube', () => {
 
 describe('the repair of a broadcast', () => {
   /** A destination with Repair whose first broadcast has been seen. */
-  async function watchRepair(setup: Setup = {}) {
+  async function watchRepair({ store, ...setup }: Setup & { store?: PlatformStore } = {}) {
     const set = await setUp(setup);
-    const one = set.observe();
+    const one = set.observe(store);
     const channel = set.addLive(one.store, KEY, { policy: 'Repair' });
     one.observer.update([channel.target]);
     await set.time.passUntil('True', () => one.last(KEY)?.status === 'True', 120_000);
@@ -309,6 +309,18 @@ describe('the repair of a broadcast', () => {
     world.complete(id);
     await time.passUntil('live', () => listLive().length === 1, 400_000);
     await time.pass(600_000);
+    expect(listNew()).toHaveLength(1);
+  });
+
+  test('goes on where others write to the same object between its reads and its writes', async () => {
+    const store = createPlatformStore();
+    const { time, world, id, listLive, listNew } = await watchRepair({
+      lagMs: () => 60_000,
+      beforeAnswer: () => store.touch(KEY),
+      store,
+    });
+    world.complete(id);
+    await time.passUntil('live', () => listLive().length === 1, 120_000);
     expect(listNew()).toHaveLength(1);
   });
 
