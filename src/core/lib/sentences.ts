@@ -119,7 +119,7 @@ export const GATE: readonly TextRule[] = [
   },
   {
     lacks:
-      '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|Ready|Reconciling|Stalled|SessionsMetered|TimekeepingPlausible)$',
+      '^(DestinationReady|MediaReady|ScheduleValid|PodScheduled|Live|Progressing|Degraded|OnAirForViewers|Ready|Reconciling|Stalled|SessionsMetered|TimekeepingPlausible)$',
     sentence: 'must not name a condition that the operator sets',
   },
 ];

@@ -30,7 +30,7 @@ import { FAREWELL_MS, removeFinalizersForGood } from './finalizers/remove.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { reconcilePlaylist } from './playlist/reconcile.ts';
 import { describeClockJump } from './runtime/clock-health.ts';
-import { splitKey } from './runtime/controller.ts';
+import { requeueAt, splitKey } from './runtime/controller.ts';
 import { readInstallation } from './runtime/installation.ts';
 import { createLeadership } from './runtime/leader-election.ts';
 import { serveOps } from './runtime/ops.ts';
@@ -167,6 +167,10 @@ export async function runOperator(
     upload: (key) => queues.upload.add(key),
     playlist: (key) => queues.playlist.add(key),
     destination: (key) => queues.destination.add(key),
+    expiringDestination: (key, at) => {
+      const wait = requeueAt(at, clock.now());
+      if (wait?.requeueAfterMs !== undefined) queues.destination.addAfter(key, wait.requeueAfterMs);
+    },
     heldDestination: (key) => queues.destination.addAfter(key, shortenAtRandom(pace('onAir'))),
   };
   const controllers = {

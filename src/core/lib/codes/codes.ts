@@ -5,7 +5,7 @@
 import type { CodeText } from './code-text.ts';
 import { DELIVERY_ERRORS } from './deliveries.ts';
 import { DESTINATION_ERRORS, TEST_REFUSALS } from './destinations.ts';
-import { PLATFORM_CODES } from './platforms.ts';
+import { PLATFORM_DOUBTS, PLATFORM_FAULTS, PLATFORM_WARNINGS } from './platforms.ts';
 import {
   DEGRADATIONS,
   DIAGNOSES,
@@ -67,7 +67,8 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(TEST_REFUSALS, 'test'),
   ...byCode(DELIVERY_ERRORS, 'delivery'),
   ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
-  ...byCode(PLATFORM_CODES, 'platformLive'),
+  ...byCode({ ...PLATFORM_FAULTS, ...PLATFORM_WARNINGS }, 'platformLive', 'degraded'),
+  ...byCode(PLATFORM_DOUBTS, 'platformLive'),
   ...byCode(Object.fromEntries(PLATFORM_ISSUES), 'platformIssue'),
 ];
 

@@ -3,7 +3,8 @@
  * reason of the condition is the same word in CamelCase, as Kubernetes wants it, and its message says the rest.
  * Pure: no I/O, no clock.
  */
-import type { CodeText } from './code-text.ts';
+import { type CodeText, toPascalCase } from './code-text.ts';
+import { PLATFORM_FAULTS, PLATFORM_WARNINGS } from './platforms.ts';
 
 interface StreamCode extends CodeText {
   code: string;
@@ -282,7 +283,14 @@ export const UNKNOWN_END = {
 export const findSessionEnd = (reason: string | undefined): StreamCode =>
   reason !== undefined && Object.hasOwn(SESSION_ENDS, reason) ? SESSION_ENDS[reason as SessionEnd] : UNKNOWN_END;
 
+/** Degraded takes over why viewers do not see a stream, or will not for long. */
+const OF_PLATFORMS: readonly (readonly [string, StreamCode])[] = Object.entries({
+  ...PLATFORM_FAULTS,
+  ...PLATFORM_WARNINGS,
+}).map(([code, text]) => [toPascalCase(code), { code, ...text }]);
+
 const BY_REASON: Readonly<Record<string, StreamCode>> = {
+  ...Object.fromEntries(OF_PLATFORMS),
   ...READINESS_ISSUES,
   ...UNKNOWN_ISSUES,
   ...REFUSED_CHANGES,

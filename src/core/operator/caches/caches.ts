@@ -27,7 +27,8 @@ import {
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
 import { believeDestination } from '../../resources/destination/own-status.ts';
-import { DESTINATIONS } from '../../resources/destination/resource.ts';
+import { findPlatformExpiry, isSameView, withoutPlatform } from '../../resources/destination/platform.ts';
+import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
@@ -265,6 +266,8 @@ export interface Enqueue {
    * the Secret, so it is not read again at once.
    */
   heldDestination: (key: string) => void;
+  /** Adds a destination for the time from which what is known of its viewers holds no longer. */
+  expiringDestination: (key: string, at: Date | undefined) => void;
 }
 
 /** The uploads whose wanted profiles depend on a stream. */
@@ -287,6 +290,15 @@ const newlyHeld = (current: LoopStream | undefined, previous: LoopStream | undef
   const before = new Set(heldDestinations(previous));
   return heldDestinations(current).filter((key) => !before.has(key));
 };
+
+/** Whether only what the process `platform` writes has changed. */
+const isSameButForPlatform = (current: Destination, previous: Destination): boolean =>
+  current.metadata.uid === previous.metadata.uid &&
+  current.metadata.generation === previous.metadata.generation &&
+  isSameJson(current.metadata.annotations, previous.metadata.annotations) &&
+  current.metadata.deletionTimestamp === previous.metadata.deletionTimestamp &&
+  !isSameJson(current.status?.platform, previous.status?.platform) &&
+  isSameJson(withoutPlatform(current), withoutPlatform(previous));
 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
@@ -373,8 +385,12 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
   }, REPLAY);
-  caches.destinations.onChange((key) => {
-    enqueue.destination(key);
+  caches.destinations.onChange((key, current, previous) => {
+    if (current && previous && isSameButForPlatform(current, previous)) {
+      // The process `platform` writes a time every minute: that asks for no read of the Secret, and concerns no stream.
+      enqueue.expiringDestination(key, findPlatformExpiry(current));
+      if (isSameView(current, previous)) return;
+    } else enqueue.destination(key);
     for (const stream of caches.streams.byIndex(BY_DESTINATION, key)) enqueue.stream(buildKey(stream));
   }, REPLAY);
   caches.pods.onChange((_key, current, previous) => {

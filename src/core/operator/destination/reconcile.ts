@@ -9,6 +9,7 @@ import { hasReason, type Stored } from '../../kube/types.ts';
 import { shortenAtRandom } from '../../lib/backoff.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { findStallTime } from '../../resources/common/health.ts';
+import { findPlatformExpiry, settlePlatform } from '../../resources/destination/platform.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { type DestinationStatus, holdsDestination, type TestStatus } from '../../resources/destination/spec.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -18,6 +19,7 @@ import {
   buildWarningEvent,
   describeMissingRole,
   type Reconcile,
+  replaceStatus,
   requeueAt,
   splitKey,
   writeStatus,
@@ -36,13 +38,16 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
   const tester = new Tester(deps);
   /** Versions of the Secrets with which destinations, as the cache has them, were judged ready. The same version again says the same. */
   const judgedReady = new WeakMap<Destination, string>();
-  return async (key) => {
+  const reconcile: Reconcile = async (key) => {
     const found = deps.caches.destinations.get(...splitKey(key));
     if (!found || found.metadata.deletionTimestamp) {
       tester.leave(key);
       if (found) await letDestinationGo(deps, found);
       return undefined;
     }
+    const settled = settlePlatform(found, deps.clock.now());
+    if (settled && (await replaceStatus(deps, DESTINATIONS, deps.caches.destinations, found, settled)))
+      return undefined;
     const { destination, secret } = await readHeldSecret(deps, found);
     const now = deps.clock.now();
     const ageMs = now.getTime() - Date.parse(destination.metadata.creationTimestamp);
@@ -72,6 +77,21 @@ export function reconcileDestination(deps: ControllerDeps, pace: Pace): Reconcil
     const stallMs = requeueAt(findStallTime(judged.conditions), now)?.requeueAfterMs ?? waitMs;
     return { requeueAfterMs: Math.min(waitMs, stallMs, step.requeueAfterMs ?? waitMs) };
   };
+  return async (key) => {
+    const outcome = await reconcile(key);
+    const expiryMs = findExpiryMs(deps, key);
+    const waitMs = Math.min(outcome?.requeueAfterMs ?? Number.POSITIVE_INFINITY, expiryMs);
+    return Number.isFinite(waitMs) ? { requeueAfterMs: waitMs } : undefined;
+  };
+}
+
+/** How long what is known of a destination's viewers still holds, in milliseconds. */
+function findExpiryMs({ caches, clock }: ControllerDeps, key: string): number {
+  const found = caches.destinations.get(...splitKey(key));
+  const expiresAt = found && findPlatformExpiry(found);
+  const now = clock.now();
+  if (!expiresAt || expiresAt <= now) return Number.POSITIVE_INFINITY;
+  return requeueAt(expiresAt, now)?.requeueAfterMs ?? Number.POSITIVE_INFINITY;
 }
 
 const wasReady = ({ status }: Destination): boolean => findCondition(status?.conditions, 'Ready')?.status === 'True';

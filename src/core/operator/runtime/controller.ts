@@ -8,6 +8,7 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import { type Condition, findCondition, HEALTH_CONDITIONS, type Verdict } from '../../resources/common/conditions.ts';
 import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/names.ts';
 import { READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
+import { ON_AIR_FOR_VIEWERS } from '../../resources/stream/viewers.ts';
 
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
 
@@ -102,6 +103,7 @@ const OWN_CONDITIONS: ReadonlySet<string> = new Set([
   'Live',
   'Progressing',
   'Degraded',
+  ON_AIR_FOR_VIEWERS,
   'SessionsMetered',
   'TimekeepingPlausible',
 ]);
@@ -149,13 +151,24 @@ export async function writeStatus<T extends KubeObject<unknown, Status>>(
   status: NonNullable<T['status']>,
 ): Promise<boolean> {
   if (isSameStatus(object.status, status)) return false;
+  return replaceStatus({ kube }, resource, cache, object, carryAlong(object.status ?? {}, status));
+}
+
+/** Writes a whole status, with the parts of others. Returns and fails as writeStatus() does. */
+export async function replaceStatus<T extends KubeObject<unknown, Status>>(
+  { kube }: { kube: Kube },
+  resource: Resource<T>,
+  cache: Reflector<T>,
+  object: Stored<T>,
+  status: NonNullable<T['status']>,
+): Promise<boolean> {
   const { name, namespace = '', uid, resourceVersion } = object.metadata;
   const body = {
     apiVersion: API_VERSION,
     kind: resource.kind,
     // The UID keeps the status from reaching a successor of the same name.
     metadata: { name, namespace, uid, resourceVersion },
-    status: carryAlong(object.status ?? {}, status),
+    status,
   };
   try {
     const options = { fieldManager: FIELD_MANAGER_OPERATOR, subresource: 'status' } as const;

@@ -7,11 +7,20 @@
 import type { Pod } from '../../kube/core.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { toPascalCase } from '../../lib/codes/code-text.ts';
+import { findPlatformCode } from '../../lib/codes/platforms.ts';
 import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import type { Program } from '../../protocol/program.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import {
+  type DestinationView,
+  describeView,
+  findViewReason,
+  judgeViewers,
+  listTroubledViews,
+  listViews,
+} from '../../resources/destination/views.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import { readTooLarge } from '../../resources/stream/kept.ts';
@@ -135,12 +144,14 @@ export function judgeConditions(situation: Situation, { phase, live, progressing
   const scheduled = judgeScheduling(stream, pod, progressing);
   const leftOut = findLeftOut(situation);
   const isOnAir = pod !== undefined && phase !== 'stopping';
+  const views = phase === 'live' ? listViews(listReceivers(stream.spec), situation.destinations, situation.now) : [];
   const conditions: Verdict[] = [
     ...readiness,
     ...(scheduled ? [scheduled] : []),
     { type: 'Live', ...live },
     { type: 'Progressing', ...progressing },
-    ...(isOnAir ? [judgeOnAir(situation, leftOut)] : []),
+    ...(isOnAir ? [judgeOnAir(situation, leftOut, views)] : []),
+    ...[judgeViewers(views)].filter((one) => one !== undefined),
   ];
   return { conditions, unplayable: countUnplayable(situation, leftOut) };
 }
@@ -252,13 +263,14 @@ function countUnplayable({ stream, media, now }: Situation, { broken, known }: L
  * The condition Degraded of a stream on air. A stream whose program stays lacks only broken items and the ends of cut
  * ones.
  */
-function judgeOnAir(situation: Situation, leftOut: LeftOut): Verdict {
+function judgeOnAir(situation: Situation, leftOut: LeftOut, views: readonly DestinationView[]): Verdict {
   const { stream, program, stays, report, media, destinations } = situation;
   const before = findCondition(stream.status?.conditions, 'Degraded');
   const without = stays ? leftOut.broken : [...leftOut.broken, ...leftOut.known];
   const found = [
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),
+    ...listTroubledViews(views).map((one) => ({ reason: findViewReason(one.view) ?? '', message: describeView(one) })),
   ];
   return judgeDegraded(report, before && withoutTimes(before), found, destinations);
 }
@@ -289,8 +301,14 @@ const HEALTHY: Verdict = {
   message: 'The stream is on air without known problems.',
 };
 
-/** Reasons of a stream on air, the gravest first. */
+/** Reasons of a stream on air, the gravest first. Before them is that viewers do not see the stream, behind them what they do not notice yet. */
 const GRAVITY = ['NothingPlayable', CUT_SHORT, 'PreparationBehind', LEFT_OUT, 'DestinationReconnecting'];
+const LEAST_GRAVE: ReadonlySet<string> = new Set(['HealthBad', 'LimitNear']);
+const rankGravity = (reason: string): number => (LEAST_GRAVE.has(reason) ? GRAVITY.length : GRAVITY.indexOf(reason));
+
+/** Reasons of which the operator knows without a report of the pod. */
+const isFound = (reason: string): boolean =>
+  [LEFT_OUT, CUT_SHORT].includes(reason) || findPlatformCode(reason) !== undefined || reason === 'NotSeen';
 
 /**
  * The condition of a stream on air. `found` is what the operator knows of its items: which it goes without, which will not be
@@ -302,13 +320,13 @@ export function judgeDegraded(
   found: readonly Finding[] = [],
   destinations: ReadonlyMap<string, Destination> = new Map(),
 ): Verdict {
-  if (!report && found.length === 0) return before && ![LEFT_OUT, CUT_SHORT].includes(before.reason) ? before : HEALTHY;
+  if (!report && found.length === 0) return before && !isFound(before.reason) ? before : HEALTHY;
   const reported = report?.problems ?? [];
   const all: Finding[] = [
     ...reported.map((problem) => ({ ...problem, message: describeProblem(problem, destinations) })),
     ...found,
   ];
-  all.sort((a, b) => GRAVITY.indexOf(a.reason) - GRAVITY.indexOf(b.reason));
+  all.sort((a, b) => rankGravity(a.reason) - rankGravity(b.reason));
   const [first] = all;
   if (!first) return HEALTHY;
   const more = all.length - MAX_SENTENCES;

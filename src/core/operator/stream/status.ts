@@ -8,7 +8,8 @@ import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
 import { toPascalCase } from '../../lib/codes/code-text.ts';
 import type { FailureCode } from '../../lib/codes/destinations.ts';
-import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
+import { findPlatformCode } from '../../lib/codes/platforms.ts';
+import { findStreamCode, READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
@@ -21,12 +22,13 @@ import {
   READINESS_CONDITIONS,
   type Rejection,
 } from '../../resources/stream/spec.ts';
-import { MAX_TRANSITION_MESSAGE } from '../../resources/stream/transitions.ts';
+import { MAX_TRANSITION_MESSAGE, type Transition } from '../../resources/stream/transitions.ts';
 import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
 import type { Observation } from './observation.ts';
+import { followPlatforms } from './platforms.ts';
 import { describeProblem, type PodProblem } from './pod-report.ts';
 import { pickPlayhead } from './program.ts';
 import type { Sessions } from './sessions.ts';
@@ -98,6 +100,7 @@ export function buildStatus(
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
   const rejections = findRejections(stream, decision.phase, observed);
+  const platforms = followPlatforms(stream, decision.phase, observed);
   const status: LoopStreamStatus = {
     observedUID: stream.metadata.uid,
     ...(generation !== undefined && { observedGeneration: generation }),
@@ -115,6 +118,7 @@ export function buildStatus(
     destinationSummary: listDestinations(stream, observed),
     ...(sessions.length > 0 && { sessions }),
     ...(rejections.length > 0 && { rejections }),
+    ...(platforms.platforms.length > 0 && { platforms: platforms.platforms }),
     conditions: buildConditions(
       [
         ...buildHealth(judgeStream(stream, decision, { failures: findFailures(observed), now })),
@@ -126,7 +130,7 @@ export function buildStatus(
       now,
     ),
   };
-  const transitions = recordTransitions(stream.status, status, now, observed.report);
+  const transitions = recordTransitions(stream.status, status, now, observed.report, platforms.told);
   return { ...status, ...(transitions.length > 0 && { transitions }) };
 }
 
@@ -198,12 +202,29 @@ export function buildStreamEvents(
   }
   const wrong = findCondition(status.conditions, 'Degraded');
   const earlier = findCondition(before?.conditions, 'Degraded');
-  if (wrong?.status === 'True' && earlier?.message !== wrong.message) {
+  const isNew = earlier?.reason !== wrong?.reason;
+  const isToldBelow = isNew && findPlatformCode(wrong?.reason ?? '') !== undefined;
+  if (wrong?.status === 'True' && earlier?.message !== wrong.message && !isToldBelow) {
     if (wrong.reason !== 'ItemsLeftOut') events.push(buildWarningEvent(wrong.reason, wrong.message));
     else if (hasNewFault(before, status)) events.push(buildWarningEvent(wrong.reason, wrong.message));
     else if (earlier?.reason !== wrong.reason) events.push(buildNormalEvent(wrong.reason, wrong.message));
   }
-  return events;
+  return [...events, ...describePlatforms(before, status)];
+}
+
+const PLATFORM_EVENTS: Partial<Record<Transition['kind'], EventInput['type']>> = {
+  PlatformLive: 'Normal',
+  PlatformEnded: 'Warning',
+  PlatformHealth: 'Warning',
+};
+
+function describePlatforms(before: LoopStreamStatus | undefined, { transitions = [] }: LoopStreamStatus): EventInput[] {
+  const known = before?.transitions?.at(-1)?.number ?? 0;
+  return transitions.flatMap(({ number, kind, reason = '', message = '' }): EventInput[] => {
+    const type = PLATFORM_EVENTS[kind];
+    if (number <= known || !type) return [];
+    return [{ type, reason: kind, message: `${message} ${findStreamCode(reason)?.fix ?? ''}`.trimEnd() }];
+  });
 }
 
 /** Whether an item is left out for another reason than time, and was not before. One that only takes time is no reason to warn. */

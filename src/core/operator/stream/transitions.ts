@@ -17,8 +17,16 @@ export const OFF_AIR_SECONDS = 5;
 type Told = Omit<Transition, 'number'>;
 type Status = Pick<LoopStreamStatus, 'phase' | 'conditions' | 'liveSince' | 'transitions' | 'rejections'>;
 
-/** Kinds that say nothing of whether viewers see the stream. */
-const BESIDE: ReadonlySet<Transition['kind']> = new Set(['Degraded', 'StartMissed', 'Rejected']);
+/** Kinds that say nothing of whether a destination takes media. */
+const BESIDE: ReadonlySet<Transition['kind']> = new Set([
+  'Degraded',
+  'StartMissed',
+  'Rejected',
+  'PlatformLive',
+  'PlatformEnded',
+  'PlatformHealth',
+  'PlatformView',
+]);
 
 /** A destination that breaks off is noticed at once. One that hangs takes no media for longer than this before it is given up. */
 const NOTICED_MS = 2_000;
@@ -42,13 +50,21 @@ export function findOffAirTime(transitions: readonly Transition[] | undefined): 
 
 /**
  * Returns the transitions as they are when `next` follows `before`; none of them is lost before there are too many. `report` is the last one
- * of the stream's pod, whose times are closer to the truth than the moment at which the operator learns of a change.
+ * of the stream's pod, whose times are closer to the truth than the moment at which the operator learns of a change. `platforms` is what is new of
+ * the viewers (platforms.ts).
  */
-export function recordTransitions(before: Status | undefined, next: Status, now: Date, report?: Report): Transition[] {
+export function recordTransitions(
+  before: Status | undefined,
+  next: Status,
+  now: Date,
+  report?: Report,
+  platforms: readonly Told[] = [],
+): Transition[] {
   const known = before?.transitions ?? [];
   const told = [
     ...tellRejected(before, next),
     tellOnAir(before, next, now, report),
+    ...platforms,
     tellDegraded(before, next, now),
     tellMissed(before, next, now),
   ];

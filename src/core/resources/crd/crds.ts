@@ -9,12 +9,14 @@ import { formatApiVersion } from '../../kube/paths.ts';
 import type { Resource } from '../../kube/types.ts';
 import { NOT_SEEN } from '../common/conditions.ts';
 import { API_VERSION, VERSION } from '../common/names.ts';
+import { PLATFORM_LIVE } from '../destination/platform.ts';
 import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
 import { PLAYLISTS } from '../playlist/resource.ts';
 import { PlaylistSpec, PlaylistStatus } from '../playlist/spec.ts';
 import { LOOPSTREAMS } from '../stream/resource.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../stream/spec.ts';
+import { ON_AIR_FOR_VIEWERS } from '../stream/viewers.ts';
 import { UPLOADS } from '../upload/resource.ts';
 import { UploadSpec, UploadStatus } from '../upload/spec.ts';
 import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
@@ -82,6 +84,12 @@ const loopStream: KindDefinition = {
       type: 'string',
       jsonPath: '.status.destinationSummary',
       description: 'Names of the destinations.',
+    },
+    {
+      name: 'Viewers',
+      type: 'string',
+      jsonPath: condition(ON_AIR_FOR_VIEWERS),
+      description: 'Whether viewers see the stream, as far as its destinations say where they watch.',
     },
     {
       name: 'Uptime',
@@ -250,6 +258,12 @@ const destination: KindDefinition = {
     { name: 'URL', type: 'string', jsonPath: '.status.rtmpUrl', description: 'Ingest URL, without the stream key.' },
     AGE,
     TITLE,
+    {
+      name: 'Viewers',
+      type: 'string',
+      jsonPath: condition(PLATFORM_LIVE),
+      description: 'Whether viewers see the stream that is sent there, where spec.platform says how to know.',
+    },
     {
       name: 'Tested',
       type: 'boolean',

@@ -4,7 +4,9 @@
  * long is Unknown everywhere. Pure: no I/O, no clock.
  */
 import { type Static, Type } from 'typebox';
-import { findPlatformCode, type PlatformReason } from '../../lib/codes/platforms.ts';
+import { kubeTime } from '../../lib/clock.ts';
+import { toPascalCase } from '../../lib/codes/code-text.ts';
+import { findPlatformCode, PLATFORM_DOUBTS, type PlatformReason } from '../../lib/codes/platforms.ts';
 import { type Condition, findCondition } from '../common/conditions.ts';
 
 /** - watch: an address that viewers open. - twitch, youtube: the API of the platform. */
@@ -165,4 +167,55 @@ export function readPlatformView({ spec, status }: WithPlatform, now: Date): Pla
     ...(broadcastId !== undefined && { broadcastId }),
     issues,
   };
+}
+
+const { meaning, fix } = PLATFORM_DOUBTS.not_checked;
+
+type SettledStatus = NonNullable<WithPlatform['status']>;
+
+/** The status without the part of the process `platform`. */
+export function withoutPlatform<S extends SettledStatus>({ status }: { status?: S }): S | undefined {
+  if (!status) return undefined;
+  const { platform: _, ...rest } = status;
+  const conditions = status.conditions?.filter(({ type }) => type !== PLATFORM_LIVE);
+  return { ...(rest as S), ...(conditions && { conditions }) };
+}
+
+/**
+ * Returns the status as it has to be where the process `platform` does not keep it so: without what viewers saw when nobody is asked to look any
+ * more, and with PlatformLive Unknown once nobody has confirmed it in time. Undefined while nothing has to be changed.
+ */
+export function settlePlatform<S extends SettledStatus>(
+  { spec, status }: { spec: WithPlatform['spec']; status?: S },
+  now: Date,
+): S | undefined {
+  const { platform, conditions = [] } = status ?? {};
+  const condition = findCondition(conditions, PLATFORM_LIVE);
+  if (!status || (!platform && !condition)) return undefined;
+  if (!spec.platform) return withoutPlatform({ status });
+  const reason = toPascalCase('not_checked');
+  if (!condition || (platform && now.getTime() < Date.parse(platform.expiresAt))) return undefined;
+  if (condition.status === 'Unknown' && condition.reason === reason) return undefined;
+  const lastTransitionTime = condition.status === 'Unknown' ? condition.lastTransitionTime : kubeTime(now);
+  const unknown: Condition = {
+    ...condition,
+    status: 'Unknown',
+    reason,
+    message: `${meaning} ${fix}`,
+    lastTransitionTime,
+  };
+  return { ...status, conditions: conditions.map((one) => (one === condition ? unknown : one)) };
+}
+
+/** When what is known of the viewers holds no longer; undefined where nobody has looked. */
+export const findPlatformExpiry = ({ spec, status }: WithPlatform): Date | undefined =>
+  spec.platform && status?.platform ? new Date(status.platform.expiresAt) : undefined;
+
+/** Whether two states of a destination say the same of its viewers, one after the other without a gap, but for numbers and times. */
+export function isSameView(next: WithPlatform | undefined, before: WithPlatform | undefined): boolean {
+  const [one, other] = [next, before].map((each) => findCondition(each?.status?.conditions, PLATFORM_LIVE));
+  const { checkedAt = '' } = next?.status?.platform ?? {};
+  const { expiresAt = '' } = before?.status?.platform ?? {};
+  const hadExpired = Date.parse(expiresAt) < Date.parse(checkedAt);
+  return one?.status === other?.status && one?.reason === other?.reason && !hadExpired;
 }

@@ -11,6 +11,7 @@ import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
 import { Template } from './template.ts';
 import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, Transition } from './transitions.ts';
+import { StreamPlatform } from './viewers.ts';
 
 export const MAX_DESTINATIONS = 5;
 export const MAX_PLAYLISTS = 20;
@@ -411,6 +412,12 @@ export const LoopStreamStatus = Type.Object({
         'Destinations that refuse the stream. Each is in the list until it takes media, or the stream leaves the air.',
     }),
   ),
+  platforms: Type.Optional(
+    Type.Array(StreamPlatform, {
+      maxItems: MAX_DESTINATIONS,
+      description: 'What was told of the viewers of each destination with spec.platform since the stream went on air.',
+    }),
+  ),
   transitions: Type.Optional(
     Type.Array(Transition, {
       maxItems: MAX_TRANSITIONS,
@@ -422,7 +429,7 @@ export const LoopStreamStatus = Type.Object({
       maxItems: 32,
       description:
         'Conditions: Ready, Reconciling, Stalled, DestinationReady, MediaReady, ScheduleValid, PodScheduled, Live, ' +
-        'Progressing and Degraded.',
+        'Progressing and Degraded. OnAirForViewers is there in the phase live, where a destination has spec.platform.',
     }),
   ),
 });

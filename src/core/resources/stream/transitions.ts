@@ -21,6 +21,10 @@ export const MAX_TRANSITION_MESSAGE = 400;
  * - Degraded      the stream is on air with a problem.
  * - StartMissed   a window of its schedule began too long ago to be started.
  * - Rejected      a destination refuses the key, the login or the publisher, for the first time since it took media.
+ * - PlatformLive    viewers see the stream at a destination: for the first time since it went on air, or again after PlatformEnded.
+ * - PlatformEnded   they do not see it, though the destination takes media.
+ * - PlatformHealth  they see it, and something asks for attention.
+ * - PlatformView    that is not known any more, or it is known again as it was: no news, but uptime has to know.
  */
 export const TRANSITIONS = [
   'Live',
@@ -31,6 +35,10 @@ export const TRANSITIONS = [
   'Degraded',
   'StartMissed',
   'Rejected',
+  'PlatformLive',
+  'PlatformEnded',
+  'PlatformHealth',
+  'PlatformView',
 ] as const;
 
 export const Transition = Type.Object({
@@ -43,7 +51,15 @@ export const Transition = Type.Object({
   reason: Type.Optional(
     Type.String({ description: 'Stable code of the cause, the same as the reason of a condition.' }),
   ),
-  destination: Type.Optional(Type.String({ maxLength: 253, description: 'For Rejected: name of the destination.' })),
+  destination: Type.Optional(
+    Type.String({ maxLength: 253, description: 'For Rejected and Platform…: name of the destination.' }),
+  ),
+  onAirForViewers: Type.Optional(
+    Type.Enum(['True', 'False', 'Unknown'], {
+      title: 'TransitionOnAirForViewers',
+      description: 'For Platform…: whether viewers of all destinations see the stream from then on.',
+    }),
+  ),
   message: Type.Optional(Type.String({ maxLength: MAX_TRANSITION_MESSAGE, description: 'The cause, as a sentence.' })),
   offAirSeconds: Type.Optional(
     Type.Number({ minimum: 0, description: 'For Recovered: how long no destination took media, in seconds.' }),

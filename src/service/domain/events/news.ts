@@ -24,7 +24,8 @@ export interface Findings {
   lookAt?: Date;
 }
 
-const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
+/** PlatformView is no event. */
+const STREAM_TYPES: Record<Exclude<Transition['kind'], 'PlatformView'>, AccountEventType> = {
   Live: 'stream.live',
   Reconnecting: 'stream.reconnecting',
   OffAir: 'stream.off_air',
@@ -33,6 +34,9 @@ const STREAM_TYPES: Record<Transition['kind'], AccountEventType> = {
   Degraded: 'stream.degraded',
   StartMissed: 'stream.scheduled_start_missed',
   Rejected: 'destination.rejected',
+  PlatformLive: 'platform.live',
+  PlatformEnded: 'platform.ended',
+  PlatformHealth: 'platform.health',
 };
 
 /** How long before its start a window is told. */
@@ -73,24 +77,27 @@ function tellTransitions(stream: LoopStream, known: number): News[] {
   let skipped = 0;
   return (stream.status?.transitions ?? [])
     .filter(({ number }) => number > known)
-    .map((one): News => {
+    .flatMap((one): News[] => {
+      const { kind } = one;
       skipped += one.number - last - 1;
       last = one.number;
-      if (one.kind === 'Rejected') return tellRejected(stream, one);
+      if (kind === 'PlatformView') return [];
+      if (kind === 'Rejected') return [tellRejected(stream, one)];
       const news = {
         id: buildEventId(stream.metadata.uid, one.number),
-        type: STREAM_TYPES[one.kind],
+        type: STREAM_TYPES[kind],
         at: new Date(one.at),
         data: {
           ...NO_DATA,
           name: readName(stream),
           ...describeCause(one),
+          destinationID: one.destination ?? null,
           offAirSeconds: one.offAirSeconds === undefined ? null : Math.round(one.offAirSeconds),
         },
         skipped,
       };
       skipped = 0;
-      return news;
+      return [news];
     });
 }
 

@@ -55,6 +55,19 @@ export const EVENT_TYPES = {
     object: 'destination',
     meaning: 'The destination refuses the key, the login or the publisher of a stream.',
   },
+  'platform.live': {
+    object: 'stream',
+    meaning:
+      'Viewers see the stream at a destination whose platform is watched: for the first time since it went on air, or again.',
+  },
+  'platform.ended': {
+    object: 'stream',
+    meaning: 'Viewers do not see the stream, though the destination takes media. The event has the cause and the fix.',
+  },
+  'platform.health': {
+    object: 'stream',
+    meaning: 'Viewers see the stream, and the platform of a destination asks for attention.',
+  },
   'schedule.upcoming': {
     object: 'stream',
     meaning: 'A window of the schedule begins within 15 minutes.',
@@ -113,6 +126,10 @@ export const EventData = Type.Object(
     offAirSeconds: nullable(Type.Integer(), 'Length of the outage that has ended. Null for other events.'),
     version: nullable(Type.Integer(), 'Version of the playlist. Null for other events.'),
     streamID: nullable(Type.String(), 'Stream that the destination has refused. Null for other events.'),
+    destinationID: nullable(
+      Type.String(),
+      'Destination whose viewers the event is about. Null for events of other types than `platform.…`.',
+    ),
     startAt: nullable(
       Type.String({ format: 'date-time' }),
       'Start of the window that is to begin. Null for other events.',
@@ -139,6 +156,7 @@ export const NO_DATA: Omit<EventData, 'name'> = {
   offAirSeconds: null,
   version: null,
   streamID: null,
+  destinationID: null,
   startAt: null,
   hoursLeft: null,
   credits: null,

@@ -51,6 +51,21 @@ export const EVENT_WORDS: Readonly<Record<AccountEventType, EventWords>> = {
     title: (name) => `Destination ${name} refuses a stream`,
     tone: 'bad',
   },
+  'platform.live': {
+    label: 'Viewers see a stream',
+    title: (name) => `Viewers see ${name}`,
+    tone: 'good',
+  },
+  'platform.ended': {
+    label: 'Viewers do not see a stream on air',
+    title: (name) => `Viewers do not see ${name}`,
+    tone: 'bad',
+  },
+  'platform.health': {
+    label: 'A platform warns about a stream',
+    title: (name) => `The platform warns about ${name}`,
+    tone: 'warning',
+  },
   'schedule.upcoming': { label: 'A stream starts soon', title: (name) => `${name} starts soon`, tone: 'neutral' },
   'credit.low': { label: 'Your credit is low', title: () => 'Your credit is low', tone: 'warning' },
   'credit.exhausted': { label: 'Your credit is used up', title: () => 'Your credit is used up', tone: 'bad' },

@@ -26,6 +26,10 @@ const STATES: Record<Transition['kind'], AirChange['state']> = {
   Degraded: 'onAir',
   StartMissed: 'unwanted',
   Rejected: 'unchanged',
+  PlatformLive: 'unchanged',
+  PlatformEnded: 'unchanged',
+  PlatformHealth: 'unchanged',
+  PlatformView: 'unchanged',
 };
 
 /** The changes that the resource still knows, oldest first. */

@@ -2,7 +2,9 @@
  * Describes the requests that webhooks receive (OpenAPI 3.1, `webhooks`; https://www.standardwebhooks.com): one for each type of events.
  * Pure: no I/O, no clock.
  */
+import type { CodeText } from '../../../core/lib/codes/code-text.ts';
 import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
+import { PLATFORM_FAULTS, PLATFORM_WARNINGS } from '../../../core/lib/codes/platforms.ts';
 import { DEGRADATIONS, READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
 import { exampleDeposit } from '../../billing/crypto/operations.ts';
 import { exampleInvoice } from '../../billing/invoices/operations.ts';
@@ -78,6 +80,15 @@ const OBJECTS: Record<EventObject, ExampleObject> = {
 const { DestinationReconnecting } = DEGRADATIONS;
 const { InsufficientCredits } = READINESS_ISSUES;
 const { publish_rejected: rejected } = DESTINATION_ERRORS;
+const { broadcast_ended: ended } = PLATFORM_FAULTS;
+const { limit_near: near } = PLATFORM_WARNINGS;
+
+const aboutViewers = (code: string, { meaning, fix }: CodeText): Partial<EventData> => ({
+  code,
+  message: `Destination "${exampleDestination.name}": ${meaning}`,
+  fix,
+  destinationID: EXAMPLE.destination,
+});
 
 /** The part of an event that its type alone has. */
 const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
@@ -95,6 +106,9 @@ const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
     fix: rejected.fix,
     streamID: EXAMPLE.stream,
   },
+  'platform.live': { destinationID: EXAMPLE.destination },
+  'platform.ended': aboutViewers('broadcast_ended', ended),
+  'platform.health': aboutViewers('limit_near', near),
   'schedule.upcoming': { startAt: '2027-01-31T18:15:00.000Z' },
   'credit.low': {
     message: 'The credit of the account lasts for less than 24 hours at the current rate.',

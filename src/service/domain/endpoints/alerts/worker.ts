@@ -20,6 +20,7 @@ export const QUIET_TYPES: readonly AccountEventType[] = [
   'upload.ready',
   'playlist.published',
   'destination.rejected',
+  'platform.live',
 ];
 
 export const decide = ({ state, events, types, hasAllTypes, rule, now }: DueAlert): AlertOutcome =>

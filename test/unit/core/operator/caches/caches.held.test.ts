@@ -17,6 +17,7 @@ test('a destination is due when a stream begins to hold it, and not for the star
     playlist: ignore,
     destination: (key) => atOnce.push(key),
     heldDestination: (key) => due.push(key),
+    expiringDestination: ignore,
   });
   const put = (phase: Phase) => caches.streams.upsert(stream({}, { status: { phase } }));
   put('idle');

@@ -40,6 +40,7 @@ function watch() {
     upload: add,
     destination: add,
     heldDestination: add,
+    expiringDestination: add,
     playlist: (key) => enqueued.push(key),
   });
   const countFor = (change: () => void) => {

@@ -83,3 +83,27 @@ test('a refusal by a destination is news of the destination, and no missing numb
     data: { code: 'key_in_use', message: 'It is in use.', fix: expect.stringContaining('key'), streamID: 'bunny' },
   });
 });
+
+test('what viewers see is news of the stream, and what is not known any more is none, nor a missing number', () => {
+  const about = { destination: 'dst-1', reason: 'BroadcastEnded', message: 'It has ended.' };
+  const transitions = [
+    { number: 1, kind: 'PlatformLive', at: iso(1), destination: 'dst-1', onAirForViewers: 'True' },
+    { number: 2, kind: 'PlatformView', at: iso(2), ...about, onAirForViewers: 'Unknown' },
+    { number: 3, kind: 'PlatformEnded', at: iso(3), ...about, onAirForViewers: 'False' },
+    { number: 5, kind: 'PlatformHealth', at: iso(5), destination: 'dst-1', reason: 'LimitNear' },
+  ] as const;
+  const { news, mark } = findStreamNews(makeStream({}, { status: { transitions: [...transitions] } }), '', NOW);
+  expect(news.map(({ type, skipped }) => [type, skipped])).toEqual([
+    ['platform.live', 0],
+    ['platform.ended', 0],
+    ['platform.health', 1],
+  ]);
+  expect(news[1]?.data).toMatchObject({
+    code: 'broadcast_ended',
+    message: 'It has ended.',
+    fix: expect.stringContaining('Start a new broadcast'),
+    destinationID: 'dst-1',
+  });
+  expect(news[2]?.data).toMatchObject({ code: 'limit_near', fix: expect.stringContaining('Stop and start') });
+  expect(mark).toBe('5');
+});

@@ -23,6 +23,10 @@ test('every transition says whether the stream is on air, and only of an outage 
     [6, 'onAir', undefined],
     [7, 'unwanted', undefined],
     [8, 'unchanged', undefined],
+    [9, 'unchanged', undefined],
+    [10, 'unchanged', undefined],
+    [11, 'unchanged', undefined],
+    [12, 'unchanged', undefined],
   ]);
 });
 
