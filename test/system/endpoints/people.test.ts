@@ -122,6 +122,21 @@ describe('an outage', () => {
     ]);
   });
 
+  test('of viewers alone is told as such, and as over when they see the stream again', async () => {
+    await createSlack({ types: ['platform.ended'] });
+    const about = { ...CAUSE, destinationID: 'dst-1' };
+    await happen('str-1', [
+      { type: 'stream.live', at: ago(600) },
+      { type: 'platform.ended', at: ago(300), data: about },
+      { type: 'stream.degraded', at: ago(300), data: CAUSE },
+    ]);
+    const { text } = await chats.postWith('slack', 'is off air for viewers');
+    for (const part of [CAUSE.message, CAUSE.fix, '/streams/str-1']) expect(text).toContain(part);
+    await happen('str-1', [{ type: 'platform.live', at: ago(60), data: { destinationID: 'dst-1' } }]);
+    expect((await chats.postWith('slack', 'is on air again for viewers')).text).toContain('for 4 min');
+    expect(listPosts('slack')).toHaveLength(2);
+  });
+
   test('that was recorded an hour late is one message that says when it was', async () => {
     await createSlack();
     await happen('str-1', [

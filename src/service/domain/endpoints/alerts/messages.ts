@@ -57,17 +57,21 @@ type Outage = NonNullable<AlertMessage['outage']>;
 
 const countOutages = ({ outages }: Outage): string => (outages === 1 ? '1 outage' : `${outages} outages`);
 
+/** Behind `off air`: an outage that viewers have although the stream is sent. */
+type Whose = '' | ' for viewers';
+
 /** The time off air until now, or until the end. */
-function describePast({ from, to, outages, offAirSeconds }: Outage, end: string): string {
+function describePast({ from, to, outages, offAirSeconds }: Outage, end: string, whose: Whose): string {
   const span = spellSpan(from, to ?? end);
-  if (outages === 1) return `It was off air for ${spellSeconds(offAirSeconds)}, ${span}.`;
-  return `It was off air ${outages} times ${span}, ${spellSeconds(offAirSeconds)} in all.`;
+  if (outages === 1) return `It was off air${whose} for ${spellSeconds(offAirSeconds)}, ${span}.`;
+  return `It was off air${whose} ${outages} times ${span}, ${spellSeconds(offAirSeconds)} in all.`;
 }
 
-function describeOffAir(outage: Outage): string {
-  const since = `Off air since ${spellTime(outage.offSince ?? outage.from)}.`;
-  if (outage.outages === 1) return since;
-  return `${since} That is one of ${countOutages(outage)} since ${spellTime(outage.from)}.`;
+function describeOffAir(outage: Outage, whose: Whose): string {
+  const since = `Off air${whose} since ${spellTime(outage.offSince ?? outage.from)}.`;
+  const all =
+    outage.outages === 1 ? since : `${since} That is one of ${countOutages(outage)} since ${spellTime(outage.from)}.`;
+  return whose === '' ? all : `${all} It is still being sent.`;
 }
 
 const describeFlapping = (outage: Outage): string =>
@@ -75,22 +79,33 @@ const describeFlapping = (outage: Outage): string =>
 
 type OutageKind = Exclude<AlertKind, 'note'>;
 
-const OUTAGE_WORDS: Record<
-  OutageKind,
-  { title: (name: string) => string; summarize: (outage: Outage, at: string) => string; tone: EventTone }
-> = {
-  off_air: { title: (name) => `${name} is off air`, summarize: describeOffAir, tone: 'bad' },
-  flapping: { title: (name) => `${name} keeps going off air`, summarize: describeFlapping, tone: 'bad' },
-  back: { title: (name) => `${name} is on air again`, summarize: describePast, tone: 'good' },
-  calm: { title: (name) => `${name} is stable again`, summarize: describePast, tone: 'good' },
+interface OutageWords {
+  title: (name: string, whose: Whose) => string;
+  summarize: (outage: Outage, at: string, whose: Whose) => string;
+  tone: EventTone;
+}
+
+const OUTAGE_WORDS: Record<OutageKind, OutageWords> = {
+  off_air: {
+    title: (name, whose) => `${name} is off air${whose}`,
+    summarize: (outage, _at, whose) => describeOffAir(outage, whose),
+    tone: 'bad',
+  },
+  flapping: {
+    title: (name, whose) => `${name} keeps going off air${whose}`,
+    summarize: describeFlapping,
+    tone: 'bad',
+  },
+  back: { title: (name, whose) => `${name} is on air again${whose}`, summarize: describePast, tone: 'good' },
+  calm: { title: (name, whose) => `${name} is stable again${whose}`, summarize: describePast, tone: 'good' },
   was_off_air: {
-    title: (name) => `${name} was off air`,
-    summarize: (outage, at) => `${describePast(outage, at)} It is on air again.`,
+    title: (name, whose) => `${name} was off air${whose}`,
+    summarize: (outage, at, whose) => `${describePast(outage, at, whose)} It is on air again.`,
     tone: 'warning',
   },
   stopped: {
-    title: (name) => `${name} was stopped while it was off air`,
-    summarize: (outage, at) => `${describePast(outage, at)} Then it was stopped.`,
+    title: (name, whose) => `${name} was stopped while it was off air${whose}`,
+    summarize: (outage, at, whose) => `${describePast(outage, at, whose)} Then it was stopped.`,
     tone: 'neutral',
   },
 };
@@ -126,8 +141,9 @@ function describeWhat(message: AlertMessage): Pick<AlertText, 'title' | 'summary
   const name = quote(message.name);
   if (kind !== 'note' && outage) {
     const { title, summarize, tone } = OUTAGE_WORDS[kind];
-    const summary = summarize(outage, at);
-    return { title: title(name), summary: outage.isApproximate ? `${summary} ${APPROXIMATE}` : summary, tone };
+    const whose = message.isForViewers ? ' for viewers' : '';
+    const summary = summarize(outage, at, whose);
+    return { title: title(name, whose), summary: outage.isApproximate ? `${summary} ${APPROXIMATE}` : summary, tone };
   }
   const { title, tone } = EVENT_WORDS[type];
   return { title: title(name), summary: `${spellTime(at)}: ${describeFacts(message)}`, tone };

@@ -5,6 +5,7 @@
  * A message has the times of its events, which are of the operator's clock. A wait is measured by the clock of the database, from the time
  * at which an event was recorded. So clocks that differ neither delay a message nor cause one.
  */
+import { findFix } from '../../../../core/lib/codes/codes.ts';
 import type { AccountEvent } from '../../events/record.ts';
 
 export interface AlertRule {
@@ -55,9 +56,26 @@ interface Incident {
   announced: 'off_air' | 'flapping' | null;
 }
 
-/** The memory of one object for one endpoint, as JSON. */
-export interface AlertState {
+/** The outages of one kind. */
+interface Outages {
+  incident: Incident | null;
+  /** An incident that is over, until there is a message about it. */
+  over: { incident: Incident; how: 'on_air' | 'stopped'; atMs: number } | null;
+  /** Outages that began within the window. */
+  recent: { fromMs: number; lengthMs: number }[];
+}
+
+/** Outages that viewers have although a destination takes media. */
+interface ViewerOutages extends Outages {
+  /** Destinations whose viewers do not see the stream. */
+  unseen: string[];
+}
+
+/** The memory of one object for one endpoint, as JSON. Its own outages are those in which no destination takes media. */
+export interface AlertState extends Outages {
   objectID: string;
+  /** Not set before the first event about viewers, and in what an earlier release kept. */
+  viewers?: ViewerOutages;
   /** Number of the last event. */
   seq: number;
   /** Time of the last event by the operator's clock, and that of its recording by the clock of the database. */
@@ -65,11 +83,6 @@ export interface AlertState {
   recordedAtMs: number;
   /** Difference of these two times, for the last recordings. */
   delaysMs: number[];
-  incident: Incident | null;
-  /** An incident that is over, until there is a message about it. */
-  over: { incident: Incident; how: 'on_air' | 'stopped'; atMs: number } | null;
-  /** Outages that began within the window. */
-  recent: { fromMs: number; lengthMs: number }[];
   /** Times of messages about other events: type and code → milliseconds. */
   notedMs: Record<string, number>;
 }
@@ -90,6 +103,8 @@ export type AlertKind = (typeof ALERT_KINDS)[number];
 export interface AlertMessage extends Cause {
   /** The same for the same fact about the object. */
   key: string;
+  /** It is about what viewers see. Not set in a message of an earlier release. */
+  isForViewers?: boolean;
   kind: AlertKind;
   type: AccountEvent['type'];
   object: AccountEvent['object'];
@@ -127,6 +142,8 @@ export interface AlertPolicy {
 
 /** The rule decides about these together; every other event is a message of its own. */
 const OUTAGE_TYPES: readonly string[] = ['stream.reconnecting', 'stream.off_air', 'stream.recovered'];
+/** And about these. */
+const VIEWER_TYPES: readonly string[] = ['platform.live', 'platform.ended'];
 
 const begin = (objectID: string): AlertState => ({
   objectID,
@@ -152,20 +169,77 @@ export function applyAlertRule(
 ): AlertOutcome {
   const next = structuredClone(state ?? begin(events[0]?.objectID ?? ''));
   const wantsOutages = OUTAGE_TYPES.some((type) => types.includes(type));
-  if (!wantsOutages) Object.assign(next, { incident: null, over: null, recent: [] });
+  const wantsViewers = VIEWER_TYPES.some((type) => types.includes(type));
+  if (!wantsOutages) Object.assign(next, NO_OUTAGES);
+  if (!wantsViewers) delete next.viewers;
   const messages: AlertMessage[] = [];
   for (const event of events) {
     if (event.seq <= next.seq) continue;
     const hasGap = next.seq > 0 && event.seq > next.seq + 1;
     recordTimes(next, event);
     if (wantsOutages) followOutages(next, event, rule, hasGap);
-    const isNote = types.includes(event.type) && !OUTAGE_TYPES.includes(event.type);
-    if (isNote && takeNote(next, event, now)) messages.push(buildNote(event));
+    if (wantsViewers) followViewers(next, event, rule, hasGap);
+    const isNote = types.includes(event.type) && ![...OUTAGE_TYPES, ...VIEWER_TYPES].includes(event.type);
+    if (isNote && !isToldByPlatform(event, types) && takeNote(next, event, now)) messages.push(buildNote(event));
   }
-  const { message, waitMs } = decide(next, now, rule);
-  if (message) messages.push(message);
-  return { state: next, messages, wakeAt: waitMs === undefined ? null : new Date(now.getTime() + waitMs) };
+  const decisions = [decide(next, now, rule), decideForViewers(next, now, rule)];
+  for (const { message } of decisions) if (message) messages.push(message);
+  const waitMs = Math.min(...decisions.map((one) => one.waitMs ?? Number.POSITIVE_INFINITY));
+  return { state: next, messages, wakeAt: Number.isFinite(waitMs) ? new Date(now.getTime() + waitMs) : null };
 }
+
+const NO_OUTAGES: Outages = { incident: null, over: null, recent: [] };
+
+/** The outages of viewers with the times of the events, so that the same rule applies to them. Changes of it change the state. */
+function withViewers<T>(state: AlertState, apply: (outages: AlertState, unseen: Set<string>) => T): T {
+  const { viewers, ...rest } = state;
+  const { unseen, ...outages } = viewers ?? { ...structuredClone(NO_OUTAGES), unseen: [] };
+  const known = new Set(unseen);
+  const one: AlertState = { ...rest, ...outages };
+  const result = apply(one, known);
+  const { incident, over, recent } = one;
+  state.viewers = { incident, over, recent, unseen: [...known] };
+  return result;
+}
+
+/** A stop ends it, and so does a start whose stop was lost. An outage in which no destination takes media is told as such. */
+function followViewers(state: AlertState, event: RecordedEvent, rule: AlertRule, hasGap: boolean): void {
+  if (!state.viewers && event.type !== 'platform.ended') return;
+  withViewers(state, (outages, unseen) => {
+    beginFollowing(outages, rule, hasGap);
+    const destination = event.data.destinationID ?? '';
+    switch (event.type) {
+      case 'platform.ended':
+        unseen.add(destination);
+        beginOutage(outages, event, state.atMs, rule);
+        break;
+      case 'platform.live':
+        unseen.delete(destination);
+        if (unseen.size === 0) endOutage(outages, state.atMs, null);
+        break;
+      case 'stream.live':
+      case 'stream.stopped':
+        unseen.clear();
+        stop(outages, state.atMs, rule);
+        break;
+      default:
+    }
+  });
+}
+
+function decideForViewers(state: AlertState, now: Date, rule: AlertRule): Decision {
+  if (!state.viewers) return {};
+  const { message, waitMs } = withViewers(state, (outages) => decide(outages, now, rule));
+  if (!message) return { waitMs };
+  const type = VIEWER_MESSAGES[message.kind] ?? message.type;
+  return { waitMs, message: { ...message, key: `viewers_${message.key}`, type, isForViewers: true } };
+}
+
+/** Events of the platform say the same as that the stream is degraded by it. */
+const isToldByPlatform = ({ type, data: { code } }: RecordedEvent, types: readonly string[]): boolean =>
+  type === 'stream.degraded' &&
+  findFix(code ?? undefined, 'platformLive') !== undefined &&
+  types.some((one) => one.startsWith('platform.'));
 
 /** Events of one transaction are one recording. The latest of them was delayed least. */
 function recordTimes(state: AlertState, { seq, timestamp, recordedAt }: RecordedEvent): void {
@@ -183,12 +257,17 @@ function findLatenessMs({ delaysMs, atMs, recordedAtMs }: AlertState): number {
   return Math.max(0, recordedAtMs - atMs - clocksApartMs);
 }
 
-function followOutages(state: AlertState, event: RecordedEvent, rule: AlertRule, hasGap: boolean): void {
-  const { incident } = state;
-  const atMs = state.atMs;
+/** Ends an incident after which the stream was on air for long. */
+function beginFollowing(state: AlertState, rule: AlertRule, hasGap: boolean): void {
+  const { incident, atMs } = state;
   if (incident && hasGap) incident.isApproximate = true;
   if (incident?.offSinceMs === null && atMs - incident.toMs >= findPauseMs(incident, rule))
     finish(state, 'on_air', incident.toMs, rule);
+}
+
+function followOutages(state: AlertState, event: RecordedEvent, rule: AlertRule, hasGap: boolean): void {
+  const { atMs } = state;
+  beginFollowing(state, rule, hasGap);
   switch (event.type) {
     case 'stream.reconnecting':
     case 'stream.off_air':
@@ -356,6 +435,15 @@ function findEnd({ incident, how }: NonNullable<AlertState['over']>): AlertKind 
   if (!incident.isOpen) return 'was_off_air';
   return incident.isFlapping ? 'calm' : 'back';
 }
+
+/** The types of messages about viewers. */
+const VIEWER_MESSAGES: Partial<Record<AlertKind, AccountEvent['type']>> = {
+  off_air: 'platform.ended',
+  flapping: 'platform.ended',
+  back: 'platform.live',
+  calm: 'platform.live',
+  was_off_air: 'platform.live',
+};
 
 const toIso = (ms: number): string => new Date(ms).toISOString();
 

@@ -60,6 +60,16 @@ describe('words', () => {
       '3 outages since 29 Nov 2026, 12:00:05 UTC. The next message comes when it is calm, or when it stays off air.',
     ],
     [
+      { ...withOutage('off_air', running), isForViewers: true },
+      '“Night loop” is off air for viewers',
+      'Off air for viewers since 29 Nov 2026, 12:00:05 UTC. It is still being sent.',
+    ],
+    [
+      message('back', { isForViewers: true }),
+      '“Night loop” is on air again for viewers',
+      'It was off air for viewers for 4 min 12 s, from 29 Nov 2026, 12:00:05 to 12:04:17 UTC.',
+    ],
+    [
       message('back'),
       '“Night loop” is on air again',
       'It was off air for 4 min 12 s, from 29 Nov 2026, 12:00:05 to 12:04:17 UTC.',

@@ -349,14 +349,15 @@ describe('clocks, repetitions and losses', () => {
         fc.integer({ min: -600, max: 600 }),
         (list, lost, recordedFrom, clockAhead) => {
           const { sent } = drive(happen(list), { lost, recordedFrom, clockAhead });
-          let isOpen = false;
+          const isOpen = { stream: false, viewers: false };
           for (const { message } of sent) {
             if (message.kind === 'note') continue;
+            const whose = message.isForViewers ? 'viewers' : 'stream';
             const opens = message.kind === 'off_air' || message.kind === 'flapping';
             const closes = message.kind === 'back' || message.kind === 'calm';
-            if (closes) expect(isOpen, 'an end without a beginning').toBe(true);
-            if (message.kind === 'flapping') expect(isOpen, 'flapping while something is open').toBe(false);
-            isOpen = opens;
+            if (closes) expect(isOpen[whose], 'an end without a beginning').toBe(true);
+            if (message.kind === 'flapping') expect(isOpen[whose], 'flapping while something is open').toBe(false);
+            isOpen[whose] = opens;
             expect(message.outage?.outages).toBeGreaterThan(0);
             expect(message.outage?.offAirSeconds).toBeGreaterThanOrEqual(0);
           }
@@ -426,4 +427,90 @@ describe('another event', () => {
     expect(drive([...outage(0, 10), degraded, ...outage(14, 60)]).kinds).toEqual(['off_air', 'back']);
     expect(drive([degraded]).kinds).toEqual(['note']);
   });
+});
+
+const ENDED = { code: 'broadcast_ended', message: 'The broadcast has ended.', fix: 'Start a new broadcast.' };
+const dark = (second: number, destinationID = 'dst-1'): Happening => ({
+  at: second,
+  type: 'platform.ended',
+  data: { ...ENDED, destinationID },
+});
+const seen = (second: number, destinationID = 'dst-1'): Happening => ({
+  at: second,
+  type: 'platform.live',
+  data: { destinationID },
+});
+
+describe('a stream that is sent, and that viewers do not see', () => {
+  test('is off air for viewers once that lasts, and on air again for them, with the cause and the length', () => {
+    const { sent } = drive([dark(0), { at: 0, type: 'stream.degraded', data: ENDED }, seen(252)]);
+    expect(sent.map(({ message: { kind, type, isForViewers }, second }) => [kind, type, isForViewers, second])).toEqual(
+      [
+        ['off_air', 'platform.ended', true, 30],
+        ['back', 'platform.live', true, 252 + BACK_SECONDS],
+      ],
+    );
+    expect(sent[0]?.message).toMatchObject(ENDED);
+    expect(sent[1]?.message.outage).toMatchObject({ offAirSeconds: 252, outages: 1 });
+  });
+
+  test('is told in one message however often it flaps, until it is calm', () => {
+    const happenings = Array.from({ length: 20 }, (_, i) => [dark(30 * i), seen(30 * i + 10)]).flat();
+    expect(drive(happenings).kinds).toEqual(['flapping', 'calm']);
+  });
+
+  test('is off air until viewers of all its destinations see it', () => {
+    const { sent } = drive([dark(0, 'a'), dark(60, 'b'), seen(120, 'a'), seen(300, 'b')]);
+    expect(sent.map(({ message: { kind }, second }) => [kind, second])).toEqual([
+      ['off_air', 30],
+      ['back', 300 + BACK_SECONDS],
+    ]);
+  });
+
+  test('is stopped while it was off air for viewers, and begins anew', () => {
+    const happenings: Happening[] = [
+      dark(0),
+      { at: 100, type: 'stream.stopped' },
+      { at: 500, type: 'stream.live' },
+      seen(560),
+    ];
+    expect(drive(happenings).kinds).toEqual(['off_air', 'stopped']);
+  });
+
+  test('is not told to those who want no such types, nor twice by what degrades it', () => {
+    const happenings: Happening[] = [dark(0), { at: 0, type: 'stream.degraded', data: ENDED }, seen(252)];
+    expect(drive(happenings, { types: ['stream.off_air'] }).kinds).toEqual([]);
+    expect(drive(happenings, { types: ['stream.degraded'] }).kinds).toEqual(['note']);
+    expect(drive(happenings, { types: ['platform.ended'] }).kinds).toEqual(['off_air', 'back']);
+  });
+
+  test('has outages of its own beside those in which no destination takes media, each message once', () => {
+    const happenings = [dark(0), ...outage(100, 60), seen(300)];
+    const { sent } = drive(happenings, { isRepeated: true });
+    expect(sent.map(({ message: { kind, isForViewers = false } }) => [kind, isForViewers])).toEqual([
+      ['off_air', true],
+      ['off_air', false],
+      ['back', false],
+      ['back', true],
+    ]);
+    expect(new Set(sent.map(({ message }) => message.key)).size).toBe(4);
+  });
+
+  test('goes on with the memory of a release that knew nothing of viewers', () => {
+    const [event] = record([dark(0)], {});
+    const memory = applyAlertRule(null, [], at(0), { rule: RULE, types: TYPES }).state;
+    expect('viewers' in memory).toBe(false);
+    expect(applyAlertRule(memory, event ? [event] : [], at(30), { rule: RULE, types: TYPES }).messages).toMatchObject([
+      { kind: 'off_air', isForViewers: true },
+    ]);
+  });
+});
+
+test('a warning of a platform is one message an hour', () => {
+  const near = { code: 'limit_near', message: 'The end is near.', fix: 'Stop and start the stream.' };
+  const warn = (second: number): Happening[] => [
+    { at: second, type: 'platform.health', data: near },
+    { at: second, type: 'stream.degraded', data: near },
+  ];
+  expect(drive([...warn(0), ...warn(60), ...warn(2 * HOUR)]).kinds).toEqual(['note', 'note']);
 });
