@@ -21,7 +21,7 @@ const TOLD = { True: 'Live', False: 'Ended' } as const;
 /** Phases between two times on air in which what was told stays. */
 const BETWEEN: readonly Phase[] = ['starting', 'reconnecting'];
 
-export interface PlatformChange {
+export interface ViewerNews {
   /** Field of the status from now on. */
   platforms: StreamPlatform[];
   told: Omit<Transition, 'number'>[];
@@ -32,7 +32,7 @@ export function followPlatforms(
   { spec, status }: LoopStream,
   phase: Phase,
   { destinations, now }: Pick<Observation, 'destinations' | 'now'>,
-): PlatformChange {
+): ViewerNews {
   const before = status?.platforms ?? [];
   if (phase !== 'live') return { platforms: BETWEEN.includes(phase) ? before : [], told: [] };
   const views = listViews(listReceivers(spec), destinations, now);

@@ -16,6 +16,7 @@ import {
   Recurrence,
   Schedule,
 } from '../../../core/resources/stream/spec.ts';
+import { ON_AIR_FOR_VIEWERS } from '../../../core/resources/stream/viewers.ts';
 import { computed, fieldsIn, shown } from '../../lib/fields.ts';
 import {
   FramerateOutput,
@@ -36,7 +37,7 @@ interface Source {
 
 /** While a stream is on air, the operator joins in this condition what its destinations know (PlatformLive). */
 function readOnAirForViewers(status: LoopStreamStatus | undefined): boolean | null {
-  const condition = findCondition(status?.conditions, 'OnAirForViewers');
+  const condition = findCondition(status?.conditions, ON_AIR_FOR_VIEWERS);
   const isKnown = status?.phase === 'live' && condition !== undefined && condition.status !== 'Unknown';
   return isKnown ? condition.status === 'True' : null;
 }
