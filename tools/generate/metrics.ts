@@ -2,6 +2,7 @@
 import type { Registry } from 'prom-client';
 import { createMetrics } from '../../src/core/operator/metrics/metrics.ts';
 import { OBJECT_COUNT_METRICS } from '../../src/core/operator/metrics/objects.ts';
+import { PLATFORM_METRICS } from '../../src/core/operator/metrics/platforms.ts';
 import { OBJECT_METRICS } from '../../src/core/operator/metrics/series.ts';
 import { METRICS as STREAMER_METRICS } from '../../src/core/pods/streamer/control/metrics.ts';
 import { createBillingMetrics } from '../../src/service/billing/metering/metrics.ts';
@@ -34,7 +35,12 @@ export function allMetrics(): DocumentedMetric[] {
   const billing = createBillingMetrics();
   billing.showPools({});
   const byRole: Record<MetricRole, Omit<DocumentedMetric, 'roles'>[]> = {
-    operator: [...registered(createMetrics().registry), ...OBJECT_METRICS, ...OBJECT_COUNT_METRICS],
+    operator: [
+      ...registered(createMetrics().registry),
+      ...OBJECT_METRICS,
+      ...PLATFORM_METRICS,
+      ...OBJECT_COUNT_METRICS,
+    ],
     api: registered(api.registry),
     billing: registered(billing.registry),
     streamer: STREAMER_METRICS,

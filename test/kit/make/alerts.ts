@@ -20,6 +20,8 @@ export interface AlertCase {
 const BUNNY = { namespace: 'tv', loopstream: 'bunny' };
 const pick = (name: string, more = ''): string => `${name}{namespace="tv",loopstream="bunny"${more}}`;
 const phase = (name: string) => pick('loopstream_status_phase', `,phase="${name}"`);
+const seenByViewers = (status: string) =>
+  pick('loopstream_status_condition', `,condition="OnAirForViewers",status="${status}"`);
 const LEADER = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="a"}';
 const SECOND = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="b"}';
 const OPERATOR = 'job="op",instance="a"';
@@ -65,6 +67,27 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
     },
     { series: { [phase('starting')]: '1 1 stale', [phase('live')]: '_ _ 1 1' }, at: '3m' },
     { series: { [phase('stopped')]: '1x10', [pick('loopstream_spec_replicas')]: '0x10' }, at: '10m' },
+  ],
+  LoopStreamNotSeenByViewers: [
+    // Its reason changes meanwhile, and the stream is live all the time.
+    {
+      series: {
+        [phase('live')]: '1x10',
+        [seenByViewers('false')]: '_ 1x9',
+        [pick('loopstream_status_problem', ',reason="BroadcastEnded"')]: '_ 1 1 stale',
+        [pick('loopstream_status_problem', ',reason="Black"')]: '_ _ _ 1x7',
+      },
+      at: '5m',
+      fires: BUNNY,
+      cause: 'Black',
+    },
+    { series: { [seenByViewers('false')]: '1 stale', [seenByViewers('true')]: '_ 1x9' }, at: '5m' },
+    { series: { [seenByViewers('unknown')]: '1x10' }, at: '5m' },
+  ],
+  LoopStreamPlatformUnknown: [
+    { series: { [seenByViewers('unknown')]: '1x40' }, at: '35m', fires: BUNNY },
+    { series: { [seenByViewers('unknown')]: '1x20' }, at: '20m' },
+    { series: { [seenByViewers('true')]: '1x40' }, at: '35m' },
   ],
   LoopStreamWaiting: [
     { series: { [phase('waiting')]: '1x40' }, at: '35m', fires: BUNNY },

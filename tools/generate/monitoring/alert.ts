@@ -49,6 +49,8 @@ export const STREAM_STATS =
   `node -e "const token = require('fs').readFileSync('${STREAM_DIR}/${VIEW_TOKEN_KEY}', 'utf8'); ` +
   "const headers = { authorization: 'Bearer ' + token }; " +
   "fetch('http://' + process.env.LOOPSTREAM_HOST + ':9400/stats', { headers }).then((answer) => answer.text()).then(console.log)\"";
+export const PLATFORM_LOG =
+  'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=platform --tail=200 --prefix';
 export const OPERATOR_LOG =
   'kubectl logs -n "$RELEASE_NS" -l app.kubernetes.io/name=loopstream,app.kubernetes.io/component=operator --tail=200 --prefix';
 export const OPERATOR_PODS =

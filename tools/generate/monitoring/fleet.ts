@@ -31,6 +31,12 @@ export const FLEET: Dashboard = {
           { bad: 1 },
         ),
         number(
+          'Not seen by viewers',
+          'Streams that a destination accepts, and that its viewers do not see.',
+          `count(max by (namespace, loopstream) (loopstream_status_condition{${IN},condition="OnAirForViewers",status="false"})) or vector(0)`,
+          { bad: 1 },
+        ),
+        number(
           'Destinations down',
           'Destinations that accept no media, of streams whose pod runs.',
           `count(min by (namespace, loopstream, destination) (loopstream_streamer_destination_connected{${IN}}) == 0) or vector(0)`,
@@ -72,6 +78,15 @@ export const FLEET: Dashboard = {
           'ops',
           [[`sum by (code) (rate(loopstream_streamer_destination_failures_total{${IN}}${RATE}))`, '{{code}}']],
         ),
+        graph('Viewers', 'Of each destination whose platform tells how many watch.', 'short', [
+          [`max by (namespace, destination) (loopstream_destination_viewers{${IN}})`, '{{namespace}}/{{destination}}'],
+        ]),
+        graph('Age of the last look at what viewers see', 'The oldest ten. Normal: less than some minutes.', 's', [
+          [
+            `topk(10, time() - max by (namespace, destination) (loopstream_destination_platform_checked_at{${IN}}))`,
+            '{{namespace}}/{{destination}}',
+          ],
+        ]),
         graph(
           'Time in a phase (95 of 100)',
           'Duration of completed phases. `starting` is the time to go on air.',

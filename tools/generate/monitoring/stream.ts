@@ -23,6 +23,18 @@ export const STREAM: Dashboard = {
           kind: 'stat',
           queries: [{ expr: `max by (phase) (loopstream_status_phase{${ONE}})`, legend: '{{phase}}' }],
         },
+        {
+          title: 'Seen by viewers',
+          named: true,
+          about: 'Whether viewers see it, where a destination says where they watch.',
+          kind: 'stat',
+          queries: [
+            {
+              expr: `max by (status) (loopstream_status_condition{${ONE},condition="OnAirForViewers"})`,
+              legend: '{{status}}',
+            },
+          ],
+        },
         number('On air for', 'Since a destination first accepted media of this pod.', `max(${one('on_air_seconds')})`, {
           unit: 's',
         }),

@@ -24,6 +24,7 @@ import type { ReportResult } from '../stream/report-result.ts';
 import { DOUBT_CONDITION, DOUBTS } from '../stream/sessions.ts';
 import { computeLateness } from './lateness.ts';
 import { countObjects } from './objects.ts';
+import { buildPlatformSeries } from './platforms.ts';
 import { reportMetrics } from './reports.ts';
 import { buildObjectSeries } from './series.ts';
 
@@ -84,6 +85,7 @@ export function createMetrics(): Metrics {
       const { streams, uploads, destinations, playlists } = caches;
       objects = function* () {
         yield* buildObjectSeries(streams.list(), uploads.list());
+        yield buildPlatformSeries(destinations.list(), clock.now());
         const lists = { streams: streams.list(), uploads: uploads.list(), destinations: destinations.list() };
         yield countObjects({ ...lists, playlists: playlists.list() });
       };
