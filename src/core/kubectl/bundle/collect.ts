@@ -82,7 +82,14 @@ export async function collectBundle({ kube, namespace, allNamespaces, now }: Bun
     `${streams.length} streams, ${uploads.length} uploads, ${playlists.length} playlists, ${destinations.length} destinations, ${pods.length} pods.`,
     '',
     formatTable(
-      buildColumns({ allNamespaces: true, titled: true, wide: true, now: () => now, paint: (_, text) => text }),
+      buildColumns({
+        allNamespaces: true,
+        titled: true,
+        watched: true,
+        wide: true,
+        now: () => now,
+        paint: (_, text) => text,
+      }),
       streams.map(describeState),
     ),
     ...(reader.unseen.length > 0 ? ['Not visible:', ...new Set(reader.unseen)] : []),

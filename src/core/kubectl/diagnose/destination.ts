@@ -1,8 +1,11 @@
 /** Tells the story of a destination. */
 
 import { findFix } from '../../lib/codes/codes.ts';
+import { PLATFORM_CODES } from '../../lib/codes/platforms.ts';
 import { UNKNOWN_ISSUES } from '../../lib/codes/streams.ts';
+import { PLATFORM_ISSUES } from '../../lib/codes/youtube-issues.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
+import { readPlatformView } from '../../resources/destination/platform.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { listDestinationNames } from '../../resources/stream/destinations.ts';
 import { getConditionFix } from '../../resources/stream/readiness.ts';
@@ -10,10 +13,24 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { formatAge } from '../shell/age.ts';
 import { explain } from '../streams/problems.ts';
 import type { Reader } from './facts.ts';
-import { type DiagnosedFact, listConditions, listEvents, type Story } from './story.ts';
+import { type DiagnosedFact, listConditions, listEvents, mergeFindings, type Story } from './story.ts';
 
-/** Name, address, readiness, last test. The status has the address without its key. */
-export function describeDestinationRow({ metadata, status }: Destination, now: Date): string[] {
+/** Whether viewers see what is sent there; empty where nobody is asked to look. */
+function describeViewers(destination: Destination, now: Date): string[] {
+  const view = readPlatformView(destination, now);
+  if (!view) return [];
+  const { status, reason, viewers, checkedAt } = view;
+  const counted = viewers === undefined ? '' : ` (${viewers})`;
+  const known = { True: `viewers${counted} see it`, False: 'viewers do not see it', Unknown: 'viewers: unknown' }[
+    status
+  ];
+  const age = checkedAt === undefined ? '' : `, checked ${formatAge(checkedAt, now)} ago`;
+  return [`${known}${reason === undefined ? '' : ` (${reason})`}${age}`];
+}
+
+/** Name, address, readiness, last test, viewers. The status has the address without its key. */
+export function describeDestinationRow(destination: Destination, now: Date): string[] {
+  const { metadata, status } = destination;
   const { rtmpUrl, test, conditions } = status ?? {};
   const ready = findCondition(conditions, 'Ready');
   const tested = test
@@ -24,7 +41,17 @@ export function describeDestinationRow({ metadata, status }: Destination, now: D
     rtmpUrl ?? 'no address',
     ready?.status === 'True' ? 'ready' : (ready?.reason ?? 'not checked'),
     tested,
+    ...describeViewers(destination, now),
   ];
+}
+
+/** The process that looks is needed for the answer, and its absence is a finding too. */
+function findViewFaults(destination: Destination, now: Date): DiagnosedFact[] {
+  const view = readPlatformView(destination, now);
+  if (!view?.reason || view.reason === 'not_sending') return [];
+  return [PLATFORM_CODES[view.reason], ...view.issues.flatMap(({ code }) => PLATFORM_ISSUES.get(code) ?? [])].map(
+    ({ meaning: message, fix }) => ({ message, fix }),
+  );
 }
 
 function findFaults({ metadata, status }: Destination): DiagnosedFact[] {
@@ -53,10 +80,10 @@ export async function tellDestination(reader: Reader, name: string, now: Date): 
     reader.events({ kind: 'Destination', name }),
   ]);
   const users = streams.filter(({ spec }) => listDestinationNames(spec).includes(name));
-  const [, address = '', state = '', tested = ''] = describeDestinationRow(destination, now);
+  const [, address = '', state = '', ...more] = describeDestinationRow(destination, now);
   return {
-    summary: `Destination "${name}" is ${state}: ${address}, ${tested}.`,
-    findings: findFaults(destination),
+    summary: `Destination "${name}" is ${state}: ${[address, ...more].join(', ')}.`,
+    findings: mergeFindings(findFaults(destination), findViewFaults(destination, now)),
     sections: [
       listConditions(destination.status?.conditions, now),
       {

@@ -3,10 +3,12 @@
 import type { Pod } from '../../kube/core.ts';
 import { findFix } from '../../lib/codes/codes.ts';
 import { describeRefusal } from '../../lib/codes/destinations.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS, type Destination } from '../../resources/destination/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { ON_AIR_FOR_VIEWERS } from '../../resources/stream/viewers.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
 import { listPodsOf } from '../streams/logs.ts';
@@ -94,7 +96,13 @@ function findFaults(stream: LoopStream, { pods, words, uploads, now }: Seen): Di
   const refusals = isRunning ? findRefusals(words).map(findRefusal) : [];
   const problems = listProblems(stream).filter(({ code }) => refusals.length === 0 || !SUMMED_UP.has(code));
   const faults = uploads.flatMap((upload) => findUploadFaults(upload));
-  return mergeFindings(problems, refusals, faults, findCrashes(pods, now));
+  return mergeFindings(problems, refusals, faults, findCrashes(pods, now), findUnknownViewers(stream));
+}
+
+/** It may pass within a minute, so `status` does not name it. */
+function findUnknownViewers({ status }: LoopStream): DiagnosedFact[] {
+  const found = findCondition(status?.conditions, ON_AIR_FOR_VIEWERS);
+  return found?.status === 'Unknown' ? [{ message: found.message }] : [];
 }
 
 function findRefusal({ destination = '', code, message }: Word): DiagnosedFact {

@@ -1,7 +1,9 @@
 /** Builds the table of `kubectl loop status`. Pure: no I/O, no clock. */
+import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Phase } from '../../resources/stream/spec.ts';
+import { ON_AIR_FOR_VIEWERS } from '../../resources/stream/viewers.ts';
 import { formatAge } from '../shell/age.ts';
 import type { Style } from '../shell/output.ts';
 import type { Column } from '../shell/table.ts';
@@ -22,6 +24,8 @@ export interface StreamState {
   destinations: string[];
   /** The destinations as people name them. */
   destinationNames: string;
+  /** Whether viewers see it; null while no destination says where they watch, or it is not on air. */
+  onAirForViewers: Condition['status'] | null;
   restarts: number;
   quality: string;
   framerate: number;
@@ -43,6 +47,7 @@ export function describeState(stream: LoopStream): StreamState {
     problems: listProblems(stream),
     destinations: listReceivers(spec),
     destinationNames: status?.destinationSummary ?? listReceivers(spec).join(','),
+    onAirForViewers: findCondition(status?.conditions, ON_AIR_FOR_VIEWERS)?.status ?? null,
     restarts: status?.restarts ?? 0,
     quality: spec.quality,
     framerate: spec.framerate,
@@ -50,6 +55,8 @@ export function describeState(stream: LoopStream): StreamState {
     pod: status?.podName ?? null,
   };
 }
+
+const VIEWERS: Record<Condition['status'], string> = { True: 'see it', False: 'do not see it', Unknown: 'unknown' };
 
 const STYLES: Partial<Record<Phase, Style>> = {
   live: 'green',
@@ -62,14 +69,28 @@ const STYLES: Partial<Record<Phase, Style>> = {
 interface TableOptions {
   allNamespaces: boolean;
   titled: boolean;
+  /** A stream is watched where its viewers are. */
+  watched: boolean;
   wide: boolean;
   now: () => Date;
   paint: (style: Style, text: string) => string;
 }
 
-export function buildColumns({ allNamespaces, titled, wide, now, paint }: TableOptions): Column<StreamState>[] {
+export function buildColumns({
+  allNamespaces,
+  titled,
+  watched,
+  wide,
+  now,
+  paint,
+}: TableOptions): Column<StreamState>[] {
   const namespace: Column<StreamState> = { name: 'NAMESPACE', read: (row) => row.namespace };
   const title: Column<StreamState> = { name: 'TITLE', read: ({ displayName }) => displayName ?? '', least: 20 };
+  const viewers: Column<StreamState> = {
+    name: 'VIEWERS',
+    read: ({ onAirForViewers }) => (onAirForViewers === null ? '' : VIEWERS[onAirForViewers]),
+    paint: (cell, { onAirForViewers }) => (onAirForViewers === 'False' ? paint('red', cell) : cell),
+  };
   const more: Column<StreamState>[] = [
     { name: 'PROFILE', read: ({ quality, framerate }) => `${quality}${framerate}` },
     { name: 'PLAYS', read: ({ plays }) => plays.join(',') },
@@ -89,6 +110,7 @@ export function buildColumns({ allNamespaces, titled, wide, now, paint }: TableO
     },
     { name: 'SINCE', read: ({ since }) => formatAge(since ?? undefined, now()) },
     { name: 'DESTINATION', read: ({ destinationNames }) => destinationNames, least: 12 },
+    ...(watched ? [viewers] : []),
     { name: 'RESTARTS', read: ({ restarts }) => String(restarts) },
     ...(wide ? more : []),
     { name: 'WHY', read: ({ why }) => why, least: 24 },

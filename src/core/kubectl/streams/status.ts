@@ -94,7 +94,8 @@ async function showTable(
   }
   const shown = all ? rows : rows.filter((row) => !isResting(row));
   const titled = rows.some(({ displayName }) => displayName !== null);
-  const columns = buildColumns({ allNamespaces, titled, wide, now: () => new Date(), paint });
+  const watched = rows.some(({ onAirForViewers }) => onAirForViewers !== null);
+  const columns = buildColumns({ allNamespaces, titled, watched, wide, now: () => new Date(), paint });
   const { header, line } = layOut(columns, watch ? rows : shown, wide ? undefined : readWidth());
   const table = shown.length > 0 || watch ? [header, ...shown.map(line)] : [];
   const rest = all ? undefined : countResting(rows);

@@ -26,6 +26,7 @@ const lay = (rows: StreamState[], width?: number) => {
   const columns = buildColumns({
     allNamespaces: false,
     titled: true,
+    watched: rows.some(({ onAirForViewers }) => onAirForViewers !== null),
     wide: false,
     now: () => NOW,
     paint: (_, text) => text,
@@ -57,4 +58,15 @@ test('streams that nobody wants on air are counted by their state', () => {
     '2 idle, 1 stopped, 1 ended; --all lists them',
   );
   expect(countResting(rows('live', 'failed', 'waiting', 'scheduled', 'stopping', null))).toBeUndefined();
+});
+
+test('a stream says whether viewers see it, where that is asked', () => {
+  const one = stream();
+  const seen = (status: string) =>
+    describeState({ ...one, status: { ...one.status, conditions: [{ type: 'OnAirForViewers', status }] } } as never);
+  expect(lay([describeState(one)])).not.toContain('VIEWERS');
+  const [header, ...lines] = lay([seen('True'), seen('False'), seen('Unknown'), describeState(one)]).split('\n');
+  const column = header?.split(/ {3,}/).indexOf('VIEWERS') ?? -1;
+  expect(lines.map((line) => line.split(/ {3,}/)[column])).toEqual(['see it', 'do not see it', 'unknown', '-']);
+  expect(seen('False').onAirForViewers).toBe('False');
 });
