@@ -21,6 +21,8 @@ const Time = Type.String({
 const Text = Type.String({ maxLength: 500, default: '' });
 const Id = Type.String({ minLength: 1, maxLength: 500 });
 const Count = Type.Optional(Type.Number());
+/** Null while it cannot be measured. */
+const Measured = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
 const Seconds = Type.Number({ minimum: 0 });
 
 const TrackClock = Type.Object({ version: Type.Integer(), epoch: Time });
@@ -107,6 +109,9 @@ const reported = {
       /** Since when it has been connected without a break; null while it is not. Pods of an earlier release do not say it. */
       connectedSince: Type.Optional(Type.Union([Time, Type.Null()])),
       bytesSent: Count,
+      bitrateKbps: Measured,
+      pace: Measured,
+      leastBitrateKbps: Measured,
       reconnects: Count,
       lastError: nullable(Type.Object({ code: Type.String({ minLength: 1, maxLength: 100 }), message: Text })),
       /** GOPs dropped because the destination was too slow. */
@@ -130,6 +135,8 @@ export const StreamerStats = Type.Object({
   /** Averages over the last seconds. */
   bitrateKbps: Count,
   fps: Count,
+  /** The longest time between two keyframes of the last minute. */
+  keyframeIntervalSeconds: Measured,
   /** The profile on air (resources/stream/profile.ts). */
   profile: Type.Optional(Type.String({ maxLength: 20 })),
   framesSent: Count,

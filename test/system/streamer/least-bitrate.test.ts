@@ -78,6 +78,17 @@ test('YouTube gets at least 1,500 kbit/s in each ten seconds, other servers as l
     },
     120_000,
   );
+  const stats = await until('a minute is measured', async () => {
+    const now = await stream.stats();
+    return now.destinations.every(({ bitrateKbps }) => bitrateKbps !== null) && now;
+  });
+  expect(stats.keyframeIntervalSeconds).toBeGreaterThan(0);
+  const [own, platform] = ['plain', 'youtube'].map((name) => stats.destinations.find((one) => one.name === name));
+  expect(own).toMatchObject({ leastBitrateKbps: null });
+  expect(own?.bitrateKbps).toBeLessThan(least * 0.75);
+  expect(platform).toMatchObject({ leastBitrateKbps: least });
+  expect(platform?.bitrateKbps).toBeGreaterThanOrEqual(least * 0.95);
+  for (const one of stats.destinations) expect(Math.abs((one.pace ?? 0) - 1)).toBeLessThan(0.1);
   await stream.stop();
   const data = await readWhole(filled);
   expect(findLeast(data)).toBeGreaterThanOrEqual(least);

@@ -24,6 +24,10 @@ export const LiveStats = Type.Object(
     uptimeSeconds: number,
     bitrateKbps: number,
     fps: number,
+    keyframeIntervalSeconds: nullable(
+      Type.Number(),
+      'Longest time between two keyframes of the last minute, in seconds.',
+    ),
     framesSent: integer,
     loopCount: integer,
     seam: nullable(Type.Object({ count: integer, maxStepMs: number })),
@@ -61,6 +65,15 @@ export const LiveStats = Type.Object(
         name: Type.String(),
         connected: Type.Boolean(),
         bytesSent: integer,
+        bitrateKbps: nullable(Type.Number(), 'Average of the last minute, with sound and filler.'),
+        leastBitrateKbps: nullable(
+          Type.Number(),
+          'Bitrate up to which pictures are filled for this platform. Null where it asks for none.',
+        ),
+        pace: nullable(
+          Type.Number(),
+          'Seconds of media sent in a second, over the last minute: 1 is the speed of the stream.',
+        ),
         reconnects: integer,
         viewers: integer,
         lastError: nullable(

@@ -50,6 +50,7 @@ export function streamerStats(parts: StatsParts): ShownStats {
     uptimeSeconds: startedAt ? Math.max(0, Math.floor((now.getTime() - startedAt.getTime()) / 1000)) : 0,
     bitrateKbps: broadcaster.bitrateKbps,
     fps: broadcaster.fps,
+    keyframeIntervalSeconds: broadcaster.keyframeIntervalMs > 0 ? broadcaster.keyframeIntervalMs / 1000 : null,
     framesSent: splice.videoFrames,
     loopCount: video.loopCount,
     seam: {

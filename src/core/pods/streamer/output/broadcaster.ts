@@ -29,6 +29,8 @@ export interface BroadcastStats {
   viewers: number;
   /** The largest steps between two timestamps of the last hour. */
   hour: { videoStepMs: number; audioStepMs: number };
+  /** The longest time between two keyframes of the last minute or two; 0 before the second one. */
+  keyframeIntervalMs: number;
   /** Milliseconds since media was last made; grows while nothing can be played. */
   silentForMs: number;
   /** Milliseconds since the loop last went round; grows only when it hangs. */
@@ -53,6 +55,7 @@ export class Broadcaster {
   #lastRoundMs: number;
   readonly #videoSteps = new LargestSteps();
   readonly #audioSteps = new LargestSteps();
+  readonly #keyframeSteps = new LargestSteps(2);
   #samples: { atMs: number; bytes: number; frames: number }[] = [];
 
   constructor(options: { splicer: Splicer; clock: Clock; pacing?: PacerOptions; pool?: BlockPool }) {
@@ -143,6 +146,7 @@ export class Broadcaster {
       rebased: this.#pacer.rebased,
       viewers: this.#watched.size,
       hour: { videoStepMs: this.#videoSteps.largestMs(now), audioStepMs: this.#audioSteps.largestMs(now) },
+      keyframeIntervalMs: this.#keyframeSteps.largestMs(now),
       silentForMs: Math.round(this.silentForMs),
       idleMs: Math.round(now - this.#lastRoundMs),
     };
@@ -172,7 +176,8 @@ export class Broadcaster {
     while (now - (this.#samples[0]?.atMs ?? now) > WINDOW_MS) this.#samples.shift();
   }
 
-  #measure({ kind, type, timestampMs }: OutTag, nowMs: number): void {
+  #measure({ kind, type, timestampMs, keyframe }: OutTag, nowMs: number): void {
+    if (keyframe) this.#keyframeSteps.add(timestampMs, nowMs);
     if (kind === 'frame') (type === TAG_VIDEO ? this.#videoSteps : this.#audioSteps).add(timestampMs, nowMs);
   }
 

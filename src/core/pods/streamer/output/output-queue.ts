@@ -49,8 +49,8 @@ export class OutputQueue {
   dropped = 0;
   /** Bytes written to the sink. */
   bytes = 0;
-  /** Bytes of filler that were queued. */
-  fillerBytes = 0;
+  /** Milliseconds of the timeline of the segment that was written last; undefined before. */
+  writtenMs: number | undefined;
 
   constructor(options: OutputQueueOptions) {
     this.#options = options;
@@ -135,7 +135,6 @@ export class OutputQueue {
     const leadBytes = lead?.length ?? 0;
     const filled = this.#filler ? fillSegment(segment, this.#filler) : segment;
     const sizeBytes = leadBytes + filled.sizeBytes;
-    this.fillerBytes += filled.sizeBytes - segment.sizeBytes;
     segment.hold();
     this.#queue.push({ segment, parts: filled.parts, lead, sizeBytes, leastBytes: leadBytes + filled.firstTagBytes });
     this.#queuedBytes += sizeBytes;
@@ -154,6 +153,7 @@ export class OutputQueue {
       this.#queuedBytes -= queued.sizeBytes;
       this.#options.onHanded?.(this.bytes + queued.leastBytes);
       this.bytes += queued.sizeBytes;
+      this.writtenMs = queued.segment.startMs;
       this.#blocked = !write(sink, queued);
     }
   }

@@ -24,6 +24,7 @@ import { OutputQueue } from './output-queue.ts';
 import { Recovery } from './recovery.ts';
 import { openRelay, type Relay } from './relay.ts';
 import { type DnsLookup, resolveHost } from './resolve.ts';
+import { SendingRate } from './sending-rate.ts';
 import { FfmpegTransport } from './transport.ts';
 import { unreceivedBytes } from './unreceived-bytes.ts';
 
@@ -78,6 +79,12 @@ export interface OutputStats {
   /** Time since which it has been connected without a break (RFC 3339); null while it is not. */
   connectedSince: string | null;
   bytesSent: number;
+  /** Of the last minute; null until some seconds of a connection are measured. */
+  bitrateKbps: number | null;
+  /** Seconds of media that were sent in a second, of the last minute; null likewise. */
+  pace: number | null;
+  /** The least bitrate of the pictures that its platform takes for healthy; null where it asks for none. */
+  leastBitrateKbps: number | null;
   reconnects: number;
   lastError: Failure | null;
   /** GOPs dropped because the destination was too slow. */
@@ -105,6 +112,8 @@ export class DestinationOutput {
   #bytesNow = 0;
   #droppedBefore = 0;
   #queue: OutputQueue | undefined;
+  #rate: SendingRate | undefined;
+  #leastKbps = 0;
   readonly #failure = new LastingFailure();
   /** Failed attempts. Each of several addresses has its turn by this number. */
   #missed = 0;
@@ -146,6 +155,8 @@ export class DestinationOutput {
       connected: this.#connectedSince !== undefined,
       connectedSince: this.#connectedSince?.toISOString() ?? null,
       bytesSent: this.#bytesBefore + this.#bytesNow,
+      ...(this.#rate?.read() ?? { bitrateKbps: null, pace: null }),
+      leastBitrateKbps: this.#leastKbps || null,
       reconnects: Object.values(this.#reconnects).reduce((sum, n) => sum + n, 0),
       lastError: this.#failure.shown,
       dropped: this.#droppedBefore + (this.#queue?.dropped ?? 0),
@@ -246,7 +257,10 @@ export class DestinationOutput {
     const onHanded = (fromBytes: number) => airtime.addSent(fromBytes, clock.monotonicMs());
     const leastKbps = findLeastKbps(address.host, profile());
     const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, leastKbps, onHanded });
+    const rate = new SendingRate();
     this.#queue = queue;
+    this.#rate = rate;
+    this.#leastKbps = leastKbps;
     const unlisten = broadcaster.listen((segment) => queue.offer(segment));
     // A connection that ends or stalls may leave sent bytes in the kernel, which the destination never receives.
     const revokeUnreceived = async (leastMs = 0) => {
@@ -257,6 +271,8 @@ export class DestinationOutput {
     const startedMs = clock.monotonicMs();
     let renewed = false;
     const unwatch = broadcaster.onBatch(() => {
+      const { bytes, writtenMs } = queue;
+      if (this.#taking && writtenMs !== undefined) rate.add({ atMs: clock.monotonicMs(), bytes, mediaMs: writtenMs });
       void this.#watch(transport, health, revokeUnreceived);
       const old = address.format === 'mpegts' && clock.monotonicMs() - startedMs > this.#timeouts.renewMs;
       if (!old || renewed) return;
@@ -278,6 +294,7 @@ export class DestinationOutput {
     unlisten();
     queue.close();
     this.#queue = undefined;
+    this.#rate = undefined;
     this.#taking = false;
     this.#connectedSince = undefined;
     this.#droppedBefore += queue.dropped;

@@ -1,15 +1,20 @@
 /**
- * Tracks the largest step between two timestamps of a track over the last hour, minute by minute.
+ * Tracks the largest step between two timestamps of a track over the last minutes, one by one.
  * Pure: no I/O, no clock.
  */
 
 const MINUTE_MS = 60_000;
-const MINUTES = 60;
 
 export class LargestSteps {
   /** The largest step of each minute that had one, oldest first. */
   #minutes: { minute: number; ms: number }[] = [];
   #before: number | undefined;
+  readonly #kept: number;
+
+  /** `kept`: minutes, with the one that runs. */
+  constructor(kept = 60) {
+    this.#kept = kept;
+  }
 
   /** Adds the next timestamp in milliseconds, at a moment of the monotonic clock. */
   add(timestampMs: number, nowMs: number): void {
@@ -25,13 +30,13 @@ export class LargestSteps {
     }
   }
 
-  /** Returns the largest step of the last hour; 0 when there was none. */
+  /** Returns the largest step of these minutes; 0 when there was none. */
   largestMs(nowMs: number): number {
     this.#forget(Math.floor(nowMs / MINUTE_MS));
     return this.#minutes.reduce((largest, { ms }) => Math.max(largest, ms), 0);
   }
 
   #forget(minute: number): void {
-    while ((this.#minutes[0]?.minute ?? minute) <= minute - MINUTES) this.#minutes.shift();
+    while ((this.#minutes[0]?.minute ?? minute) <= minute - this.#kept) this.#minutes.shift();
   }
 }
