@@ -28,6 +28,7 @@ const SERVICE = 'loopstream';
 const STREAMS = 'loopstream-streams';
 const VALUES = {
   ...INLINE,
+  platform: { enabled: true },
   policies: {
     template: { enabled: true, priorityClassNames: ['streams'], maxCpu: '2', maxMemory: '2Gi' },
     destinations: { secretPrefix: 'rtmp-' },
@@ -107,7 +108,7 @@ describe('the namespace of the streams', () => {
     expect(inside.map(({ metadata }) => metadata.name)).toEqual([]);
     const own = await kube.list(SECRETS, { namespace: SERVICE });
     expect(own.map(({ metadata }) => metadata.name)).toContain('loopstream-api');
-    for (const who of ['operator', 'api', 'billing'])
+    for (const who of ['operator', 'api', 'billing', 'platform'])
       for (const [method, path, body] of [
         ['GET', objectPath(SECRETS, SERVICE, 'loopstream-api')],
         ['PATCH', objectPath(SECRETS, SERVICE, 'loopstream-api'), {}],
@@ -344,18 +345,23 @@ describe('a person with kubectl, where the template is bounded', () => {
   });
 
   test('names Secrets of the prefix alone in a Destination', async () => {
-    const getContext = (secretName: string) => ({
+    const getContext = (secretName: string, tokenSecret?: string) => ({
       apiVersion: 'loopstream.dev/v1beta1',
       kind: 'Destination',
       metadata: { name: 'mine' },
-      spec: { secretName },
+      spec: { secretName, ...(tokenSecret && { platform: { kind: 'youtube', secretName: tokenSecret } }) },
     });
-    const post = (secretName: string) => ask('person', 'POST', collection(DESTINATIONS), getContext(secretName));
+    const post = (...names: [string, string?]) => ask('person', 'POST', collection(DESTINATIONS), getContext(...names));
     for (const name of ['rtmp-mine', 'dst-01k0']) expect((await post(name)).status).toBe(201);
     for (const name of ['database', 'stream-1', 'my-rtmp']) {
       const { status, message } = await post(name);
       expect(status).toBe(422);
       expect(message).toContain('begin with "rtmp-" here. Copy the URL and the key into a Secret of such a name.');
+      // The token of a platform is read from a Secret too, and sent to the platform.
+      expect((await post('rtmp-mine', 'rtmp-token')).status).toBe(201);
+      const token = await post('rtmp-mine', name);
+      expect(token.status).toBe(422);
+      expect(token.message).toContain('begin with "rtmp-" here. Copy the token into a Secret of such a name.');
     }
   });
 });

@@ -46,11 +46,11 @@ let s3: S3Server;
 let fromS3: Running;
 let dir: string;
 let prometheus: Prometheus;
-const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', streamer: '' };
+const addresses: Record<MetricRole, string> = { operator: '', api: '', billing: '', platform: '', streamer: '' };
 const scrapes = {} as Record<MetricRole, Scrape & { text: string }>;
 
 /** Returns the address of a role's metrics, from its log. */
-async function opsAddress(role: 'operator' | 'api' | 'billing'): Promise<string> {
+async function opsAddress(role: Exclude<MetricRole, 'streamer'>): Promise<string> {
   const log = await readFile(join(system.stateDir, 'logs', `${role}.log`), 'utf8');
   const port = /"opsPort":(\d+)/.exec(log)?.[1];
   if (port === undefined) throw new Error(`the log of ${role} names no port`);
@@ -146,17 +146,19 @@ export function metricsSuite(fresh: () => System): void {
     kube = createKube({ kubeconfig: system.facts.kubeconfig });
     fromS3 = await startFromS3();
     await live(fromS3);
-    const [operator, api, billing] = await Promise.all([
+    const [operator, api, billing, platform] = await Promise.all([
       opsAddress('operator'),
       opsAddress('api'),
       opsAddress('billing'),
+      opsAddress('platform'),
     ]);
-    Object.assign(addresses, { operator, api, billing, streamer: fromS3.base.replace('http://', '') });
+    Object.assign(addresses, { operator, api, billing, platform, streamer: fromS3.base.replace('http://', '') });
     prometheus = await startPrometheus(
       [
         { job: 'loopstream-operator', address: addresses.operator },
         { job: 'loopstream-api', address: addresses.api },
         { job: 'loopstream-billing', address: addresses.billing },
+        { job: 'loopstream-platform', address: addresses.platform },
         {
           job: 'loopstream-streamer',
           address: addresses.streamer,
@@ -170,7 +172,7 @@ export function metricsSuite(fresh: () => System): void {
     );
     await showPods();
     const scraped = () => prometheus.query('count(up{job=~"loopstream-.*"} == 1)');
-    await until('all are scraped', async () => (await scraped())[0]?.value[1] === '4', 60_000);
+    await until('all are scraped', async () => (await scraped())[0]?.value[1] === '5', 60_000);
     await use();
     await showPods();
     for (const role of METRIC_ROLES) {
@@ -205,7 +207,7 @@ export function metricsSuite(fresh: () => System): void {
     });
 
     /** The limits for one stream, one upload and a handful of requests; a route has up to 16 series for each status of its answers. */
-    const MOST: Record<MetricRole, number> = { operator: 800, api: 900, billing: 400, streamer: 80 };
+    const MOST: Record<MetricRole, number> = { operator: 800, api: 900, billing: 400, platform: 300, streamer: 80 };
     /** The network of the machine's own chain has the first part of its account's address as its name. */
     const CHAIN: Record<string, string> = { network: 'local', task: 'deposits-local' };
     /** Labels that name a resource; each has as many values as there are resources. */

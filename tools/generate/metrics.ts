@@ -4,11 +4,12 @@ import { createMetrics } from '../../src/core/operator/metrics/metrics.ts';
 import { OBJECT_COUNT_METRICS } from '../../src/core/operator/metrics/objects.ts';
 import { PLATFORM_METRICS } from '../../src/core/operator/metrics/platforms.ts';
 import { OBJECT_METRICS } from '../../src/core/operator/metrics/series.ts';
+import { createPlatformMetrics } from '../../src/core/platform/metrics.ts';
 import { METRICS as STREAMER_METRICS } from '../../src/core/pods/streamer/control/metrics.ts';
 import { createBillingMetrics } from '../../src/service/billing/metering/metrics.ts';
 import { createHttpMetrics } from '../../src/service/server/http/metrics.ts';
 
-export const METRIC_ROLES = ['operator', 'api', 'billing', 'streamer'] as const;
+export const METRIC_ROLES = ['operator', 'api', 'billing', 'platform', 'streamer'] as const;
 export type MetricRole = (typeof METRIC_ROLES)[number];
 
 export interface DocumentedMetric {
@@ -43,6 +44,7 @@ export function allMetrics(): DocumentedMetric[] {
     ],
     api: registered(api.registry),
     billing: registered(billing.registry),
+    platform: registered(createPlatformMetrics().registry),
     streamer: STREAMER_METRICS,
   };
   const all = new Map<string, DocumentedMetric>();
@@ -75,6 +77,7 @@ curl -sS http://127.0.0.1:9401/metrics
 | \`operator\` | \`/metrics\` on port 9401                |
 | \`api\`      | \`/metrics\` on port 9402                |
 | \`billing\`  | \`/metrics\` on port 9404                |
+| \`platform\` | \`/metrics\` on port 9407                |
 | \`streamer\` | \`/metrics\` on port 9405 of each stream |
 
 Alerts are in \`charts/loopstream/rules/alerts.yaml\`, and each has a [runbook](runbooks/README.md). Dashboards are in

@@ -1,4 +1,4 @@
-/** Starts our own servers on top of the infrastructure: the node agent, the operator, the API server and billing. */
+/** Starts our own servers on top of the infrastructure: the node agent, the operator, the role platform, the API server and billing. */
 import { mkdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { ControlPlane } from '../control-plane/controlplane.ts';
@@ -28,6 +28,7 @@ export async function startServers(context: Context, infrastructure: Infrastruct
     database ? progress.step('account and database', () => ensureAccount(state, database.url)) : null,
     progress.step('node agent', () => startNode(context, controlPlane, { [IMAGE]: [process.execPath, MAIN] })),
     startOperator(context, controlPlane),
+    startPlatform(context, controlPlane),
   ]);
   if (database)
     await Promise.all([startApi(context, controlPlane, database), startBilling(context, controlPlane, database)]);
@@ -109,6 +110,22 @@ function startOperator(context: Context, controlPlane: ControlPlane): Promise<vo
           LOOPSTREAM_REPORTS_PORT: String(reportsPort),
           LOOPSTREAM_OPS_PORT: String(opsPort),
         },
+      }),
+    });
+  });
+}
+
+function startPlatform(context: Context, controlPlane: ControlPlane): Promise<void> {
+  return context.progress.step('platform', async () => {
+    const opsPort = await claimPort('platform', 0);
+    const user = serviceAccountUser('loopstream-platform');
+    const kubeconfig = await controlPlane.kubeconfigFor('platform', { user });
+    await startRole(context, 'platform', {
+      opsPort,
+      needs: [controlPlane.apiserver],
+      env: roleEnvironment(context, kubeconfig, {
+        defaults: { LOOPSTREAM_ALLOW_PRIVATE_WATCH: 'true' },
+        wiring: { LOOPSTREAM_LEADER_ELECTION: 'false', LOOPSTREAM_OPS_PORT: String(opsPort) },
       }),
     });
   });

@@ -4,14 +4,7 @@
 {{- $env := include "loopstream.settings.operator" . | fromYaml -}}
 {{- $env = set $env "LOOPSTREAM_LOG_LEVEL" .Values.logLevel -}}
 {{- $place := "{namespace}" -}}
-{{- if .Values.watchNamespaces -}}
-{{- $watched := join "," (include "loopstream.namespaces" . | fromJsonArray) -}}
-{{- $env = set $env "LOOPSTREAM_WATCH_NAMESPACES" (ternary "*" $watched (not (empty (include "loopstream.watchesAll" .)))) -}}
-{{- else -}}
-{{- $place = include "loopstream.streamsNamespace" . -}}
-{{- $env = set $env "LOOPSTREAM_NAMESPACE" $place -}}
-{{- end -}}
-{{- $env = set $env "LOOPSTREAM_OPERATOR_NAMESPACE" .Release.Namespace -}}
+{{- if not .Values.watchNamespaces }}{{ $place = include "loopstream.streamsNamespace" . }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_REPORTS_URL" (printf "http://%s.%s.svc:9406" (include "loopstream.reportsName" .) .Release.Namespace) -}}
 {{- $env = set $env "LOOPSTREAM_IMAGE" (include "loopstream.image" .) -}}
 {{- $env = set $env "LOOPSTREAM_PREPARE_IMAGE" (include "loopstream.prepareImage" .) -}}
@@ -39,9 +32,37 @@
 {{- if and .billing.enabled (not .operator.metered) }}{{ $env = set $env "LOOPSTREAM_METERED_NAMESPACES" (include "loopstream.accountNamespaces" $ | fromJsonArray | join ",") }}{{ end -}}
 {{- $env = set $env "LOOPSTREAM_LIMITS" (dict "trial" .limits.trial "full" .limits.full | toJson) -}}
 {{- end -}}
+{{- include "loopstream.watchEnv" . }}
 {{- range $name, $value := $env }}
 - name: {{ $name }}
   value: {{ $value | quote }}
+{{- end }}
+{{- end }}
+
+{{/* Where the operator and the role platform work. */}}
+{{- define "loopstream.watchEnv" -}}
+{{- if .Values.watchNamespaces }}
+- name: LOOPSTREAM_WATCH_NAMESPACES
+  value: {{ ternary "*" (join "," (include "loopstream.namespaces" . | fromJsonArray)) (not (empty (include "loopstream.watchesAll" .))) | quote }}
+{{- else }}
+- name: LOOPSTREAM_NAMESPACE
+  value: {{ include "loopstream.streamsNamespace" . | quote }}
+{{- end }}
+- name: LOOPSTREAM_OPERATOR_NAMESPACE
+  value: {{ .Release.Namespace | quote }}
+{{- end }}
+
+{{/* The keys that the role platform has of the platforms, as far as the Secret has them. */}}
+{{- define "loopstream.platformEnv" -}}
+{{- with .Values.platform.existingSecret }}
+{{- range $name, $key := dict "YOUTUBE_API_KEY" "youtubeApiKey" "YOUTUBE_CLIENT_SECRET" "youtubeClientSecret" "TWITCH_CLIENT_SECRET" "twitchClientSecret" }}
+- name: LOOPSTREAM_{{ $name }}
+  valueFrom:
+    secretKeyRef:
+      name: {{ $.Values.platform.existingSecret }}
+      key: {{ $key }}
+      optional: true
+{{- end }}
 {{- end }}
 {{- end }}
 

@@ -103,6 +103,7 @@ yes
 {{- $components := list "operator" -}}
 {{- if .Values.api.enabled }}{{ $components = append $components "api" }}{{ end -}}
 {{- if .Values.billing.enabled }}{{ $components = append $components "billing" }}{{ end -}}
+{{- if .Values.platform.enabled }}{{ $components = append $components "platform" }}{{ end -}}
 {{- toJson $components -}}
 {{- end }}
 

@@ -79,3 +79,12 @@ has storage among the former. */}}
 {{- end -}}
 {{- end -}}
 {{- end }}
+
+{{/* Where the role platform looks: at Kubernetes, at the pods on air, and at what viewers see. A policy sees the addresses behind the
+Service of Kubernetes, which a cloud may change at any time. */}}
+{{- define "loopstream.platformRules" -}}
+{{- $kubernetes := dict "ports" (list (dict "port" 443 "protocol" "TCP") (dict "port" 6443 "protocol" "TCP")) -}}
+{{- with .Values.networkPolicy.kubernetesTo }}{{ $kubernetes = dict "to" . }}{{ end -}}
+{{- $streamers := dict "to" (include "loopstream.streamerPeers" . | fromJsonArray) "ports" (list (dict "port" 9400 "protocol" "TCP")) -}}
+{{- concat (list $kubernetes $streamers) (include "loopstream.mediaRules" . | fromJsonArray) | toJson -}}
+{{- end }}

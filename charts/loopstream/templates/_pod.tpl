@@ -18,6 +18,11 @@ imagePullSecrets:
 
 {{- define "loopstream.containerBase" -}}
 image: {{ include "loopstream.image" . | quote }}
+{{ include "loopstream.containerSecurity" . }}
+{{- end }}
+
+{{/* A container of any image. */}}
+{{- define "loopstream.containerSecurity" -}}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 securityContext:
   allowPrivilegeEscalation: false
@@ -38,7 +43,7 @@ volumes:
 
 {{/* The port of the metrics of a component. */}}
 {{- define "loopstream.opsPort" -}}
-{{- get (dict "operator" "9401" "api" "9402" "billing" "9404") . -}}
+{{- get (dict "operator" "9401" "api" "9402" "billing" "9404" "platform" "9407") . -}}
 {{- end }}
 
 {{/* metadata of the pods of a Deployment: `dict "root" $ "component" … "selector" <yaml> "checksum" …`. */}}

@@ -70,3 +70,16 @@ LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
 {{- end }}
 LOOPSTREAM_CREDIT_GRACE_SECONDS: {{ .Values.billing.graceSeconds | int64 | toString | quote }}
 {{- end }}
+
+{{- define "loopstream.settings.platform" -}}
+LOOPSTREAM_LEADER_ELECTION: {{ .Values.operator.leaderElection | toString | quote }}
+LOOPSTREAM_CONFINE: {{ .Values.confine | toString | quote }}
+LOOPSTREAM_ALLOW_PRIVATE_WATCH: {{ .Values.platform.allowPrivateWatch | toString | quote }}
+{{- if .Values.platform.youtube.clientId }}
+LOOPSTREAM_YOUTUBE_CLIENT_ID: {{ .Values.platform.youtube.clientId | toString | quote }}
+{{- end }}
+LOOPSTREAM_YOUTUBE_BUDGET_UNITS: {{ .Values.platform.youtube.budgetUnits | int64 | toString | quote }}
+{{- if .Values.platform.twitch.clientId }}
+LOOPSTREAM_TWITCH_CLIENT_ID: {{ .Values.platform.twitch.clientId | toString | quote }}
+{{- end }}
+{{- end }}

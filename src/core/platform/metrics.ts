@@ -24,7 +24,7 @@ export function createPlatformMetrics() {
     showReflectors: reflectorMetrics(registry),
     showLeading: leadingMetrics(registry),
     showNamespaces: namespaceMetrics(registry, {
-      name: 'loopstream_namespace_watched',
+      name: 'loopstream_platform_namespace_watched',
       help: '1 while the process can watch a listed namespace, 0 while it or the Role in it does not exist.',
     }),
     observe: reconcileMetrics(registry),

@@ -205,6 +205,11 @@ describe('permissions', () => {
     inCluster('', 'pods', 'list', 'watch'),
     inCluster('batch', 'jobs', 'list', 'watch'),
   ];
+  /** The role platform reads there no Secret, and writes no status. */
+  const LOOKS_IN_ALL = [
+    { apiGroups: ['loopstream.dev'], resources: ['loopstreams', 'destinations'], verbs: ['list', 'watch'] },
+    inCluster('', 'pods', 'list', 'watch'),
+  ];
   const AT_THE_END = [{ ...HELD, verbs: ['list', 'patch'] }, inCluster('', 'pods', 'list', 'patch')];
 
   test('are those of manifests/rbac.yaml, for the same accounts', async () => {
@@ -223,8 +228,13 @@ describe('permissions', () => {
         }))
         .sort((a, b) => `${a.kind} ${a.name}`.localeCompare(`${b.kind} ${b.name}`));
     // In this case the service and its streams are in one namespace.
-    const withBilling = { ...INLINE, billing: { enabled: true }, streamsNamespace: { name: 'loopstream' } };
-    expect(bare(await helm('Helm 4').render(withBilling))).toEqual(bare(manifests));
+    const withAll = {
+      ...INLINE,
+      billing: { enabled: true },
+      platform: { enabled: true },
+      streamsNamespace: { name: 'loopstream' },
+    };
+    expect(bare(await helm('Helm 4').render(withAll))).toEqual(bare(manifests));
   });
 
   test('reach no further than the watched namespaces, let nobody list Secrets, and give tokens to few', async () => {
@@ -235,13 +245,13 @@ describe('permissions', () => {
       const named = listed.filter((one) => one !== '*');
       const watched = named.length > 0 ? named : [name];
       const { cellNamespaces: cells = [] } = (values.api ?? {}) as { cellNamespaces?: string[] };
-      const beyond = listed.includes('*') ? [...BEYOND, IN_ALL] : BEYOND;
+      const beyond = listed.includes('*') ? [...BEYOND, IN_ALL, LOOKS_IN_ALL] : BEYOND;
       for (const object of rights(objects)) {
         const { kind, metadata, rules } = object;
         if (kind === 'ClusterRole') expect(isHook(object) ? [AT_THE_END] : beyond).toContainEqual(rules);
         else if (kind !== 'ClusterRoleBinding') expect(['Role', 'RoleBinding']).toContain(kind);
         const ofAccounts = /-(api|billing)$/.test(metadata.name) ? cells : [];
-        if (metadata.name.endsWith('-lease')) expect(metadata.namespace).toBe('loopstream');
+        if (/-(lease|own)$/.test(metadata.name)) expect(metadata.namespace).toBe('loopstream');
         else if (!kind.startsWith('Cluster')) expect([...watched, ...ofAccounts]).toContain(metadata.namespace);
         for (const { resources, verbs } of (rules ?? []) as { resources: string[]; verbs: string[] }[]) {
           expect([...resources, ...verbs]).not.toContain('*');
@@ -252,7 +262,7 @@ describe('permissions', () => {
         const component = object.metadata.labels?.['app.kubernetes.io/component'];
         return getTemplate(object)?.spec.automountServiceAccountToken === true ? component : [];
       });
-      expect(['operator', 'api', 'billing', 'uninstall']).toEqual(expect.arrayContaining(tokens));
+      expect(['operator', 'api', 'billing', 'platform', 'uninstall']).toEqual(expect.arrayContaining(tokens));
       for (const object of objects.filter(({ kind }) => kind === 'ServiceAccount'))
         expect(object.automountServiceAccountToken).toBe(false);
     }

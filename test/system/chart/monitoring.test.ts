@@ -102,7 +102,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
   });
 
   test('scrapes each role at a port that its pods name and its NetworkPolicy opens', async () => {
-    const objects = await render({ ...WITH_PROMETHEUS, billing: { enabled: true } });
+    const objects = await render({ ...WITH_PROMETHEUS, billing: { enabled: true }, platform: { enabled: true } });
     const policies = ofKind(objects, 'NetworkPolicy').map(
       ({ spec }) => spec as { ingress?: { ports: { port: number }[]; from?: unknown[] }[] },
     );
@@ -117,6 +117,7 @@ describe.each(['Helm 4', 'Helm 3'])('%s', (name) => {
       ['operator', 9401],
       ['api', 9402],
       ['billing', 9404],
+      ['platform', 9407],
     ] as const) {
       const deployment = findObject(objects, 'Deployment', `loopstream-${component}`);
       expect(JSON.stringify(deployment)).toContain(`{"name":"ops","containerPort":${port}}`);

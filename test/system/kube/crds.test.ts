@@ -5,7 +5,7 @@ import type { TSchema } from 'typebox';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { createKube } from '../../../src/core/kube/client.ts';
-import { CRDS, NAMESPACES, PODS, SECRETS } from '../../../src/core/kube/core.ts';
+import { CONFIG_MAPS, CRDS, LEASES, NAMESPACES, PODS, SECRETS } from '../../../src/core/kube/core.ts';
 import { collectionPath, formatApiVersion, objectPath } from '../../../src/core/kube/paths.ts';
 import type { Kube, KubeObject, Resource } from '../../../src/core/kube/types.ts';
 import { API_VERSION } from '../../../src/core/resources/common/names.ts';
@@ -274,7 +274,7 @@ describe('the roles', () => {
       await kube.apply(resource, object.metadata.namespace ?? '', { ...object }, { fieldManager: 'test' });
     }
     // The API server checks rights from its watches, which follow writes with a delay.
-    for (const account of ['operator', 'api', 'billing'])
+    for (const account of ['operator', 'api', 'billing', 'platform'])
       await until(`the rights of ${account}`, async () => {
         const status = await as(`loopstream-${account}`, 'GET', here(LOOPSTREAMS as Resource<never>));
         return status === 200;
@@ -300,6 +300,33 @@ describe('the roles', () => {
     expect(await as('loopstream-billing', 'GET', `${here(SECRETS as Resource<never>)}/none`)).toBe(403);
     expect(await as('loopstream-billing', 'GET', here(PODS as Resource<never>))).toBe(200);
     expect(await as('loopstream-billing', 'DELETE', `${here(PODS as Resource<never>)}/none`)).toBe(403);
+  });
+
+  test('let the role platform say what viewers see, and write nothing else of a destination or a stream', async () => {
+    const platform = (method: string, path: string, body?: unknown) => as('loopstream-platform', method, path, body);
+    const one = `${here(DESTINATIONS as Resource<never>)}/none`;
+    expect(await platform('GET', one)).toBe(404);
+    expect(await platform('PATCH', `${one}/status`, { status: {} })).toBe(404);
+    expect(await platform('PATCH', one, { spec: {} })).toBe(403);
+    expect(await platform('DELETE', one)).toBe(403);
+    const stream = `${here(LOOPSTREAMS as Resource<never>)}/none`;
+    for (const path of [stream, `${stream}/status`]) expect(await platform('PATCH', path, {})).toBe(403);
+    expect(await platform('GET', here(PODS as Resource<never>))).toBe(200);
+    expect(await platform('DELETE', `${here(PODS as Resource<never>)}/none`)).toBe(403);
+    const secrets = here(SECRETS as Resource<never>);
+    expect(await platform('GET', `${secrets}/none`)).toBe(404);
+    expect(await platform('GET', secrets)).toBe(403);
+    expect(await platform('POST', secrets, secret)).toBe(403);
+    expect(await platform('PATCH', `${secrets}/none`, secret)).toBe(403);
+    const configMaps = here(CONFIG_MAPS as Resource<never>);
+    expect(await platform('PATCH', `${configMaps}/loopstream-platform`, {})).toBe(404);
+    expect(await platform('PATCH', `${configMaps}/loopstream-deleted-uploads`, {})).toBe(403);
+    expect(await platform('GET', configMaps)).toBe(403);
+    const leases = here(LEASES as Resource<never>);
+    expect(await platform('GET', `${leases}/loopstream-platform`)).toBe(404);
+    expect(await platform('GET', `${leases}/loopstream-operator`)).toBe(403);
+    for (const subresource of ['exec', 'log', 'portforward'])
+      expect(await platform('GET', `${here(PODS as Resource<never>)}/none/${subresource}`)).toBe(403);
   });
 
   test('let the operator read one Secret by name and no list of them', async () => {

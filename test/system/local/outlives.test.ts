@@ -18,8 +18,8 @@ import { until } from '../../kit/wait.ts';
 const CHAIN = anvilProgram() === undefined ? [] : ['anvil'];
 const DEMO_CLIP = join(ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 const KUBERNETES = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
-const PARTS = [...KUBERNETES, 'postgres', 'operator', 'api', 'billing', 'receiver', ...CHAIN];
-const ROLES = ['operator', 'api', 'billing'];
+const PARTS = [...KUBERNETES, 'postgres', 'operator', 'platform', 'api', 'billing', 'receiver', ...CHAIN];
+const ROLES = ['operator', 'platform', 'api', 'billing'];
 /** One picture of 30 a second takes less, with room for a busy machine. */
 const MAX_STEP_MS = 100;
 const MAX_SILENCE_MS = 3_000;

@@ -194,7 +194,7 @@ afterEach(async () => {
   await stopOperator();
   if (kubelets.has(SERVICE)) await deleteNamespace(SERVICE);
   for (const plural of ['clusterroles', 'clusterrolebindings'])
-    for (const name of ['operator-nodes', 'finalizers', 'operator-watch'])
+    for (const name of ['operator-nodes', 'finalizers', 'operator-watch', 'platform-watch'])
       await kube.raw('DELETE', `/apis/rbac.authorization.k8s.io/v1/${plural}/loopstream-${name}-${SERVICE}`);
 });
 

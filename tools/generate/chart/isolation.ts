@@ -45,6 +45,10 @@ export const networkPolicy = group('NetworkPolicies.', {
     },
     { ipBlock: { cidr: '169.254.20.10/32' } },
   ]),
+  kubernetesTo: native(
+    'The API server of Kubernetes for the role `platform` (NetworkPolicyPeer), e.g. `[{ipBlock: {cidr: 192.0.2.1/32}}]`. By default every address at the ports 443 and 6443.',
+    [],
+  ),
   privateNetworks: list(
     'Additional private networks: those of pods, Services and nodes if they have public addresses, e.g. `198.51.100.0/24`.',
     { type: 'string', pattern: '^[0-9a-fA-F.:]+/[0-9]{1,3}$' },

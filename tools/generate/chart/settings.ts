@@ -47,7 +47,7 @@ function line(name: SettingName, setting: Setting): string {
   return isOptional ? `{{- if ${path} }}\n${entry}{{- end }}\n` : entry;
 }
 
-const CHART_ROLES = ['operator', 'api', 'billing'] as const satisfies readonly Role[];
+const CHART_ROLES = ['operator', 'api', 'billing', 'platform'] as const satisfies readonly Role[];
 
 /** Templates `loopstream.settings.<role>`, each a YAML mapping of variables to texts. */
 export const settingsTemplate = (made: string): string =>

@@ -4,6 +4,7 @@ import { networkPolicy, policies, streamsNamespace } from './isolation.ts';
 import { limits, resourceQuota } from './limits.ts';
 import { crypto, invoices, stripe } from './money.ts';
 import { grafana, monitoring } from './monitoring.ts';
+import { buildPlatform } from './platform.ts';
 import { choice, flag, group, list, name, native, secretName, strings, text, type Value, whole } from './schema.ts';
 import { valueFor } from './settings.ts';
 import { tracing } from './tracing.ts';
@@ -49,7 +50,7 @@ const deployment = (who: string, resources: unknown) => ({
 const DIGEST = { pattern: '^(sha256:[0-9a-f]{64})?$' };
 
 const image = group(
-  'The image of all roles but those of Jobs. Build it from the Dockerfile and push it to your registry.',
+  'The image of all other roles than those of `prepareImage`. Build it from the Dockerfile and push it to your registry.',
   {
     registry: text('Registry host, e.g. `registry.example.com`.'),
     repository: text('Repository, with its path.', 'loopstream', { minLength: 1 }),
@@ -59,14 +60,17 @@ const image = group(
   },
 );
 
-const prepareImage = group('The image of Jobs, the target `prepare` of the Dockerfile. It has ffmpeg and ffprobe.', {
-  registry: text('Registry host. Defaults to that of `image`.'),
-  repository: text(
-    'Repository. Defaults to that of `image` with `-prepare` at its end. To run Jobs with an image of your own that has every program, name the repository of `image`.',
-  ),
-  tag: text('Tag. Defaults to that of `image`.'),
-  digest: text('Digest. It takes precedence over the tag.', '', DIGEST),
-});
+const prepareImage = group(
+  'The image of Jobs and of the role `platform`, the target `prepare` of the Dockerfile. It has ffmpeg and ffprobe.',
+  {
+    registry: text('Registry host. Defaults to that of `image`.'),
+    repository: text(
+      'Repository. Defaults to that of `image` with `-prepare` at its end. To run Jobs with an image of your own that has every program, name the repository of `image`.',
+    ),
+    tag: text('Tag. Defaults to that of `image`.'),
+    digest: text('Digest. It takes precedence over the tag.', '', DIGEST),
+  },
+);
 
 const storage = group('The storage of media.', {
   type: choice('`file`: a volume that many pods mount. `s3`: S3 or a compatible server.', 'file', ['file', 's3']),
@@ -279,6 +283,13 @@ const billing = group('Billing: streams cost credits for their time on air, and 
   }),
 });
 
+const platform = buildPlatform(
+  deployment('role platform', {
+    requests: { cpu: '20m', memory: '96Mi', ...DISK.requests },
+    limits: { memory: '512Mi', ...DISK.limits },
+  }),
+);
+
 const redis = group(
   'Redis, which counts the requests of all replicas of the API server. Without it, each replica counts its own.',
   {
@@ -336,6 +347,7 @@ export const VALUES = group('Values of the chart loopstream.', {
   operator,
   api,
   billing,
+  platform,
   database,
   redis,
   mail,

@@ -60,6 +60,7 @@ const buildValues = (options: ReleaseOptions) => ({
     invoices: { seller: SELLER },
     welcomeGrant: { minor: WELCOME_GRANT_MINOR },
   },
+  platform: { enabled: true, allowPrivateWatch: true },
   database: { url: options.databaseUrl },
   mail: { url: options.smtpUrl, from: 'loopstream <loopstream@localhost>' },
   networkPolicy: {

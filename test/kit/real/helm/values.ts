@@ -117,6 +117,23 @@ export const COMBINATIONS: Record<string, Values> = {
     monitoring: { podMonitor: { enabled: true } },
   },
   'all namespaces of the cluster, and one for the streams of the API server': { ...INLINE, watchNamespaces: ['*'] },
+  'what viewers see, in all namespaces of the cluster': {
+    ...INLINE,
+    watchNamespaces: ['*', 'team-a'],
+    storage: { type: 's3', s3: { bucket: 'media', existingSecret: 's3', apiSecret: 's3' } },
+    platform: {
+      enabled: true,
+      replicas: 2,
+      existingSecret: 'platforms',
+      youtube: { clientId: '1', budgetUnits: 50_000 },
+    },
+    networkPolicy: { kubernetesTo: [{ ipBlock: { cidr: '192.0.2.1/32' } }] },
+    monitoring: { serviceMonitor: { enabled: true } },
+  },
+  'what viewers see, beside the operator alone': {
+    ...OPERATOR_ONLY,
+    platform: { enabled: true, allowPrivateWatch: true, ...placed },
+  },
   'accounts in three namespaces, two with an operator of their own': {
     ...INLINE,
     api: { ...INLINE.api, cellNamespaces: ['cell-2', 'cell-3'], fullNamespaces: ['cell-2'] },

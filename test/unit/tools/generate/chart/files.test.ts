@@ -12,7 +12,7 @@ import { valueFor } from '../../../../../tools/generate/chart/settings.ts';
 import { UNREAD, VALUES } from '../../../../../tools/generate/chart/values.ts';
 import { settingsDocument } from '../../../../../tools/generate/settings.ts';
 
-const CHART_ROLES: readonly string[] = ['operator', 'api', 'billing'];
+const CHART_ROLES: readonly string[] = ['operator', 'api', 'billing', 'platform'];
 
 const read = (path: string) => readFileSync(join(CHART, path), 'utf8');
 
