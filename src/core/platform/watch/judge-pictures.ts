@@ -79,15 +79,25 @@ export function watchPictures(memory: PictureMemory, pictures: readonly TimedPic
   let next = memory;
   for (const { ptsMs, luma } of pictures) {
     const step = ptsMs - next.lastPtsMs;
-    if (step === 0 && next.offsetMs !== null) continue;
+    if (isKnown(next, ptsMs)) continue;
     const goesOn = next.offsetMs !== null && step > 0 && step <= atMs - next.lastAtMs + TIME_JUMP_MS;
-    // Once times begin anew, nothing is known of the delay.
-    const base = goesOn ? next : { ...startPictures(next.ours), offsetMs: atMs - (pictures.at(-1)?.ptsMs ?? ptsMs) };
+    const base = goesOn ? next : beginAnew(next, atMs - (pictures.at(-1)?.ptsMs ?? ptsMs));
     const watched = [...base.watched, { atMs: ptsMs + (base.offsetMs ?? 0), luma }].slice(-REMEMBERED);
     next = { ...base, watched, lastPtsMs: ptsMs, lastAtMs: atMs };
   }
   return next;
 }
+
+/** A segment may be sampled twice. */
+const isKnown = ({ watched, offsetMs }: PictureMemory, ptsMs: number): boolean =>
+  offsetMs !== null && watched.some(({ atMs }) => atMs === ptsMs + offsetMs);
+
+/** Times begin anew where another program takes the name. The server stays as late as it was before, as far as that is known. */
+const beginAnew = (memory: PictureMemory, offsetMs: number): PictureMemory => ({
+  ...startPictures(memory.ours),
+  offsetMs,
+  delayMs: memory.delayMs === null ? null : findAgeMs(memory, memory.lastAtMs),
+});
 
 export type PictureJudgement = { memory: PictureMemory } & (
   | { kind: 'good' }
