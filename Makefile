@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup run stop reset check test test-all test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare chaos-money clean
+.PHONY: help setup run stop reset check test test-all test-unit test-system test-e2e test-attack ffmpeg sender release fuzz-media test-cluster test-kind lint format generate build screenshots bench bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare bench-watch chaos-money clean
 
 # Node 24 comes from the lock file, so the machine's own Node only has to run npm.
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
@@ -120,7 +120,7 @@ build: node_modules/.installed dist/dashboard/index.html dist/confine ## bundle 
 .PHONY: kubectl-loop
 kubectl-loop: dist/kubectl/kubectl-loop ## bundle the kubectl plugin into dist/kubectl/kubectl-loop (docs/kubectl.md)
 
-bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare ## measure performance against named peers, into test/bench/RESULTS.md
+bench: bench-engine bench-operator bench-api bench-auth bench-pages bench-money bench-events bench-fairness bench-prepare bench-watch ## measure performance against named peers, into test/bench/RESULTS.md
 
 bench-engine: node_modules/.installed ## measure the loop engine alone, ten minutes
 	@$(NODE) test/bench/engine.ts $(ARGS)
@@ -148,6 +148,9 @@ bench-prepare: setup ## how soon a file is on air, from a link and an upload, tw
 
 chaos-money: node_modules/.installed ## kill parts while streams and deposits run, and compare charges and credits; six minutes
 	@$(NODE) test/chaos/money.ts $(ARGS)
+
+bench-watch: node_modules/.installed ## cost and false alarms of watching what viewers see, twenty minutes (ARGS="--only cost")
+	@$(NODE) test/bench/watch.ts $(ARGS)
 
 bench-api: node_modules/.installed ## measure the API server at 10,000 streams, six minutes
 	@$(NODE) test/bench/api.ts $(ARGS)

@@ -20,7 +20,8 @@ const GOP_MS = 2_000;
 /** The picture that the server shows at a time, as the time of our film; or a fault. */
 export type Shown =
   | { kind: 'ours' }
-  | { kind: 'picture'; at(timeMs: number): Uint8Array }
+  /** `ptsBackMs`: its times in the media are as much earlier. */
+  | { kind: 'picture'; at(timeMs: number): Uint8Array; ptsBackMs?: number }
   /** Segments of an earlier time, with their bytes. `isRenamed`: under new names, and without a time. */
   | { kind: 'old'; fromMs: number; lengthMs: number; isRenamed: boolean }
   | { kind: 'stopped'; sinceMs: number }
@@ -116,7 +117,8 @@ export function playSeries(series: Series): Played {
     const pictures = Array.from({ length: Math.max(1, Math.floor(segmentMs / GOP_MS)) }, (_, index) => {
       const sourceMs = newest.sourceMs + index * GOP_MS + phaseMs;
       const luma = now.kind === 'picture' ? now.at(sourceMs) : film(sourceMs);
-      return { ptsMs: newest.sequence * segmentMs + index * GOP_MS + phaseMs, luma: change(luma) };
+      const backMs = now.kind === 'picture' ? (now.ptsBackMs ?? 0) : 0;
+      return { ptsMs: newest.sequence * segmentMs + index * GOP_MS + phaseMs - backMs, luma: change(luma) };
     });
     const kind = now.kind === 'picture' ? 'other' : 'ours';
     return { kind: 'media', sequence: newest.sequence, digest: `${kind} ${newest.sourceMs}`, pictures };

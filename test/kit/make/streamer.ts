@@ -70,9 +70,6 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
     bitrateKbps = 400,
     constant = false,
   } = options;
-  const rendition = `renditions/${id}.flv`;
-  const path = join(storageDir, rendition);
-  await mkdir(dirname(path), { recursive: true });
   const seconds = frames / fps;
   const sound = ['-f', 'lavfi', '-i', `sine=f=${hertz}:r=48000:d=${seconds}`];
   const picture = ['-f', 'lavfi', '-i', `testsrc=s=${size}:r=${fps}:d=${seconds + 1}`];
@@ -88,7 +85,20 @@ export async function makeRendition(storageDir: string, id: string, options: Cli
     ...(constant ? ['-x264-params', 'nal-hrd=cbr:filler=1'] : []),
     ...['-c:a', 'aac', '-ac', '2', '-b:a', '128k', '-f', 'flv', '-flvflags', 'no_duration_filesize'],
   ];
-  await makeMedia(path, ...args);
+  return storeRendition(storageDir, id, fps, async (path) => void (await makeMedia(path, ...args)));
+}
+
+/** Has a rendition made at a path below `storageDir`, and writes its index beside it; returns the program's item for it. */
+export async function storeRendition(
+  storageDir: string,
+  id: string,
+  fps: number,
+  make: (path: string) => Promise<void>,
+): Promise<ProgramItem> {
+  const rendition = `renditions/${id}.flv`;
+  const path = join(storageDir, rendition);
+  await mkdir(dirname(path), { recursive: true });
+  await make(path);
   await writeFile(join(storageDir, indexKey(rendition)), JSON.stringify(buildIndex(await readFile(path), fps)));
   return { id, name: `Clip ${id}`, rendition };
 }

@@ -19,6 +19,8 @@ export interface Watching {
   verdict(key: string): PlatformVerdict | undefined;
   /** Resolves when the last word is this one. */
   says(key: string, word: string): Promise<void>;
+  /** Resolves when there have been so many verdicts. */
+  looked(key: string, times: number): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -33,6 +35,7 @@ export function startWatching(options: Partial<WatchObserverOptions> = {}): Watc
   const targets = new Map<string, PlatformTarget>();
   const verdicts = new Map<string, PlatformVerdict>();
   const words = new Map<string, string[]>();
+  const looks = new Map<string, number>();
   const observer = createWatchObserver(
     {
       clock: systemClock,
@@ -40,6 +43,7 @@ export function startWatching(options: Partial<WatchObserverOptions> = {}): Watc
       signal: over.signal,
       report: (key, verdict) => {
         verdicts.set(key, verdict);
+        looks.set(key, (looks.get(key) ?? 0) + 1);
         const word = [verdict.status, verdict.reason].filter((part) => part !== undefined).join(' ');
         const known = words.get(key) ?? [];
         if (known.at(-1) !== word) known.push(word);
@@ -65,6 +69,9 @@ export function startWatching(options: Partial<WatchObserverOptions> = {}): Watc
       await until(`${key} is ${word}`, () => words.get(key)?.at(-1) === word, 60_000).catch((error: unknown) => {
         throw new Error(`${String(error)}; it was ${words.get(key)?.join(', ')}`);
       });
+    },
+    looked: async (key, times) => {
+      await until(`${key} is looked at ${times} times`, () => (looks.get(key) ?? 0) >= times, 120_000);
     },
     end: () => {
       over.abort();

@@ -18,6 +18,8 @@ export interface RtmpServer {
   url: string;
   /** Where publishers are shown by HLS, if that is asked for. */
   hlsUrl: string;
+  /** Its playlists and segments, as files. */
+  hlsDir: string;
   /** Paths of the recordings so far, oldest first: `<key>-<unix seconds>.flv`, one for each publish. */
   recordings(key?: string): Promise<string[]>;
   /** nginx's log: a line for each publisher that left. */
@@ -140,6 +142,7 @@ export async function startRtmpServer(options: RtmpServerOptions): Promise<RtmpS
     port,
     url: `rtmp://${host}:${port}/${options.application ?? APPLICATION}`,
     hlsUrl: `rtmp://${host}:${port}/${HLS_APPLICATION}`,
+    hlsDir: join(prefix, 'hls'),
     recordings: async (key) =>
       (await readdir(options.record))
         .filter((name) => name.endsWith('.flv') && (key === undefined || name.startsWith(`${key}-`)))
