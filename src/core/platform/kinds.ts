@@ -3,6 +3,7 @@ import { readSecretFile } from '../settings/secret-file.ts';
 import type { ObserverTable } from './observers.ts';
 import type { PlatformConfig } from './settings.ts';
 import { createTwitchObserver } from './twitch/observe.ts';
+import { createWatchObserver } from './watch/observe.ts';
 import { createYoutubeObserver } from './youtube/observe.ts';
 
 /** An observer whose settings are missing says so of its destinations: they are Unknown. Throws ConfigError. */
@@ -16,7 +17,9 @@ export function buildObservers(config: PlatformConfig): ObserverTable {
     apiKey: readSecretFile('YOUTUBE_API_KEY', config.youtube.apiKey),
     clientSecret: readSecretFile('YOUTUBE_CLIENT_SECRET', config.youtube.clientSecret),
   };
+  const { ffmpeg, confine, allowPrivateWatch: allowPrivate } = config;
   return {
+    watch: (deps) => createWatchObserver(deps, { ffmpeg, confine, allowPrivate }),
     twitch: (deps) => createTwitchObserver(deps, twitch),
     youtube: (deps) => createYoutubeObserver(deps, youtube),
   };
