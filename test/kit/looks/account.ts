@@ -2,8 +2,10 @@
  * Provides the account that pictures of pages show: streams in every state, uploads of every kind, playlists, destinations and money.
  * Each record begins with the example of its operation, so a field that is added later is here too. Pure: no I/O, no clock.
  */
+import { PLATFORM_CODES, type PlatformReason } from '../../../src/core/lib/codes/platforms.ts';
 import { SESSION_ENDS, type SessionEnd } from '../../../src/core/lib/codes/streams.ts';
 import { UPLOAD_ERRORS } from '../../../src/core/lib/codes/uploads.ts';
+import { PLATFORM_ISSUES } from '../../../src/core/lib/codes/youtube-issues.ts';
 import { PHASES } from '../../../src/core/resources/stream/spec.ts';
 import { warn } from '../../../src/core/resources/upload/warnings.ts';
 import { parsePrices } from '../../../src/service/billing/ledger/prices.ts';
@@ -49,6 +51,8 @@ const NAMES = [
   'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaftsprogramm',
 ];
 
+const PLATFORM = example<Destination>('getDestination').platform as NonNullable<Destination['platform']>;
+const VIEW = example<Destination>('getDestination').platformLive as NonNullable<Destination['platformLive']>;
 const DESTINATIONS: readonly Partial<Destination>[] = [
   { name: 'Main channel' },
   { name: 'Second channel', rtmpUrl: 'rtmps://ingest.example.net:443/live', rtmpKeyHint: 'p9tz' },
@@ -59,8 +63,52 @@ export const destinations = DESTINATIONS.map(
   (one, n): Destination => ({
     ...example<Destination>('getDestination'),
     ...(n > 0 && { id: numbered('dst', n) }),
-    createdAt: before(90_000 + n),
+    ...{ platform: null, platformLive: null, createdAt: before(90_000 + n) },
     ...one,
+  }),
+);
+
+const why = (code: PlatformReason) => {
+  const { meaning: message, fix } = PLATFORM_CODES[code];
+  return { code, message, fix };
+};
+const VIEWED: readonly [name: string, platform: Partial<typeof PLATFORM>, view: Partial<typeof VIEW>][] = [
+  ['Seen by viewers', {}, {}],
+  [
+    'Not seen by viewers',
+    { policy: 'Repair', hasToken: true, videoId: null },
+    {
+      ...{ status: 'false', ...why('broadcast_ended'), since: before(42), lastSeenAt: before(43), viewers: 0 },
+      issues: [...PLATFORM_ISSUES].slice(1, 3).map(([code, { meaning: message, fix }], n) => ({
+        ...{ code, message, fix, severity: n === 0 ? ('warning' as const) : ('error' as const) },
+      })),
+      repairStalled: true,
+    },
+  ],
+  [
+    'Nobody knows',
+    { kind: 'watch', url: 'https://cdn.example.com/live/stream.m3u8', videoId: null },
+    { status: 'unknown', ...why('unreachable'), since: before(5), lastSeenAt: before(6), viewers: null },
+  ],
+  [
+    'Seen, with a warning',
+    { kind: 'twitch', channel: 'a_channel', videoId: null },
+    { status: 'true', ...why('limit_near'), viewers: 12_345 },
+  ],
+  [
+    'Off air',
+    { kind: 'twitch', channel: 'another', videoId: null },
+    { status: 'unknown', ...why('not_sending'), viewers: null },
+  ],
+];
+/** Destinations whose viewers are looked at, in every state. */
+export const viewed = VIEWED.map(
+  ([name, platform, view], n): Destination => ({
+    ...example<Destination>('getDestination'),
+    ...(n > 0 && { id: numbered('dst', 20 + n) }),
+    ...{ name, createdAt: before(80_000 + n) },
+    platform: { ...PLATFORM, ...platform },
+    platformLive: { ...VIEW, since: before(300), checkedAt: before(0), lastSeenAt: before(0), ...view },
   }),
 );
 
@@ -204,14 +252,29 @@ export const streams = STREAMS.map(
   (one, n): Stream => ({
     ...example<Stream>('getStream'),
     ...(n > 0 && { id: numbered('str', n) }),
-    createdAt: before(10_000 + n),
+    ...{ onAirForViewers: null, createdAt: before(10_000 + n) },
     ...one,
   }),
 );
 export const [live, degraded] = streams as [Stream, Stream, ...Stream[]];
+/** On air to two destinations, at one of which viewers do not see it. */
+export const unseen: Stream = {
+  ...live,
+  onAirForViewers: false,
+  destinationIDs: viewed.slice(0, 2).map(({ id }) => id),
+  degraded: { ...why('broadcast_ended'), since: before(42) },
+};
 
-const LIVE_STATS = example<LiveStats>('getStreamLiveStats');
+const EXAMPLE_STATS = example<LiveStats>('getStreamLiveStats');
+const LIVE_STATS: LiveStats = { ...EXAMPLE_STATS, viewers: null };
 export const liveStats: LiveStats = { ...LIVE_STATS, startedAt: before(120), uptimeSeconds: 7_200 };
+export const unseenStats: LiveStats = {
+  ...{ ...liveStats, viewers: 128 },
+  destinations: viewed.slice(0, 2).map(({ id, name }, n) => ({
+    ...(EXAMPLE_STATS.destinations[0] as LiveStats['destinations'][number]),
+    ...{ id, name, viewers: n === 0 ? 128 : 0 },
+  })),
+};
 export const degradedStats: LiveStats = {
   ...LIVE_STATS,
   startedAt: before(3),

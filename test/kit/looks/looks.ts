@@ -1,8 +1,8 @@
 /** Lists what pictures are kept of: every page of the dashboard, and its forms, questions and states. */
 import type { Page } from 'playwright-core';
 import type { Stream } from '../../../src/service/client/index.ts';
-import { degraded, live, noCredit, playlist, streams } from './account.ts';
-import { away, EMPTY, later } from './answers.ts';
+import { degraded, live, noCredit, playlist, streams, unseen, unseenStats, viewed } from './account.ts';
+import { type Answers, away, EMPTY, later } from './answers.ts';
 import { endpoints } from './notifications.ts';
 import type { Visit } from './open.ts';
 
@@ -111,10 +111,22 @@ const OPEN: Look[] = [
 const findStream = (fits: (stream: Stream) => boolean): Stream => streams.find(fits) ?? live;
 const idle = findStream(({ status }) => status === 'idle');
 
+/** Viewers of a stream on air do not see it at one of its destinations. */
+const NOT_SEEN: Answers = {
+  listDestinations: viewed,
+  getDestination: viewed[1],
+  listStreams: [unseen, ...streams.slice(1, 5)],
+  getStream: unseen,
+  getStreamLiveStats: unseenStats,
+};
+
 const OF_STREAMS: Look[] = [
   { name: 'overview', path: '/' },
   { name: 'overview-empty', path: '/', answers: EMPTY },
+  { name: 'overview-unseen', path: '/', answers: NOT_SEEN },
   { name: 'streams', path: '/streams' },
+  { name: 'streams-unseen', path: '/streams', answers: NOT_SEEN },
+  { name: 'streams-table-unseen', path: '/streams', answers: NOT_SEEN, act: press('Show a table') },
   { name: 'streams-table', path: '/streams', act: tickInTable },
   { name: 'streams-delete', path: '/streams', act: deleteTicked },
   { name: 'stream-duplicate', path: '/streams', act: chooseInMenu('Duplicate…') },
@@ -128,6 +140,7 @@ const OF_STREAMS: Look[] = [
   { name: 'stream', path: `/streams/${live.id}` },
   { name: 'stream-printed', path: `/streams/${live.id}`, isPrinted: true },
   { name: 'stream-degraded', path: `/streams/${degraded.id}` },
+  { name: 'stream-unseen', path: `/streams/${unseen.id}`, answers: NOT_SEEN },
   { name: 'stream-idle', path: `/streams/${idle.id}` },
   {
     name: 'stream-long-name',
@@ -173,6 +186,8 @@ const OF_MEDIA: Look[] = [
   { name: 'destinations-empty', path: '/destinations', answers: EMPTY },
   { name: 'destinations-away', path: '/destinations', answers: { listDestinations: away }, shown: failed },
   { name: 'destination-new', path: '/destinations?form=new' },
+  { name: 'destinations-viewed', path: '/destinations', answers: NOT_SEEN },
+  { name: 'destination-viewers', path: `/destinations?form=edit+${viewed[1]?.id}`, answers: NOT_SEEN },
   { name: 'destination-no-key', path: '/destinations?form=new', act: addWithoutKey },
   { name: 'sign-in-again', path: '/destinations', act: endSession },
 ];

@@ -85,6 +85,22 @@ const LOGIN: readonly Field[] = [strict('User', 'publisher'), name('Password')].
   ...field,
   file: 'features/destinations/login.tsx',
 }));
+/** Where viewers see a stream, by the choice that shows the fields. */
+const VIEWERS: Readonly<Record<string, readonly Field[]>> = Object.fromEntries(
+  Object.entries({
+    'At an address (HLS, HTTP-FLV, RTMP)': [
+      strict('Address that viewers open', 'https://cdn.example.com/live/stream.m3u8'),
+    ],
+    'On YouTube': [
+      { ...strict('Video that viewers open', 'https://youtu.be/aqz-KE-bpKQ'), wrong: ['   ', LONG, CONTROL, NASTY] },
+      { label: 'Refresh token', right: '1//0-token', wrong: [LONG, CONTROL, NASTY] },
+    ],
+    'On Twitch': [strict('Twitch channel', 'https://www.twitch.tv/some_name')],
+  }).map(([place, fields]) => [
+    place,
+    fields.map((field) => ({ ...field, file: 'features/destinations/viewersFields.tsx' })),
+  ]),
+);
 const LINK = 'http://127.0.0.1:1024/never.mp4';
 
 const dialog = (page: Page): Locator => page.getByRole('dialog');
@@ -140,6 +156,22 @@ const OF_MEDIA: Record<string, Form> = {
       ...LOGIN,
     ],
   },
+  ...Object.fromEntries(
+    Object.entries(VIEWERS).map(([place, fields]): [string, Form] => [
+      `the viewers of a destination ${place.toLowerCase()}`,
+      {
+        file: 'features/destinations/form.tsx',
+        path: ({ destination }) => `/destinations?form=edit+${destination}`,
+        form: dialog,
+        submit: 'Save',
+        sends: 'PATCH /v1/destinations/',
+        open: async (page) => {
+          await dialog(page).getByLabel('Where viewers see it').selectOption({ label: place });
+        },
+        fields: () => fields,
+      },
+    ]),
+  ),
   'a new playlist': {
     file: 'features/playlists/createForm.tsx',
     path: () => '/playlists?form=new',

@@ -10,6 +10,7 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { AddressField } from '../destinations/address.tsx';
 import { isKeyMissed, KeyQuestion, missing, PLATFORM_CHOICES, StreamKey, usePreset } from '../destinations/form.tsx';
 import {
+  buildViewersValues,
   type DestinationValues,
   FIELDS,
   findAddressKeyNeed,
@@ -40,6 +41,7 @@ export function NewDestination({ taken, onBack, onDone }: NewDestinationProps) {
       rtmpUser: '',
       rtmpPassword: '',
       endLogin: false,
+      ...buildViewersValues(null),
     },
     validateInputOnBlur: ['rtmpUrl'],
     validate: {

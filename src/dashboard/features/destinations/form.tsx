@@ -18,12 +18,33 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { Named } from '../references/named.tsx';
 import { AddressField } from './address.tsx';
-import { type DestinationValues, FIELDS, findAddressKeyNeed, findAddressMistake, findChanges } from './formValues.ts';
+import {
+  buildViewersValues,
+  type DestinationValues,
+  FIELDS,
+  findAddressKeyNeed,
+  findAddressMistake,
+  findChanges,
+  findPlatformChange,
+  nameMistakes,
+  VIEWERS_FIELDS,
+  validateViewers,
+} from './formValues.ts';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
+import { ViewersFields } from './viewersFields.tsx';
 
-const LABELS = { name: 'Name', rtmpUrl: 'Address' };
+const LABELS = {
+  name: 'Name',
+  rtmpUrl: 'Address',
+  viewersAt: 'Where viewers see it',
+  watchUrl: 'Address that viewers open',
+  channel: 'Twitch channel',
+  videoId: 'Video that viewers open',
+  repairs: 'Start a new broadcast',
+};
+const SENT_FIELDS = [...FIELDS, ...Object.keys(VIEWERS_FIELDS)];
 type DestinationFormState = UseFormReturnType<DestinationValues>;
 
 export const PLATFORM_CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
@@ -136,7 +157,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
   const [first] = PRESETS;
   const { form, forgetBefore, elsewhere } = useDraftForm<DestinationValues>({
     name: `destination ${before?.id ?? ''}`,
-    secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin'],
+    secrets: ['rtmpKey', 'rtmpUser', 'rtmpPassword', 'endLogin', 'refreshToken', 'endToken'],
     initialValues: {
       name: before?.name ?? first?.label ?? '',
       rtmpUrl: before?.rtmpUrl ?? first?.rtmpUrl ?? '',
@@ -144,6 +165,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       rtmpUser: '',
       rtmpPassword: '',
       endLogin: false,
+      ...buildViewersValues(before?.platform ?? null),
     },
     validateInputOnBlur: ['rtmpUrl'],
     validate: {
@@ -151,31 +173,32 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       rtmpUrl: (url) => findAddressMistake(url, before?.rtmpUrl),
       rtmpKey: (key, { rtmpUrl }) =>
         before || findAddressKeyNeed(rtmpUrl) !== 'required' ? null : missing('the stream key')(key),
+      ...validateViewers(before),
     },
   });
   const [preset, choose] = usePreset(form, before);
   const finish = forgetBefore(onDone);
   const creation = useSubmit<DestinationValues, Destination>({
-    send: ({ name, rtmpUrl, rtmpKey, ...values }, idempotencyKey) =>
-      destinations.create(
-        { name, rtmpUrl, rtmpKey, ...findChanges({ name, rtmpUrl, rtmpKey, ...values }, undefined) },
-        { idempotencyKey },
-      ),
-    fields: FIELDS,
-    onMistakes: form.setErrors,
+    send: (values, idempotencyKey) => {
+      const { name, rtmpUrl, rtmpKey } = values;
+      const given = { name, rtmpUrl, rtmpKey, ...findChanges(values, undefined) };
+      return destinations.create({ ...given, ...findPlatformChange(values, undefined) }, { idempotencyKey });
+    },
+    fields: SENT_FIELDS,
+    onMistakes: (mistakes) => form.setErrors(nameMistakes(mistakes)),
     onDone: finish,
   });
   const change = useTriedSubmit<DestinationUpdate, DestinationChange>({
     send: (changes, call) => destinations.update(before?.id ?? '', changes, call),
     asks: ({ streamIDs }) => streamIDs.length > 0,
-    fields: FIELDS,
-    onMistakes: form.setErrors,
+    fields: SENT_FIELDS,
+    onMistakes: (mistakes) => form.setErrors(nameMistakes(mistakes)),
     onDone: finish,
   });
   const [keyless, setKeyless] = useState<DestinationValues>();
   const save = (values: DestinationValues) => {
     if (!before) return isKeyMissed(values) ? setKeyless(values) : creation.submit(values);
-    const changes = findChanges(values, before);
+    const changes = { ...findChanges(values, before), ...findPlatformChange(values, before) };
     return Object.keys(changes).length === 0 ? finish(before) : change.submit(changes);
   };
   const { question } = change;
@@ -193,6 +216,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
           <AddressField form={form} />
           <StreamKey form={form} preset={preset} before={before} />
           <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
+          <ViewersFields form={form} before={before} />
           {moved && (
             <p className={forms.help} role="status">
               The address has changed. If its key has changed too, enter the new key as well.

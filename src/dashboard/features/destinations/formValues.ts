@@ -8,12 +8,119 @@ import {
   type KeyNeed,
   readDestination,
 } from '../../../core/resources/destination/read.ts';
-import type { Destination } from '../../../service/client/index.ts';
+import {
+  findChannelProblem,
+  findPlatformPage,
+  findVideoProblem,
+  findWatchProblem,
+  readChannel,
+  readVideoId,
+} from '../../../core/resources/destination/viewers.ts';
+import type { Destination, DestinationUpdate } from '../../../service/client/index.ts';
 import { asSentence } from '../../api/problem.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];
-export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean };
+export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean } & ViewersValues;
+
+export type ViewersAt = 'nowhere' | NonNullable<Destination['platform']>['kind'];
+
+/** Where viewers see the stream. */
+export interface ViewersValues {
+  viewersAt: ViewersAt;
+  watchUrl: string;
+  channel: string;
+  videoId: string;
+  refreshToken: string;
+  /** Make a new broadcast when one has ended. */
+  repairs: boolean;
+  endToken: boolean;
+}
+
+export const buildViewersValues = (platform: Destination['platform']): ViewersValues => ({
+  viewersAt: platform?.kind ?? 'nowhere',
+  watchUrl: platform?.url ?? '',
+  channel: platform?.channel ?? '',
+  videoId: platform?.videoId ?? '',
+  refreshToken: '',
+  repairs: platform?.policy === 'Repair',
+  endToken: false,
+});
+
+/** Fields of the request, and those of the form that they come from. */
+export const VIEWERS_FIELDS: Readonly<Record<string, keyof ViewersValues>> = {
+  'platform/url': 'watchUrl',
+  'platform/channel': 'channel',
+  'platform/videoId': 'videoId',
+  'platform/refreshToken': 'refreshToken',
+  'platform/policy': 'repairs',
+};
+
+/** Puts the server's complaints at the fields of the form. */
+export const nameMistakes = (mistakes: Record<string, string>): Record<string, string> =>
+  Object.fromEntries(Object.entries(mistakes).map(([field, text]) => [VIEWERS_FIELDS[field] ?? field, text]));
+
+const hasTokenAfter = ({ refreshToken, endToken }: ViewersValues, before: Destination | undefined): boolean =>
+  refreshToken.trim() !== '' || (before?.platform?.hasToken === true && !endToken);
+
+/** Whether a new broadcast can be made: that takes a token. */
+export const canRepair = (values: ViewersValues, before: Destination | undefined): boolean =>
+  values.viewersAt === 'youtube' && hasTokenAfter(values, before);
+
+const PAGES = { youtube: 'YouTube: choose “On YouTube”', twitch: 'Twitch: choose “On Twitch”' };
+
+const asMistake = (problem: string | undefined): string | null => (problem === undefined ? null : asSentence(problem));
+
+/** The mistakes in where viewers see the stream, in the words of the server, as Mantine asks for them. */
+export const validateViewers = (before: Destination | undefined) => ({
+  watchUrl: (url: string, { viewersAt }: ViewersValues) => {
+    if (viewersAt !== 'watch') return null;
+    if (url.trim() === '') return 'Enter the address that viewers open.';
+    const page = findPlatformPage(url);
+    return page ? `This is a page of ${PAGES[page]}.` : asMistake(findWatchProblem(tidyUrl(url)));
+  },
+  channel: (channel: string, { viewersAt }: ViewersValues) => {
+    if (viewersAt !== 'twitch') return null;
+    return channel.trim() === '' ? 'Enter the channel.' : asMistake(findChannelProblem(readChannel(channel)));
+  },
+  videoId: (videoId: string, values: ViewersValues) => {
+    if (values.viewersAt !== 'youtube') return null;
+    if (videoId.trim() !== '') return asMistake(findVideoProblem(readVideoId(videoId)));
+    return hasTokenAfter(values, before) ? null : 'Enter the video that viewers open, or a token.';
+  },
+});
+
+/** What is sent of it; undefined where it stays as it is. */
+export function findPlatformChange(
+  values: ViewersValues,
+  before: Destination | undefined,
+): Pick<DestinationUpdate, 'platform'> {
+  const now = before?.platform ?? null;
+  const { viewersAt: kind } = values;
+  const refreshToken = tidyKey(values.refreshToken);
+  const isTokenChanged = refreshToken !== '' || values.endToken;
+  if (kind === 'nowhere') return now === null || !before ? {} : { platform: null };
+  if (kind === 'watch') {
+    const url = tidyUrl(values.watchUrl);
+    return now?.kind === kind && now.url === url ? {} : { platform: { kind, url } };
+  }
+  if (kind === 'twitch') {
+    const channel = readChannel(values.channel);
+    return now?.kind === kind && now.channel === channel ? {} : { platform: { kind, channel } };
+  }
+  const videoId = readVideoId(values.videoId);
+  const policy = values.repairs && canRepair(values, before) ? 'Repair' : 'Observe';
+  const isSame = now?.kind === kind && (now.videoId ?? '') === videoId && now.policy === policy && !isTokenChanged;
+  if (isSame) return {};
+  return {
+    platform: {
+      kind,
+      policy,
+      ...(videoId !== '' && { videoId }),
+      ...(isTokenChanged && { refreshToken }),
+    },
+  };
+}
 type SentFields = Partial<Record<DestinationFormField, string>>;
 
 /** Whether a new destination at this address needs a key. One that cannot be read, or has a placeholder for it, does. */

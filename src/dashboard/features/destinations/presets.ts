@@ -40,6 +40,7 @@ export const PRESETS: readonly Preset[] = [
     hosts: ['youtube.com'],
     keysUrl: 'https://studio.youtube.com/',
     keyHelp: 'In YouTube Studio choose Create, Go live, Stream, and copy the stream key.',
+    note: 'YouTube ends a broadcast when the stream is interrupted, unless you schedule it in YouTube Studio (Create, Go live, Manage) with this key and switch auto-stop off.',
   },
   {
     id: 'twitch',

@@ -1,8 +1,10 @@
 /** Reads and changes the data of the page of destinations. */
+import { notifications } from '@mantine/notifications';
 import { keepPreviousData, useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { Destination, DestinationQuery } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
+import { problemText } from '../../api/problem.ts';
 
 /** While the feed is down. */
 const REFRESH_MS = 5000;
@@ -38,6 +40,17 @@ export function useDestination(id: string, enabled: boolean) {
 export function useDestinationsChanged(): () => Promise<void> {
   const queries = useQueryClient();
   return () => queries.invalidateQueries({ queryKey: all });
+}
+
+/** Lets a stalled repair of broadcasts go on. */
+export function useResumeRepair(id: string) {
+  const api = useApi();
+  const changed = useDestinationsChanged();
+  return useMutation({
+    mutationFn: () => api.calls.destinations.resumeRepair(id),
+    onError: (error) => notifications.show({ color: 'red', message: problemText(error) }),
+    onSettled: changed,
+  });
 }
 
 /** Publishes to it for a moment. Pressing twice is one test. */

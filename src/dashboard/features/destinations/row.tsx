@@ -15,6 +15,7 @@ import { PlatformIcon } from './platform.tsx';
 import { findPreset } from './presets.ts';
 import { useDestinationsChanged, useDestinationTest } from './queries.ts';
 import { TestProblem, TestResult } from './result.tsx';
+import { ViewersView } from './view.tsx';
 
 const keyLine = ({ rtmpKeyHint }: Destination): string =>
   rtmpKeyHint ? `Key ends in ${rtmpKeyHint}` : 'Key kept secret';
@@ -113,6 +114,7 @@ export function DestinationRow({ destination, onEdit }: { destination: Destinati
         />
       }
     >
+      {destination.platformLive && <ViewersView id={id} view={destination.platformLive} />}
       {test.isPending && (
         <p className={page.dim} role="status">
           Sending two seconds of black video and silence…

@@ -10,7 +10,7 @@ import { Named } from '../references/named.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { WAITS_FOR_CREDIT, withoutCredit } from '../streams/credit.ts';
 import { IssueLines } from '../streams/issues.tsx';
-import { getPhaseLook, isRunning } from '../streams/phase.ts';
+import { getStreamLook, isRunning } from '../streams/phase.ts';
 import { useReadiness } from '../streams/queries.ts';
 import { UploadTag } from '../uploads/row.tsx';
 import classes from './overview.module.css';
@@ -25,7 +25,7 @@ function Reason({ stream }: { stream: Stream }) {
   if (others.length > 0) return <IssueLines issues={others.slice(0, 2)} named />;
   if (data && data.issues.length > 0) return <p className={classes.dim}>{WAITS_FOR_CREDIT}</p>;
   if (!isRunning(stream.status) || !stream.degraded)
-    return <p className={classes.dim}>{getPhaseLook(stream.status).meaning}</p>;
+    return <p className={classes.dim}>{getStreamLook(stream, stream.status).meaning}</p>;
   return (
     <p>
       <Named>{stream.degraded.message}</Named>
@@ -75,7 +75,7 @@ export function Needing({ streams, uploads }: NeedingProps) {
                   <Name>{stream.name}</Name>
                 </Link>
               </h3>
-              <PhaseBadge phase={stream.status} />
+              <PhaseBadge stream={stream} phase={stream.status} />
             </div>
             <Reason stream={stream} />
           </li>

@@ -5,10 +5,11 @@ import { formatBitrate, formatFps } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
 import cover from '../../ui/cover.module.css';
 import { Name } from '../../ui/name.tsx';
+import { formatViewers } from '../destinations/viewText.ts';
 import { Thumbnail } from '../player/thumbnail.tsx';
 import { PhaseBadge } from '../streams/badge.tsx';
 import { destinationLine } from '../streams/card.tsx';
-import { getPhaseLook } from '../streams/phase.ts';
+import { getStreamLook } from '../streams/phase.ts';
 import { useDestinationNames, useLiveStats, useShownPhase } from '../streams/queries.ts';
 import { OnAirUntil, Uptime } from '../streams/uptime.tsx';
 import classes from './overview.module.css';
@@ -21,13 +22,13 @@ const STATS_MS = 5_000;
 function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<string, string> }) {
   const phase = useShownPhase(stream);
   const { data: stats } = useLiveStats(stream.id, phase, STATS_MS);
-  const { word, tone } = getPhaseLook(phase);
+  const { word, tone } = getStreamLook(stream, phase);
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
     <article className={classes.airCard} data-tone={tone} data-testid="on-air-card">
       <Thumbnail streamId={stream.id} posterUrl={stream.posterUrl} live={phase === 'live'} />
       <div className={classes.airBadge}>
-        <PhaseBadge phase={phase} />
+        <PhaseBadge stream={stream} phase={phase} />
       </div>
       <div className={classes.airBody}>
         <h3>
@@ -41,6 +42,7 @@ function OnAirCard({ stream, names }: { stream: Stream; names: ReadonlyMap<strin
           {stats?.live && (
             <span>
               {formatBitrate(stats.bitrateKbps)} · {formatFps(stats.fps)} fps
+              {stats.viewers !== null && ` · ${formatViewers(stats.viewers)}`}
             </span>
           )}
         </p>

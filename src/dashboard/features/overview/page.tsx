@@ -7,6 +7,7 @@ import { PageHead, useTitle } from '../../ui/page.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { useFailure } from '../../ui/useFailure.ts';
 import { EmptyStreams } from '../streams/emptyStreams.tsx';
+import { isUnseen } from '../streams/phase.ts';
 import { Needing, NextStarts } from './attention.tsx';
 import { OnAir } from './onAir.tsx';
 import classes from './overview.module.css';
@@ -34,7 +35,7 @@ export function OverviewPage() {
   const failure = useFailure(data, error);
   const failed = useFailedUploads();
   const overview = buildOverview(data?.streams ?? [], failed);
-  const live = overview.onAir.filter(({ status }) => status === 'live').length;
+  const live = overview.onAir.filter((stream) => stream.status === 'live' && !isUnseen(stream, stream.status)).length;
   useTitle(live > 0 ? `● ${live} on air` : 'Overview');
 
   if (failure) return <Failure title="The overview could not be loaded" error={failure} retry={refetch} />;

@@ -2,7 +2,7 @@
 import type { Upload } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import type { LoadedStreams } from '../streams/loadedStreams.ts';
-import { isRunning, needsAttention } from '../streams/phase.ts';
+import { isRunning, isUnseen, needsAttention } from '../streams/phase.ts';
 
 /** States that the overview is about: a stream in any other is not on air and nobody waits for it. */
 export const OVERVIEW_PHASES = ['live', 'starting', 'reconnecting', 'waiting', 'failed', 'scheduled'] as const;
@@ -34,8 +34,11 @@ export function buildOverview(streams: readonly Stream[], failed: readonly Uploa
     failed,
     onAir: streams.filter(({ status }) => isRunning(status)),
     needing: streams.filter(
-      ({ status, degraded, ready }) =>
-        needsAttention(status) || (isRunning(status) && degraded !== null) || (status === 'scheduled' && !ready),
+      (stream) =>
+        needsAttention(stream.status) ||
+        isUnseen(stream, stream.status) ||
+        (isRunning(stream.status) && stream.degraded !== null) ||
+        (stream.status === 'scheduled' && !stream.ready),
     ),
     next: streams.filter(({ nextStartAt }) => nextStartAt !== null).sort(byTime(({ nextStartAt }) => nextStartAt)),
   };

@@ -17,12 +17,12 @@ function Streams({ playlist }: { playlist: Playlist }) {
   if (!data) return <p className={page.dim}>{error ? problemText(error) : 'Loading its streams…'}</p>;
   return (
     <ul className={classes.streams} aria-label="Streams that play it">
-      {data.map(({ id, name, status }) => (
-        <li key={id}>
-          <Link to="/streams/$id" params={{ id }}>
-            <Name>{name}</Name>
+      {data.map((stream) => (
+        <li key={stream.id}>
+          <Link to="/streams/$id" params={{ id: stream.id }}>
+            <Name>{stream.name}</Name>
           </Link>
-          <PhaseBadge phase={status} />
+          <PhaseBadge stream={stream} phase={stream.status} />
         </li>
       ))}
     </ul>

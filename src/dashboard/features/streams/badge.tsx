@@ -3,6 +3,7 @@ import {
   IconAlertTriangle,
   IconBroadcast,
   IconCalendarClock,
+  IconEyeOff,
   IconFlag,
   IconHourglassHigh,
   IconMoon,
@@ -13,8 +14,9 @@ import {
   type TablerIcon,
 } from '@tabler/icons-react';
 import type { ComponentProps } from 'react';
+import type { Stream } from '../../api/api.ts';
 import classes from '../../ui/tag.module.css';
-import { getPhaseLook, type PhaseIcon } from './phase.ts';
+import { getStreamLook, type PhaseIcon } from './phase.ts';
 
 const ICONS: Record<PhaseIcon, TablerIcon> = {
   moon: IconMoon,
@@ -27,16 +29,25 @@ const ICONS: Record<PhaseIcon, TablerIcon> = {
   stopped: IconPlayerStop,
   flag: IconFlag,
   alert: IconAlertTriangle,
+  unseen: IconEyeOff,
 };
 
 interface PhaseProps {
+  stream: Pick<Stream, 'onAirForViewers'>;
+  /** The state that is shown, which may be ahead of the stream’s own. */
   phase: string;
   large?: boolean;
 }
 
 /** The state in a word, with its icon and colour. */
-export function PhaseMark({ phase, large = false, className = '', ...others }: PhaseProps & ComponentProps<'span'>) {
-  const look = getPhaseLook(phase);
+export function PhaseMark({
+  stream,
+  phase,
+  large = false,
+  className = '',
+  ...others
+}: PhaseProps & ComponentProps<'span'>) {
+  const look = getStreamLook(stream, phase);
   const Icon = ICONS[look.icon];
   return (
     <span
@@ -59,7 +70,7 @@ export function PhaseMark({ phase, large = false, className = '', ...others }: P
 
 /** The same, with a tooltip that has its meaning. */
 export const PhaseBadge = (props: PhaseProps) => (
-  <Tooltip label={getPhaseLook(props.phase).meaning}>
+  <Tooltip label={getStreamLook(props.stream, props.phase).meaning}>
     <PhaseMark {...props} />
   </Tooltip>
 );

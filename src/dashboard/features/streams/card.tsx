@@ -15,7 +15,7 @@ import { PhaseBadge } from './badge.tsx';
 import classes from './card.module.css';
 import { WAITS_FOR_CREDIT, withoutCredit } from './credit.ts';
 import { restingLine } from './offAir.ts';
-import { getPhaseLook, isRunning } from './phase.ts';
+import { getStreamLook, isRunning } from './phase.ts';
 import { useReadiness, useShownPhase } from './queries.ts';
 import { type RowCalls, useStreamActs } from './rowActs.tsx';
 import { StartStopButtons } from './startStop.tsx';
@@ -58,7 +58,7 @@ function Obstacle({ id }: { id: string }) {
 
 function ReadinessLine({ stream, phase }: { stream: Stream; phase: string }) {
   const spoken = SPEAKS_FOR_ITSELF.includes(phase);
-  const { meaning, tone } = getPhaseLook(phase);
+  const { meaning, tone } = getStreamLook(stream, phase);
   if (spoken && stream.degraded) {
     return (
       <p className={classes.readiness} data-tone="attention" data-testid="stream-degraded">
@@ -103,7 +103,7 @@ interface StreamCardProps {
 export const StreamCard = memo(function StreamCard({ stream, destinations, calls }: StreamCardProps) {
   const phase = useShownPhase(stream);
   const acts = useStreamActs(stream, calls);
-  const { tone, word } = getPhaseLook(phase);
+  const { tone, word } = getStreamLook(stream, phase);
   useAnnounceChange(`${stream.name}: ${word}`);
   return (
     <article className={classes.card} data-tone={tone} data-testid="stream-card" data-stream-id={stream.id}>
@@ -113,7 +113,7 @@ export const StreamCard = memo(function StreamCard({ stream, destinations, calls
             <Name>{stream.name}</Name>
           </Link>
         </h2>
-        <PhaseBadge phase={phase} />
+        <PhaseBadge stream={stream} phase={phase} />
       </div>
       <div className={classes.middle}>
         <Poster url={stream.posterUrl} kind="VIDEO" />

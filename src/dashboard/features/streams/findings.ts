@@ -5,6 +5,7 @@
 
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { DESTINATION_ERRORS, describeRefusal, type FailureCode } from '../../../core/lib/codes/destinations.ts';
+import { PLATFORM_CODES } from '../../../core/lib/codes/platforms.ts';
 import { DIAGNOSES } from '../../../core/lib/codes/streams.ts';
 import type { LiveStats, Readiness, Stream } from '../../api/api.ts';
 import { makeReadable } from '../../api/readable.ts';
@@ -26,6 +27,7 @@ export interface StreamCause {
 
 const MENDS: Readonly<Record<string, Mend>> = {
   ...Object.fromEntries(Object.keys(DESTINATION_ERRORS).map((code) => [code, 'editDestination'] as const)),
+  ...Object.fromEntries(Object.keys(PLATFORM_CODES).map((code) => [code, 'editDestination'] as const)),
   destination_reconnecting: 'editDestination',
   destination_secret_missing: 'editDestination',
   destination_invalid: 'editDestination',

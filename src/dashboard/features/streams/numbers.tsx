@@ -1,5 +1,6 @@
 /** Shows the live numbers of a running stream, renewed every two seconds. */
 import { IconCircleCheck, IconCircleX, IconSend } from '@tabler/icons-react';
+import type { Destination } from '../../../service/client/index.ts';
 import type { LiveStats } from '../../api/api.ts';
 import {
   formatBitrate,
@@ -12,6 +13,7 @@ import {
   NONE,
 } from '../../lib/format.ts';
 import { Name } from '../../ui/name.tsx';
+import { ViewersView } from '../destinations/view.tsx';
 import { Chart } from './chart.tsx';
 import { selectPoints } from './chartLine.ts';
 import { useHistory } from './history.ts';
@@ -23,11 +25,12 @@ interface TileProps {
   hint?: string;
   /** Shown to those who point at it. */
   explanation?: string;
+  isWide?: boolean;
 }
 
-function Tile({ label, value, hint, explanation }: TileProps) {
+function Tile({ label, value, hint, explanation, isWide = false }: TileProps) {
   return (
-    <div className={classes.tile} title={explanation}>
+    <div className={classes.tile} title={explanation} data-wide={isWide || undefined}>
       <dt>{label}</dt>
       <dd>
         <span className={classes.value}>{value}</span>
@@ -44,6 +47,7 @@ const formatChanges = (count: number | null | undefined): string =>
 /** Without numbers yet it takes the same place, so that nothing below it moves when they come. */
 export function Numbers({ stats, readAt }: { stats: LiveStats | undefined; readAt: number }) {
   const history = useHistory(stats, readAt);
+  const viewers = stats?.viewers ?? undefined;
   return (
     <dl className={classes.tiles}>
       <Chart label="Bitrate" points={selectPoints(history, 'bitrateKbps')} format={formatBitrate} least={500} />
@@ -57,6 +61,7 @@ export function Numbers({ stats, readAt }: { stats: LiveStats | undefined; readA
         least={40}
       />
       <Tile label="On air for" value={formatUptime(stats?.uptimeSeconds)} />
+      {viewers !== undefined && <Tile label="Viewers" value={formatCount(viewers)} />}
       <Tile label="Loops" value={formatCount(stats?.loopCount)} />
       <Tile label="Reconnects" value={formatCount(stats?.reconnects)} />
       <Tile
@@ -64,6 +69,8 @@ export function Numbers({ stats, readAt }: { stats: LiveStats | undefined; readA
         explanation="The longest time between the last picture of a clip and the first one of the next. One frame takes 33 ms at 30 fps."
         value={formatMs(stats?.seam?.maxStepMs)}
         hint={formatChanges(stats?.seam?.count)}
+        // Tiles stand in pairs.
+        isWide={viewers !== undefined}
       />
     </dl>
   );
@@ -76,19 +83,27 @@ interface Row {
   name: string;
   /** Only while it is on air. */
   stats: DestinationStats | undefined;
+  /** What is known of its viewers. */
+  view: Destination['platformLive'] | undefined;
 }
 
-function DestinationRow({ name, stats }: Row) {
+function DestinationRow({ id, name, stats, view }: Row) {
   const Icon = stats ? (stats.connected ? IconCircleCheck : IconCircleX) : IconSend;
   return (
     <li>
-      <Icon size={18} stroke={1.8} aria-hidden data-connected={stats?.connected} />
+      <Icon
+        size={18}
+        stroke={1.8}
+        aria-hidden
+        // What viewers do not see is not shown as well.
+        data-connected={view?.status === 'false' ? undefined : stats?.connected}
+      />
       <div>
         <p>
           <strong>
             <Name>{name}</Name>
           </strong>{' '}
-          {stats && <span>{stats.connected ? 'connected' : 'not connected'}</span>}
+          {stats && <span className={classes.state}>{stats.connected ? 'connected' : 'not connected'}</span>}
         </p>
         {stats && (
           <p className={classes.small}>
@@ -102,6 +117,7 @@ function DestinationRow({ name, stats }: Row) {
             {stats.lastError.message}
           </p>
         )}
+        {view && <ViewersView id={id} view={view} isInset />}
       </div>
     </li>
   );

@@ -4,6 +4,7 @@
  * Pure: no I/O, no clock.
  */
 import type { Phase } from '../../../core/resources/stream/spec.ts';
+import type { Stream } from '../../api/api.ts';
 
 export type PhaseIcon =
   | 'moon'
@@ -15,7 +16,8 @@ export type PhaseIcon =
   | 'stopping'
   | 'stopped'
   | 'flag'
-  | 'alert';
+  | 'alert'
+  | 'unseen';
 
 export interface PhaseLook {
   word: string;
@@ -52,6 +54,21 @@ export const PHASE_LOOKS: Record<Phase, PhaseLook> = {
   ended: { word: 'Ended', meaning: 'The schedule of the stream has ended.', icon: 'flag', tone: 'quiet' },
   failed: { word: 'Failed', meaning: 'The stream needs a change before it can run.', icon: 'alert', tone: 'danger' },
 };
+
+const UNSEEN_LOOK: PhaseLook = {
+  word: 'Live, not seen',
+  meaning: 'The destination accepts the stream, but viewers do not see it.',
+  icon: 'unseen',
+  tone: 'danger',
+};
+
+/** Whether a stream is on air, and viewers are known not to see it. */
+export const isUnseen = ({ onAirForViewers }: Pick<Stream, 'onAirForViewers'>, phase: string): boolean =>
+  phase === 'live' && onAirForViewers === false;
+
+/** The look of a stream in this state: one that viewers do not see is never shown as one that is well. */
+export const getStreamLook = (stream: Pick<Stream, 'onAirForViewers'>, phase: string): PhaseLook =>
+  isUnseen(stream, phase) ? UNSEEN_LOOK : getPhaseLook(phase);
 
 /** The look of a state; one that this page does not know yet is shown by its own word. */
 export const getPhaseLook = (phase: string): PhaseLook =>

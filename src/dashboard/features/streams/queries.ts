@@ -117,6 +117,23 @@ export function useDestinationNames(): ReadonlyMap<string, string> {
   return data ?? NO_NAMES;
 }
 
+type View = Destination['platformLive'];
+const NO_VIEWS: ReadonlyMap<string, View> = new Map();
+const toViews = (destinations: readonly Destination[]) =>
+  new Map(destinations.map(({ id, platformLive }) => [id, platformLive]));
+
+/** What is known of the viewers of the account's destinations, by id. */
+export function useDestinationViews(): ReadonlyMap<string, View> {
+  const api = useApi();
+  const { data } = useQuery({
+    queryKey: keys.destinations,
+    queryFn: ({ signal }) => readDestinations(api, signal),
+    select: toViews,
+    refetchInterval: unlessFollowed(DESTINATIONS_MS),
+  });
+  return data ?? NO_VIEWS;
+}
+
 export function useReadiness(id: string, enabled = true) {
   const api = useApi();
   return useQuery({

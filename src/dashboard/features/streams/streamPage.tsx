@@ -28,9 +28,17 @@ import { DestinationRows, NowAndNext, Numbers } from './numbers.tsx';
 import { offAirSince, restingLine } from './offAir.ts';
 import { UptimePanel } from './outages.tsx';
 import { Outdated } from './outdated.tsx';
-import { getPhaseLook, isRunning } from './phase.ts';
+import { getStreamLook, isRunning, isUnseen } from './phase.ts';
 import { formatPicture } from './picture.ts';
-import { useDestinationNames, useEvents, useLiveStats, useReadiness, useShownPhase, useStream } from './queries.ts';
+import {
+  useDestinationNames,
+  useDestinationViews,
+  useEvents,
+  useLiveStats,
+  useReadiness,
+  useShownPhase,
+  useStream,
+} from './queries.ts';
 import { ScheduleForm } from './scheduleForm.tsx';
 import { SchedulePanel } from './schedulePanel.tsx';
 import { SessionsPanel } from './sessions.tsx';
@@ -68,7 +76,7 @@ function Head({ stream, phase, names, stats, readiness, onEdit }: StreamHeadProp
           <h1>
             <Name>{stream.name}</Name>
           </h1>
-          <PhaseBadge phase={phase} large />
+          <PhaseBadge stream={stream} phase={phase} large />
         </div>
         <p className={page.dim}>
           {formatPicture(stream, stats, readiness)} · to {destinationLine(stream, names)}
@@ -141,16 +149,17 @@ function StreamView({ stream }: { stream: Stream }) {
   const readiness = useReadiness(stream.id);
   const events = useEvents(stream.id);
   const { opened, open, close } = useOpen();
-  const { word, meaning } = getPhaseLook(phase);
+  const { word, meaning } = getStreamLook(stream, phase);
   useAnnounceChange(`${stream.name} is now ${word.toLowerCase()}`);
-  useTitle(`${phase === 'live' ? '● ' : ''}${isolate(stream.name)} · ${word}`);
+  useTitle(`${phase === 'live' && !isUnseen(stream, phase) ? '● ' : ''}${isolate(stream.name)} · ${word}`);
 
   const numbers = running ? stats.data : undefined;
   const findings = listFindings(stream, phase, { stats: numbers, readiness: readiness.data });
   const unseen = reachesNobody(phase, numbers);
+  const views = useDestinationViews();
   const rows = stream.destinationIDs.map((id) => {
     const own = numbers?.destinations.find((one) => one.id === id);
-    return { id, name: own?.name ?? names.get(id) ?? id, stats: own };
+    return { id, name: own?.name ?? names.get(id) ?? id, stats: own, view: views.get(id) };
   });
   return (
     <>
@@ -169,7 +178,7 @@ function StreamView({ stream }: { stream: Stream }) {
             streamId={stream.id}
             name={stream.name}
             phase={phase}
-            isUnseen={unseen}
+            isUnseen={unseen || isUnseen(stream, phase)}
             meaning={meaning}
             resting={restingLine(stream, phase, offAirSince(events.data?.data))}
           />

@@ -12,7 +12,7 @@ import { PhaseMark } from './badge.tsx';
 import { destinationLine } from './card.tsx';
 import type { StreamSort } from './listOrder.ts';
 import { restingLine } from './offAir.ts';
-import { getPhaseLook, isRunning } from './phase.ts';
+import { getStreamLook, isRunning, isUnseen } from './phase.ts';
 import { useShownPhase } from './queries.ts';
 import { type PowerCalls, RowActs } from './rowActs.tsx';
 import classes from './table.module.css';
@@ -61,7 +61,7 @@ function OnAirCell({ stream, phase }: { stream: Stream; phase: string }) {
 const StreamRow = memo(function StreamRow({ stream, place, destination, isSelected, acts }: RowProps) {
   const phase = useShownPhase(stream);
   const { id, name, degraded, posterUrl } = stream;
-  const { tone, word } = getPhaseLook(phase);
+  const { tone, word } = getStreamLook(stream, phase);
   useAnnounceChange(`${name}: ${word}`);
   return (
     <tr
@@ -92,8 +92,8 @@ const StreamRow = memo(function StreamRow({ stream, place, destination, isSelect
         </span>
       </th>
       <td className={classes.state}>
-        <PhaseMark phase={phase} />
-        {degraded && (
+        <PhaseMark stream={stream} phase={phase} title={isUnseen(stream, phase) ? degraded?.message : undefined} />
+        {degraded && !isUnseen(stream, phase) && (
           <span title={degraded.message} role="img" aria-label="Has a problem" className={classes.problem}>
             <IconAlertCircle size={17} aria-hidden />
           </span>

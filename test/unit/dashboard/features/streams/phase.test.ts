@@ -3,6 +3,7 @@ import { PHASES } from '../../../../../src/core/resources/stream/spec.ts';
 import {
   actionsIn,
   getPhaseLook,
+  getStreamLook,
   INTENT_MS,
   isRunning,
   needsAttention,
@@ -64,4 +65,11 @@ describe('a wish that the operator has not seen yet', () => {
     expect(shownPhase('idle', { want: 'start', at }, at + INTENT_MS + 1)).toBe('idle');
     expect(shownPhase('live', undefined, at)).toBe('live');
   });
+});
+
+test('a stream that is known not to be seen never looks live, and one of which nothing is known does', () => {
+  for (const onAirForViewers of [true, null]) expect(getStreamLook({ onAirForViewers }, 'live').tone).toBe('live');
+  expect(getStreamLook({ onAirForViewers: false }, 'live')).toMatchObject({ tone: 'danger', word: 'Live, not seen' });
+  for (const phase of PHASES.filter((one) => one !== 'live'))
+    expect(getStreamLook({ onAirForViewers: false }, phase)).toBe(getPhaseLook(phase));
 });
