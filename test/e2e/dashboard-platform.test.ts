@@ -1,5 +1,5 @@
 /** Tests that a person says where viewers see a stream, and sees at once when they do not. */
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../kit/kubectl.ts';
 import { buildPlatformStatus } from '../kit/make/platform-status.ts';
@@ -35,18 +35,16 @@ const show = (status: Parameters<typeof buildPlatformStatus>[0]) =>
     ...['-p', JSON.stringify({ status: buildPlatformStatus(status) })],
   );
 /** The process that looks may say something else meanwhile, so it is said until it shows. */
-const showUntil = (page: Page, text: string | RegExp, status: Parameters<typeof buildPlatformStatus>[0]) =>
-  until(`the page says ${text}`, async () => {
+const showUntil = (shown: Locator, status: Parameters<typeof buildPlatformStatus>[0]) =>
+  until(`${shown} is on the page`, async () => {
     await show(status);
-    return page
-      .getByText(text)
-      .first()
-      .waitFor({ timeout: 2_000 })
-      .then(
-        () => true,
-        () => false,
-      );
+    const wait = shown.first().waitFor({ timeout: 2_000 });
+    return wait.then(
+      () => true,
+      () => false,
+    );
   });
+const findBadge = (page: Page, word: string) => page.getByTestId('stream-status').getByText(word, { exact: true });
 
 test('a person says where viewers see the stream; a mistake stands at its field', async () => {
   const page = await open(`/destinations?form=edit+${destinationID}`);
@@ -72,21 +70,21 @@ test('a person says where viewers see the stream; a mistake stands at its field'
 
 test('a stream on air that viewers do not see is unmistakable on every page, with the cause and the fix', async () => {
   const page = await open('/destinations');
-  await showUntil(page, /^Viewers see the stream/, { status: 'True', viewers: 7 });
-  await page.getByText('7 viewers').waitFor();
-  await showUntil(page, /^Viewers do not see the stream since/, { status: 'False', reason: 'frozen' });
+  await showUntil(page.getByText('Viewers see the stream · 7 viewers'), { status: 'True', viewers: 7 });
+  const unseen = { status: 'False', reason: 'frozen' } as const;
+  await showUntil(page.getByText('Viewers do not see the stream since'), unseen);
   await page.getByText('Viewers see a picture that stands still').waitFor();
   await expectForEverybody(page);
   await page.goto(new URL(`/streams/${system.facts.demoStreamId}`, page.url()).href);
-  await showUntil(page, 'Live, not seen', { status: 'False', reason: 'frozen' });
+  await showUntil(findBadge(page, 'Live, not seen'), unseen);
   await page.getByText('Viewers do not see the stream since').waitFor();
   expect(await page.locator('[data-testid="stream-status"][data-tone="live"]').count()).toBe(0);
   await expectForEverybody(page);
   for (const path of ['/', '/streams']) {
     await page.goto(new URL(path, page.url()).href);
-    await showUntil(page, 'Live, not seen', { status: 'False', reason: 'frozen' });
+    await showUntil(findBadge(page, 'Live, not seen'), unseen);
   }
-  await showUntil(page, /^Live$/, { status: 'True' });
+  await showUntil(findBadge(page, 'Live'), { status: 'True' });
   await leave();
 });
 
@@ -96,7 +94,7 @@ test('a stalled repair goes on when a person asks for it', async () => {
   const page = await open('/destinations');
   const repair = { phase: 'stalled' as const, inserts: [], stalled: 'limit' as const };
   const stalled = { status: 'False', reason: 'broadcast_ended', repair } as const;
-  await showUntil(page, 'Go on with the repair', stalled);
+  await showUntil(page.getByRole('button', { name: 'Go on with the repair' }), stalled);
   await page.getByRole('button', { name: 'Go on with the repair' }).click();
   await page.getByRole('button', { name: 'Go on with the repair' }).waitFor({ state: 'detached' });
   expect((await system.client.destinations.get(destinationID)).platformLive?.repairStalled).toBe(false);

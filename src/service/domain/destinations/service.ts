@@ -82,7 +82,9 @@ function expireView({ spec, status }: Resource, before: DestinationPlatform | un
   const { kind, url, channel, videoId } = spec.platform ?? {};
   const isSame =
     before?.kind === kind && before?.url === url && before?.channel === channel && before?.videoId === videoId;
-  return isSame || !status?.platform ? undefined : { platform: { expiresAt: kubeTime(now) } };
+  if (isSame || !spec.platform || !status?.platform) return undefined;
+  // The operator may remove it meanwhile, and needs both.
+  return { platform: { checkedAt: status.platform.checkedAt, expiresAt: kubeTime(now) } };
 }
 
 const isTokenOurs = ({ metadata, spec }: Resource): boolean =>
