@@ -90,7 +90,7 @@ export const validateViewers = (before: Destination | undefined) => ({
   },
 });
 
-/** What is sent of it; undefined where it stays as it is. */
+/** The part of it that is sent; nothing where it stays as it is. */
 export function findPlatformChange(
   values: ViewersValues,
   before: Destination | undefined,

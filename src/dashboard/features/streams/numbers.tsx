@@ -83,7 +83,7 @@ interface Row {
   name: string;
   /** Only while it is on air. */
   stats: DestinationStats | undefined;
-  /** What is known of its viewers. */
+  /** The view of its viewers. */
   view: Destination['platformLive'] | undefined;
 }
 
@@ -95,7 +95,7 @@ function DestinationRow({ id, name, stats, view }: Row) {
         size={18}
         stroke={1.8}
         aria-hidden
-        // What viewers do not see is not shown as well.
+        // A stream that viewers do not see is not shown as one that is well.
         data-connected={view?.status === 'false' ? undefined : stats?.connected}
       />
       <div>

@@ -122,7 +122,7 @@ const NO_VIEWS: ReadonlyMap<string, View> = new Map();
 const toViews = (destinations: readonly Destination[]) =>
   new Map(destinations.map(({ id, platformLive }) => [id, platformLive]));
 
-/** What is known of the viewers of the account's destinations, by id. */
+/** The views of the viewers of the account's destinations, by id. */
 export function useDestinationViews(): ReadonlyMap<string, View> {
   const api = useApi();
   const { data } = useQuery({
