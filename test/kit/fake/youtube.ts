@@ -444,10 +444,10 @@ export function createYoutubeWorld({
   };
 }
 
-/** The same platform behind HTTP, at `url` in place of https://www.googleapis.com, and `tokenUrl`. */
+/** The same platform behind HTTP, at `apiUrl` in place of https://www.googleapis.com/youtube/v3, and `tokenUrl`. */
 export async function startYoutube(
   options: YoutubeOptions,
-): Promise<{ url: string; tokenUrl: string; world: YoutubeWorld; stop(): Promise<void> }> {
+): Promise<{ apiUrl: string; tokenUrl: string; world: YoutubeWorld; stop(): Promise<void> }> {
   const world = createYoutubeWorld(options);
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'http://fake');
@@ -472,7 +472,7 @@ export async function startYoutube(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    url,
+    apiUrl: `${url}/youtube/v3`,
     tokenUrl: `${url}/token`,
     world,
     stop: () =>

@@ -25,10 +25,9 @@ export class TwitchError extends Error {
 export interface TwitchOptions {
   clientId?: string | undefined;
   clientSecret?: string | undefined;
-  /** https://api.twitch.tv */
-  apiUrl?: string | undefined;
-  /** https://id.twitch.tv/oauth2/token */
-  tokenUrl?: string | undefined;
+  /** As https://api.twitch.tv/helix */
+  apiUrl: string;
+  tokenUrl: string;
 }
 
 interface Deps {
@@ -44,7 +43,7 @@ function readPauseMs({ headers }: ApiAnswer, nowMs: number): number {
 }
 
 export function createTwitchClient({ send, tokens, clock }: Deps, options: TwitchOptions) {
-  const { clientId, clientSecret, apiUrl = 'https://api.twitch.tv' } = options;
+  const { clientId, clientSecret, apiUrl } = options;
   let pausedUntilMs = 0;
 
   const readGrant = async () =>
@@ -57,7 +56,7 @@ export function createTwitchClient({ send, tokens, clock }: Deps, options: Twitc
     const result = await tokens.get(GRANT_ID, readGrant);
     if ('failure' in result) throw new TwitchError(result.failure);
     const { token } = result;
-    const url = new URL(`${apiUrl.replace(/\/$/, '')}/helix/${path}`);
+    const url = new URL(`${apiUrl.replace(/\/$/, '')}/${path}`);
     for (const [name, value] of query) url.searchParams.append(name, value);
     const headers = { authorization: `Bearer ${token}`, 'client-id': clientId ?? '' };
     return { token, answer: await send({ url, headers }) };

@@ -15,7 +15,6 @@ import {
   USERS_PER_CALL,
 } from './judge.ts';
 
-const TOKEN_URL = 'https://id.twitch.tv/oauth2/token';
 const POLL_EVERY_MS = 30_000;
 /** A login may be given to somebody else, and a channel that is not there may be made. */
 const RESOLVE_EVERY_MS = 24 * 3_600_000;
@@ -36,7 +35,7 @@ export function createTwitchObserver(
   { clock, log, signal, report }: ObserverDeps,
   options: TwitchOptions & { sleep?: Sleep | undefined },
 ): Observer {
-  const { clientId, clientSecret, tokenUrl = TOKEN_URL } = options;
+  const { clientId, clientSecret, tokenUrl } = options;
   const send = createSender(signal);
   const client = createTwitchClient({ send, tokens: createAccessTokens(send, tokenUrl, clock), clock }, options);
   const isSetUp = clientId !== undefined && clientSecret !== undefined;

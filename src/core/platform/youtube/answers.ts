@@ -236,5 +236,6 @@ export function parseVideoId(text: string): string {
   const trimmed = text.trim();
   const url = URL.parse(trimmed) ?? (trimmed.includes('/') ? URL.parse(`https://${trimmed}`) : null);
   if (!url) return trimmed;
-  return url.searchParams.get('v') ?? url.pathname.split('/').findLast((part) => part !== '') ?? trimmed;
+  const parts = url.pathname.split('/').filter((part) => part !== '');
+  return url.searchParams.get('v') ?? parts.find((part) => /^[\w-]{11}$/.test(part)) ?? parts.at(-1) ?? trimmed;
 }

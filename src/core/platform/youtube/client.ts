@@ -54,10 +54,9 @@ export interface YoutubeOptions {
   clientSecret?: string | undefined;
   /** Units of a day of the project, of which nine tenths are used. */
   budgetUnits?: number | undefined;
-  /** https://www.googleapis.com */
-  apiUrl?: string | undefined;
-  /** https://oauth2.googleapis.com/token */
-  tokenUrl?: string | undefined;
+  /** With the version, as https://www.googleapis.com/youtube/v3 */
+  apiUrl: string;
+  tokenUrl: string;
 }
 
 interface Call {
@@ -84,7 +83,7 @@ const BROADCAST_PARTS = 'id,snippet,status,contentDetails';
 export type BroadcastStatus = 'active' | 'upcoming' | 'completed';
 
 export function createYoutubeClient({ send, tokens, meter, clock }: Deps, options: YoutubeOptions) {
-  const { apiKey, clientId, clientSecret, apiUrl = 'https://www.googleapis.com' } = options;
+  const { apiKey, clientId, clientSecret, apiUrl } = options;
 
   const readGrant = async (account: YoutubeAccount) => {
     const refreshToken = await account.readRefreshToken();
@@ -110,7 +109,7 @@ export function createYoutubeClient({ send, tokens, meter, clock }: Deps, option
 
   const sendOnce = async (call: Call): Promise<{ answer: ApiAnswer | undefined; token?: string }> => {
     const { method, path, query, json, units, account, sendByMs = Number.POSITIVE_INFINITY } = call;
-    const url = new URL(`${apiUrl.replace(/\/$/, '')}/youtube/v3/${path}`);
+    const url = new URL(`${apiUrl.replace(/\/$/, '')}/${path}`);
     for (const [name, value] of Object.entries(query)) if (value !== undefined) url.searchParams.set(name, value);
     const { headers, token } = await authorize(account);
     if (!(await meter.charge(units))) throw new YoutubeError('quota_exhausted', true);

@@ -25,7 +25,6 @@ import {
   type WatchedDestination,
 } from './watched.ts';
 
-const TOKEN_URL = 'https://oauth2.googleapis.com/token';
 /** Calls under way at the same time. */
 const AT_ONCE = 8;
 /** A Secret is read again after this time where its token or its key does not do. */
@@ -43,12 +42,13 @@ export function createYoutubeObserver(
   options: YoutubeOptions & { sleep?: Sleep | undefined },
 ): Observer {
   const { clock, log, signal, report, readSecrets, loadRepair, saveRepair, updateShared } = deps;
-  const { apiKey, clientId, clientSecret, budgetUnits, tokenUrl = TOKEN_URL } = options;
+  const { apiKey, clientId, clientSecret, budgetUnits, tokenUrl } = options;
   const send = createSender(signal);
   const tokens = createAccessTokens(send, tokenUrl, clock);
   const meter = createMeter(updateShared, clock, budgetUnits);
   const client = createYoutubeClient({ send, tokens, meter, clock }, options);
   const all = new Map<string, WatchedDestination>();
+  let wasFound = false;
   const now = () => clock.now().getTime();
   const hasClient = clientId !== undefined && clientSecret !== undefined;
 
@@ -289,6 +289,11 @@ export function createYoutubeObserver(
       signal,
       AT_ONCE,
     );
+    // A broadcast that was just found is asked for before it is reported: its viewers are in that answer.
+    const hasFound = () => sending.some(({ videoId }, index) => videoId !== before[index]);
+    const mayWait = !wasFound;
+    wasFound = hasFound();
+    if (wasFound && mayWait) return 0;
     // The first report of an end does not wait for the repair.
     reportAll();
     await forEachConcurrently(
@@ -299,9 +304,9 @@ export function createYoutubeObserver(
       signal,
       AT_ONCE,
     );
+    wasFound = hasFound();
+    if (wasFound && mayWait) return 0;
     reportAll();
-    const isNews = sending.some(({ videoId }, index) => videoId !== before[index]);
-    if (isNews) return 0;
     const rounds = [...repairers].flatMap((watched) =>
       isBroadcastLive(watched, now()) && watched.repair.phase === 'idle' ? [] : watched.repair.nextMs,
     );

@@ -176,9 +176,14 @@ export async function runRound(input: RoundInput, deps: RoundDeps): Promise<Roun
   const version = isStored ? await storeState(deps, key, stored, decision.state) : stored.version;
   if (version === undefined) return conflict;
   const decided: StoredRepair = { state: decision.state, version };
-  const isChanged = isStored || !['none', 'wait', 'stalled'].includes(step.kind);
+  const isStep = !['none', 'wait', 'stalled'].includes(step.kind);
+  const isChanged = isStored || isStep;
   const result = (state: RepairState, nextMs: number): RoundResult => ({ ...seen, step, state, nextMs, isChanged });
-  if (isChanged) log.info({ destination: key, step: step.kind, phase: decision.state.phase }, 'repairing a broadcast');
+  if (isStep || (isStored && step.kind === 'stalled'))
+    log.info(
+      { destination: key, step: step.kind, reason: decision.state.stalled },
+      'the repair of a broadcast goes on',
+    );
 
   const insert = async ({ mark, sendByMs }: { mark: string; sendByMs: number }): Promise<RoundResult> => {
     let id: string;

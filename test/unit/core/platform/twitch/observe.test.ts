@@ -20,7 +20,7 @@ async function setUp({ isSetUp = true, lagMs = 0 } = {}) {
   const observer = createTwitchObserver(observing.deps, {
     clientId: 'client',
     ...(isSetUp && { clientSecret: 'secret' }),
-    apiUrl: helix.url,
+    apiUrl: `${helix.url}/helix`,
     tokenUrl: `${helix.url}/oauth2/token`,
     sleep: time.sleep,
   });

@@ -21,7 +21,7 @@ afterAll(() => platform.stop());
 async function look({ id, streamId, token }: { id: string; streamId: string; token: string }): Promise<Evidence> {
   const atMs = clock.nowMs;
   const get = async (path: string, headers: Record<string, string> = {}) => {
-    const response = await fetch(`${platform.url}/youtube/v3/${path}`, { headers });
+    const response = await fetch(`${platform.apiUrl}/${path}`, { headers });
     return { status: response.status, body: (await response.json()) as unknown };
   };
   const videos = await get(`videos?part=snippet,liveStreamingDetails&id=${id}&key=key`);

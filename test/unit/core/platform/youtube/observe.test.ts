@@ -41,7 +41,7 @@ async function setUp({ lagMs = () => 0, budgetUnits, beforeAnswer, autostarts, .
     clientId: 'client',
     clientSecret: 'secret',
     budgetUnits,
-    apiUrl: youtube.url,
+    apiUrl: youtube.apiUrl,
     tokenUrl: youtube.tokenUrl,
     sleep: time.sleep,
   };
@@ -91,9 +91,12 @@ describe('a destination of YouTube', () => {
     const { time, world, observe, addLive } = await setUp({ lagMs: () => 20_000 });
     const one = observe();
     const { id, target, streamId } = addLive(one.store);
+    world.setViewers(id, 5);
+    await time.pass(60_000, 0);
     one.observer.update([target]);
     await time.passUntil('True', () => one.last(KEY)?.status === 'True', 60_000);
-    expect(one.last(KEY)?.broadcastId).toBe(id);
+    const seen = one.reports.get(KEY)?.filter(({ verdict }) => verdict.status === 'True');
+    expect(seen?.[0]?.verdict).toMatchObject({ viewers: 5, broadcastId: id });
     world.complete(id);
     await time.passUntil('False', () => one.last(KEY)?.status === 'False', 45_000);
     const next = world.addBroadcast(KEY);
@@ -134,6 +137,36 @@ describe('a destination of YouTube', () => {
     await time.passUntil('the key is gone', () => one.last(KEY)?.reason !== 'health_bad', 660_000);
     world.complete(one.last(KEY)?.broadcastId ?? '');
     await time.passUntil('False', () => one.last(KEY)?.status === 'False', 60_000);
+  });
+
+  test.each(['revoke', 'remove'] as const)('is False once lists say so that its video is gone: %s', async (how) => {
+    const { time, world, observe, addLive } = await setUp({ lagMs: () => 60_000 });
+    const one = observe();
+    const { id, target } = addLive(one.store);
+    one.observer.update([target]);
+    await time.passUntil('True', () => one.last(KEY)?.status === 'True', 120_000);
+    world[how](id);
+    await time.passUntil('not True', () => one.last(KEY)?.status !== 'True', 91_000);
+    await time.passUntil('False', () => one.last(KEY)?.status === 'False', 180_000);
+    expect(one.last(KEY)?.reason).toBe('broadcast_ended');
+  });
+
+  test('is Unknown when its token is revoked and nothing else can be asked with, and seen again with a new one', async () => {
+    const { time, world, observe, addLive } = await setUp({ apiKey: undefined });
+    const one = observe();
+    const { target, refreshToken } = addLive(one.store);
+    one.observer.update([target]);
+    await time.pass(60_000);
+    expect(one.last(KEY)?.status).toBe('True');
+    world.revokeGrant(refreshToken);
+    await time.passUntil('Unknown', () => one.last(KEY)?.status === 'Unknown', 180_000);
+    expect(one.last(KEY)?.reason).toBe('unauthorized');
+    const spent = world.spentUnits();
+    await time.pass(3_600_000);
+    expect(world.spentUnits() - spent).toBeLessThan(10);
+    world.addGrant('1//new', KEY);
+    one.store.secrets.set(KEY, { ...one.store.secrets.get(KEY), refreshToken: '1//new' });
+    await time.passUntil('True', () => one.last(KEY)?.status === 'True', 180_000);
   });
 
   test('costs nothing while nothing is sent, and is Unknown', async () => {
@@ -198,8 +231,10 @@ describe('the repair of a broadcast', () => {
     const set = await setUp(setup);
     const one = set.observe(store);
     const channel = set.addLive(one.store, KEY, { policy: 'Repair' });
+    set.world.setViewers(channel.id, 8);
     one.observer.update([channel.target]);
     await set.time.passUntil('True', () => one.last(KEY)?.status === 'True', 120_000);
+    expect(one.last(KEY)?.viewers).toBe(8);
     await set.time.pass(120_000);
     const listLive = () => set.world.list().filter(({ lifeCycleStatus }) => lifeCycleStatus === 'live');
     const listNew = () => set.world.list().filter(({ id }) => id !== channel.id);
@@ -356,5 +391,21 @@ describe('a day of 30 channels', () => {
     await time.pass(300_000, 1);
     for (const { key } of targets)
       expect(pair[1].last(key)).toMatchObject({ status: 'Unknown', reason: 'quota_exhausted' });
+  });
+
+  test('of more than the budget pays for ends at nine tenths, is Unknown, and goes on at midnight Pacific', async () => {
+    const { time, world, observe, addLive } = await setUp({ budgetUnits: 2_000 });
+    const one = observe();
+    const targets = Array.from({ length: 30 }, (_, n) => addLive(one.store, `team/channel-${n}`).target);
+    one.observer.update(targets);
+    const isUnknown = () => targets.every(({ key }) => one.last(key)?.reason === 'quota_exhausted');
+    await time.passUntil('nothing is left', isUnknown, 19 * 3_600_000);
+    expect(world.spentUnits()).toBe(1_800);
+    await time.pass(600_000);
+    expect(isUnknown()).toBe(true);
+    expect(world.spentUnits()).toBe(1_800);
+    const isSeen = () => targets.every(({ key }) => one.last(key)?.status === 'True');
+    await time.passUntil('the next day', isSeen, 19 * 3_600_000);
+    expect(new Date(time.nowMs()).toISOString()).toMatch(/^2026-07-16T07:0[01]/);
   });
 });
