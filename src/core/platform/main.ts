@@ -93,6 +93,8 @@ export async function runPlatform(
   const edited = new Map<string, number>();
 
   const refresh = (key: string): void => {
+    // From a part of its objects, a stream that is not known yet would seem not to be sent.
+    if (!namespaces.isFilled(splitKey(key)[0])) return;
     const destination = caches.destinations.get(...splitKey(key));
     const target =
       destination &&
@@ -137,6 +139,10 @@ export async function runPlatform(
       const { namespace = '', labels } = (current ?? previous)?.metadata ?? {};
       const name = labels?.[STREAM_LABEL];
       if (name !== undefined) refreshReceivers(caches.streams.get(namespace, name));
+    });
+    namespaces.onFilled((filled) => {
+      for (const { metadata } of caches.destinations.list())
+        if (metadata.namespace === filled) refresh(joinKey(filled, metadata.name));
     });
   };
 

@@ -29,6 +29,8 @@ export interface Statement {
   /** Wall clock. */
   checkedMs: number;
   validMs: number;
+  /** Whether this process has known anything about the destination yet. A process that has just begun knows nothing. */
+  isInformed: boolean;
 }
 
 /** For how long a statement holds: at least twice the time after which it is confirmed. */
@@ -92,6 +94,9 @@ export function planWrite(
   const hasExpired = !(now.getTime() < expiresMs);
   // A time ahead of now is of a clock that has been put right since: it would hold for too long.
   const isAhead = checkedMs > now.getTime() + CLOCK_MARGIN_MS;
+  // The last process knew more than one that has just begun: its word holds until its time is over.
+  if (!statement.isInformed && !hasExpired && !isAhead && beforeCondition && beforeCondition.status !== 'Unknown')
+    return { kind: 'wait', ms: expiresMs - now.getTime() };
   if (!isUrgent && !hasExpired && !isAhead) {
     // One that is not newer confirms nothing; the next report does.
     if (statement.checkedMs <= checkedMs) return { kind: 'none' };

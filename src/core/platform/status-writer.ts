@@ -40,8 +40,11 @@ export interface StatusWriter {
 export function createStatusWriter({ kube, caches, clock, countTargets }: WriterDeps): StatusWriter {
   const statements = new Map<string, Statement>();
   const findDestination = (key: string) => caches.destinations.get(...splitKey(key));
-  const state = (key: string, uid: string, verdict: PlatformVerdict, validMs: number) =>
-    statements.set(key, { uid, verdict, checkedMs: clock.now().getTime(), validMs });
+  const state = (key: string, uid: string, verdict: PlatformVerdict, validMs: number, isSure: boolean) => {
+    const before = statements.get(key);
+    const isInformed = isSure || (before?.uid === uid && before.isInformed);
+    statements.set(key, { uid, verdict, checkedMs: clock.now().getTime(), validMs, isInformed });
+  };
 
   /** `platform` is a merge patch. */
   const write = async (
@@ -73,13 +76,14 @@ export function createStatusWriter({ kube, caches, clock, countTargets }: Writer
     take(key, verdict, validMs) {
       const destination = findDestination(key);
       if (!destination?.spec.platform || destination.metadata.deletionTimestamp) return false;
-      state(key, destination.metadata.uid, verdict, validMs);
+      const isSure = verdict.status !== 'Unknown' || verdict.reason === 'not_sending';
+      state(key, destination.metadata.uid, verdict, validMs, isSure);
       return true;
     },
     noteSpec(key, current, previous) {
       if (current?.metadata.uid !== previous?.metadata.uid || !current?.spec.platform) statements.delete(key);
       else if (current && previous?.spec.platform && !isSameJson(pickPlace(current), pickPlace(previous)))
-        state(key, current.metadata.uid, JUST_EDITED, EDITED_VALID_MS);
+        state(key, current.metadata.uid, JUST_EDITED, EDITED_VALID_MS, true);
     },
     async reconcile(key) {
       const destination = findDestination(key);

@@ -156,13 +156,14 @@ test('a new process writes nothing until it knows better', async () => {
   const { resourceVersion } = (await readDestination(NS, 'tv')).metadata;
   const next = scripted();
   await start({ observers: next.observers });
+  await next.report('tv', { status: 'Unknown', reason: 'unconfirmed', issues: [] });
   await next.report('tv', { status: 'True', issues: [] });
   const metrics = await readMetrics(started.at(-1));
   expect(metrics).toContain('loopstream_platform_watched_destinations{kind="watch"} 1');
   // A destination that is written after it shows that the first one had its turn.
   await createWatched(NS, 'later', WATCH);
-  await next.report('later', { status: 'True', issues: [] });
-  await waitForCondition('later', 'Seen');
+  await next.report('later', { status: 'Unknown', reason: 'unconfirmed', issues: [] });
+  await waitForCondition('later', 'Unconfirmed');
   expect((await readDestination(NS, 'tv')).metadata.resourceVersion).toBe(resourceVersion);
 });
 

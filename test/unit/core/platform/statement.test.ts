@@ -23,6 +23,7 @@ const say = (verdict: PlatformVerdict, at = NOW, validMs = VALID_MS): Statement 
   verdict,
   checkedMs: at.getTime(),
   validMs,
+  isInformed: true,
 });
 
 /** The destination after a statement is written. */
@@ -85,6 +86,17 @@ test('a statement that had expired begins anew: meanwhile it was Unknown to all'
   expect(readPlatformView(written, after(VALID_MS))?.status).toBe('Unknown');
   const again = write(written, say(SEEN, after(90_000)), after(90_000));
   expect(readPlatformView(again, after(90_000))).toMatchObject({ status: 'True', since: '2026-06-01T12:01:30Z' });
+});
+
+test('a process that has just begun leaves the word of the last one, until its time is over', () => {
+  const fresh = (at: Date): Statement => ({
+    ...say({ status: 'Unknown', reason: 'unconfirmed', issues: [] }, at),
+    isInformed: false,
+  });
+  const written = write(WATCHED, say(SEEN), NOW);
+  expect(planWrite(written, fresh(after(10_000)), after(10_000), 1)).toEqual({ kind: 'wait', ms: 50_000 });
+  expect(plan(written, fresh(after(VALID_MS)), after(VALID_MS))).toBe('write');
+  expect(plan(WATCHED, fresh(NOW), NOW)).toBe('write');
 });
 
 test('a time ahead of the clock is replaced: it would hold for too long', () => {
