@@ -385,10 +385,11 @@ export interface Operations {
      */
     sessions: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamSession>;
     /**
-     * Get the uptime of a stream, and its outages. Returns for how long a destination took media, of the time in
-     * which the stream was meant to be on air, and each outage with its cause. A stop, and the end of a schedule,
-     * are no outages. A start counts from its first media on. JSON lists the latest 200 outages. CSV (RFC 4180) has
-     * a line for each time on air, off air or unknown. Changes are kept for 400 days.
+     * Get the uptime of a stream, and its outages. Returns for how long the stream was on air, of the time in which
+     * it was meant to be, and each outage with its cause. `by` says whether that is by what viewers see, or by what
+     * destinations take. A stop, and the end of a schedule, are no outages. A start counts from its first media on.
+     * JSON lists the latest 200 outages. CSV (RFC 4180) has a line for each time on air, off air or unknown. Changes
+     * are kept for 400 days.
      */
     uptime: (id: string, query?: UptimeQuery, call?: CallOptions) => Promise<StreamUptime>;
   };

@@ -130,6 +130,11 @@ export interface UptimeQuery {
   from?: string;
   /** End, as a time or a day. By default now. */
   to?: string;
+  /**
+   * `viewers`: by what viewers see. `ingest`: by what destinations take. By default `viewers`, where that was
+   * known at a time of the range.
+   */
+  by?: 'viewers' | 'ingest';
 }
 export interface DestinationQuery extends ListQuery {
   /** Only destinations whose name contains this text. */

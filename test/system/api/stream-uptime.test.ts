@@ -112,6 +112,42 @@ describe('the uptime of a stream', () => {
     }
   });
 
+  test('is by what viewers see where that is known, also once the resource has forgotten it, and by ingest where it is asked for', async () => {
+    const about = {
+      destination: 'dst-1',
+      reason: 'BroadcastEnded',
+      message: 'Destination "Home": The broadcast has ended.',
+    };
+    const id = await makeStream([
+      transition(1, 'Live', 10_000),
+      { ...transition(2, 'PlatformLive', 9_900), onAirForViewers: 'True', destination: 'dst-1' },
+      { ...transition(3, 'PlatformEnded', 6_000), ...about, onAirForViewers: 'False' },
+    ]);
+    await api.observe(id, {
+      transitions: [
+        { ...transition(4, 'PlatformLive', 5_000), onAirForViewers: 'True', destination: 'dst-1' },
+        transition(5, 'Stopped', 2_000),
+      ],
+    });
+    await until('the rest is recorded', async () => (await countRecorded(id)) === 5);
+    const uptime = await read(id);
+    expect(uptime).toMatchObject({ by: 'viewers', onAirSeconds: 6_900, offAirSeconds: 1_000, unknownSeconds: 100 });
+    expect(uptime.outages).toMatchObject([
+      { seconds: 1_000, code: 'broadcast_ended', fix: expect.stringContaining('Start a new broadcast') },
+    ]);
+    expect(await read(id, `?from=${ago(5_500)}`)).toMatchObject({
+      by: 'viewers',
+      onAirSeconds: 3_000,
+      offAirSeconds: 500,
+    });
+    expect(await read(id, '?by=ingest')).toMatchObject({ by: 'ingest', onAirSeconds: 8_000, offAirSeconds: 0 });
+    const query = `query($id: ID!) { streamUptime(id: $id, by: ingest) { by offAirSeconds } }`;
+    const { body } = await ada.call<{ data: object }>('POST', '/graphql', { query, variables: { id } });
+    expect(body.data).toEqual({ streamUptime: { by: 'ingest', offAirSeconds: 0 } });
+    const csv = await fetch(`${api.url}/v1/streams/${id}/uptime?format=csv`, { headers: { 'x-api-key': ada.key } });
+    expect(await csv.text()).toContain(`off_air,${ago(6_000)},${ago(5_000)},1000,broadcast_ended,`);
+  });
+
   test('outlives the transitions of the resource, and the events', async () => {
     const id = await makeStream(OUTAGE);
     await api.observe(id, { transitions: [transition(6, 'Live', 1_000), transition(7, 'Stopped', 500)] });
@@ -177,13 +213,14 @@ describe('the uptime of a stream', () => {
 });
 
 describe('the record of changes', () => {
-  test('keeps the last change that is too old while its stream is there, since it says what followed', async () => {
+  test('keeps the last change that is too old while its stream is there, and the last one of viewers, since they say what followed', async () => {
     const days = (n: number) => n * 86_400;
     const id = await makeStream([
-      transition(1, 'Live', days(KEPT_DAYS + 3)),
-      transition(2, 'Reconnecting', days(KEPT_DAYS + 2)),
-      transition(3, 'Recovered', days(KEPT_DAYS + 1)),
-      transition(4, 'Stopped', days(1)),
+      transition(1, 'Live', days(KEPT_DAYS + 5)),
+      { ...transition(2, 'PlatformLive', days(KEPT_DAYS + 4)), onAirForViewers: 'True' },
+      transition(3, 'Reconnecting', days(KEPT_DAYS + 3)),
+      transition(4, 'Recovered', days(KEPT_DAYS + 2)),
+      transition(5, 'Stopped', days(1)),
     ]);
     const gone = await makeStream([transition(1, 'Live', days(KEPT_DAYS + 1))]);
     const { rows } = await sql<{ uid: string }>`select distinct stream_uid as uid from loopstream.air_changes
@@ -195,7 +232,7 @@ describe('the record of changes', () => {
     );
     const left = await sql<{ number: number }>`select number::int from loopstream.air_changes
       where stream_id in (${id}, ${gone}) order by number`.execute(db);
-    expect(left.rows).toEqual([{ number: 3 }, { number: 4 }]);
+    expect(left.rows).toEqual([{ number: 2 }, { number: 4 }, { number: 5 }]);
   });
 });
 

@@ -21,6 +21,9 @@ const TOLD = { True: 'Live', False: 'Ended' } as const;
 /** Phases between two times on air in which what was told stays. */
 const BETWEEN: readonly Phase[] = ['starting', 'reconnecting'];
 
+/** Phases of an outage after which all of it is told anew. */
+const OFF_AIR: readonly Phase[] = ['waiting', 'failed'];
+
 export interface ViewerNews {
   /** Field of the status from now on. */
   platforms: StreamPlatform[];
@@ -34,7 +37,8 @@ export function followPlatforms(
   { destinations, now }: Pick<Observation, 'destinations' | 'now'>,
 ): ViewerNews {
   const before = status?.platforms ?? [];
-  if (phase !== 'live') return { platforms: BETWEEN.includes(phase) ? before : [], told: [] };
+  if (BETWEEN.includes(phase)) return { platforms: before, told: [] };
+  if (phase !== 'live') return { platforms: [], told: OFF_AIR.includes(phase) ? tellAllGone(before, now) : [] };
   const views = listViews(listReceivers(spec), destinations, now);
   const platforms = views.map((one) => toPlatform(one, findPlatform(before, one.destination)));
   const onAirForViewers = judgeViewers(views)?.status ?? 'Unknown';
@@ -63,6 +67,9 @@ const tellGone = ({ destination, status }: StreamPlatform, next: readonly Stream
   status === 'Unknown' || findPlatform(next, destination)
     ? []
     : [{ kind: 'PlatformView', at: exactTime(now), destination }];
+
+const tellAllGone = (before: readonly StreamPlatform[], now: Date): ViewerNews['told'] =>
+  before.flatMap((one) => tellGone(one, [], now)).map((one) => ({ ...one, onAirForViewers: 'Unknown' }));
 
 function tellView(
   one: DestinationView,

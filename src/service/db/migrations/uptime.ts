@@ -24,4 +24,11 @@ export const uptimeMigrations: Record<string, Migration> = {
       await sql`create index air_changes_at on loopstream.air_changes (at)`.execute(db);
     },
   },
+
+  /** Adds a column for viewers: null where a change says nothing of it, as all of an earlier release do. */
+  '0027-uptime-of-viewers': {
+    async up(db: Kysely<unknown>) {
+      await sql`alter table loopstream.air_changes add column viewers text`.execute(db);
+    },
+  },
 };

@@ -6,6 +6,9 @@ import { type Cause, describeCause } from '../streams/cause.ts';
 /** `unwanted`: the stream is not meant to be on air. */
 export type AirState = 'onAir' | 'offAir' | 'unwanted';
 
+/** `unknown`: nobody can tell what viewers see. */
+export type ViewerState = 'onAir' | 'offAir' | 'unknown';
+
 /** From `at` until the next change, the stream is in this state. */
 export interface AirChange {
   /** Number of the transition. A missing number is a change that was lost. */
@@ -13,7 +16,9 @@ export interface AirChange {
   at: Date;
   /** `unchanged`: the transition says nothing of it. */
   state: AirState | 'unchanged';
-  /** Why it is off air; null for other states. */
+  /** View of viewers while a destination takes media. Not set where the transition says nothing of it. */
+  viewers?: ViewerState;
+  /** Why it is off air, or off air for viewers; null for other states. */
   cause: Cause | null;
 }
 
@@ -32,13 +37,27 @@ const STATES: Record<Transition['kind'], AirChange['state']> = {
   PlatformView: 'unchanged',
 };
 
+const OF_VIEWERS: Record<NonNullable<Transition['onAirForViewers']>, ViewerState> = {
+  True: 'onAir',
+  False: 'offAir',
+  Unknown: 'unknown',
+};
+
+/** Nothing is known of the viewers of a new start before its first answer. */
+function findViewers({ kind, onAirForViewers }: Transition): ViewerState | undefined {
+  if (onAirForViewers !== undefined) return OF_VIEWERS[onAirForViewers];
+  return kind === 'Live' || STATES[kind] === 'unwanted' ? 'unknown' : undefined;
+}
+
 /** The changes that the resource still knows, oldest first. */
 export function listAirChanges({ status }: LoopStream): AirChange[] {
   const transitions = status?.transitions ?? [];
   const changes = transitions.map((transition, i): AirChange => {
     const state = STATES[transition.kind];
-    const cause = state === 'offAir' ? describeCause(transition) : null;
-    return { number: transition.number, at: findTime(transition, transitions.slice(0, i)), state, cause };
+    const viewers = findViewers(transition);
+    const cause = state === 'offAir' || viewers === 'offAir' ? describeCause(transition) : null;
+    const at = findTime(transition, transitions.slice(0, i));
+    return { number: transition.number, at, state, ...(viewers && { viewers }), cause };
   });
   // An operator of an earlier release put it on air, and told no transition.
   if (changes.length > 0 || status?.phase !== 'live' || status.liveSince === undefined) return changes;

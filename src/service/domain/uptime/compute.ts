@@ -1,9 +1,9 @@
 /** Computes the uptime of a stream from its changes. Pure: no I/O, no clock. */
 import type { Cause } from '../streams/cause.ts';
-import type { AirChange, AirState } from './changes.ts';
-import type { StreamOutage, StreamUptime } from './record.ts';
+import type { AirChange, AirState, ViewerState } from './changes.ts';
+import type { StreamOutage, StreamUptime, UptimeSource } from './record.ts';
 
-/** A time in one state. `unknown`: changes were lost. */
+/** A time in one state. `unknown`: changes were lost, or nobody could tell what viewers see. */
 export interface AirPeriod {
   state: AirState | 'unknown';
   startedAt: Date;
@@ -19,9 +19,19 @@ export interface TimeRange {
   to: Date;
 }
 
-/** `isCut`: earlier changes in the range were left out. */
-export function listPeriods(changes: readonly AirChange[], range: TimeRange, isCut = false): AirPeriod[] {
-  const known = orderChanges(readStates(changes));
+export interface PeriodOptions {
+  /** `ingest`: on air is what a destination takes. `viewers`: on air is what viewers see of that. */
+  by?: UptimeSource;
+  /** Earlier changes in the range were left out. */
+  isCut?: boolean;
+}
+
+export function listPeriods(
+  changes: readonly AirChange[],
+  range: TimeRange,
+  { by = 'ingest', isCut = false }: PeriodOptions = {},
+): AirPeriod[] {
+  const known = orderChanges(readStates(changes, by));
   const periods: Omit<AirPeriod, 'ms'>[] = [];
   const [first] = known;
   if (isCut && first) periods.push({ state: 'unknown', startedAt: range.from, endedAt: first.at, cause: null });
@@ -35,19 +45,51 @@ export function listPeriods(changes: readonly AirChange[], range: TimeRange, isC
   return periods.map((period) => ({ ...period, ms: measure(period, range) })).filter(({ ms }) => ms > 0);
 }
 
-type StateChange = Omit<AirChange, 'state'> & Pick<AirPeriod, 'state'>;
+const sum = (periods: readonly AirPeriod[], state: AirPeriod['state']): number =>
+  periods.reduce((total, period) => total + (period.state === state ? period.ms : 0), 0);
 
-/** The changes in the order of their numbers, each once, as far as they say the state from then on: nothing is known from a change that is missing. */
-function readStates(changes: readonly AirChange[]): StateChange[] {
+/** Periods by what viewers see, where that was known at a time of the range; else by what destinations take. */
+export function choosePeriods(
+  changes: readonly AirChange[],
+  range: TimeRange,
+  isCut: boolean,
+  asked?: UptimeSource,
+): { by: UptimeSource; periods: AirPeriod[] } {
+  const list = (by: UptimeSource) => ({ by, periods: listPeriods(changes, range, { by, isCut }) });
+  if (asked !== undefined) return list(asked);
+  const [viewers, ingest] = [list('viewers'), list('ingest')];
+  const isKnown = sum(viewers.periods, 'onAir') > 0 || sum(viewers.periods, 'offAir') > sum(ingest.periods, 'offAir');
+  return isKnown ? viewers : ingest;
+}
+
+type StateChange = Pick<AirChange, 'number' | 'at' | 'cause'> & Pick<AirPeriod, 'state'>;
+
+/** A state, and its cause. */
+interface Reading<State> {
+  state: State;
+  cause: Cause | null;
+}
+const UNKNOWN: Reading<'unknown'> = { state: 'unknown', cause: null };
+
+/** The changes in the order of their numbers, each once, with the state from then on: nothing is known from a change that is missing. */
+function readStates(changes: readonly AirChange[], by: UptimeSource): StateChange[] {
   const ordered = [...new Map(changes.map((change) => [change.number, change])).values()].sort(
     (a, b) => a.number - b.number,
   );
   const isLost = (i: number) => (ordered[i + 1]?.number ?? 0) > (ordered[i]?.number ?? 0) + 1;
+  let ingest: Reading<AirPeriod['state']> | undefined;
+  let viewers: Reading<ViewerState> = UNKNOWN;
   return ordered.flatMap((change, i): StateChange[] => {
-    if (isLost(i)) return [{ ...change, state: 'unknown', cause: null }];
-    if (change.state !== 'unchanged') return [{ ...change, state: change.state }];
-    const isFirst = i === 0 && change.number > 1;
-    return isFirst || (i > 0 && isLost(i - 1)) ? [{ ...change, state: 'unknown' }] : [];
+    const { number, at, cause } = change;
+    const isFirst = i === 0 && number > 1;
+    if (isLost(i)) [ingest, viewers] = [UNKNOWN, UNKNOWN];
+    else {
+      if (change.state !== 'unchanged') ingest = { state: change.state, cause };
+      else if (isFirst || (i > 0 && isLost(i - 1))) ingest = UNKNOWN;
+      if (change.viewers) viewers = { state: change.viewers, cause };
+    }
+    const seen = by === 'viewers' && ingest?.state === 'onAir' ? viewers : ingest;
+    return seen ? [{ number, at, ...seen }] : [];
   });
 }
 
@@ -73,20 +115,22 @@ const measure = ({ startedAt, endedAt }: Pick<AirPeriod, 'startedAt' | 'endedAt'
 export type Uptime = Omit<StreamUptime, 'badgeUrl'>;
 
 /** All outages of the range, newest first. */
-export function computeUptime(periods: readonly AirPeriod[], { from, to }: TimeRange): Uptime {
-  const sum = (state: AirPeriod['state']) =>
-    periods.reduce((total, period) => total + (period.state === state ? period.ms : 0), 0);
-  const [onAirMs, offAirMs] = [sum('onAir'), sum('offAir')];
+export function computeUptime(
+  periods: readonly AirPeriod[],
+  { from, to }: TimeRange,
+  by: UptimeSource = 'ingest',
+): Uptime {
+  const [onAirMs, offAirMs] = [sum(periods, 'onAir'), sum(periods, 'offAir')];
   const wantedMs = onAirMs + offAirMs;
   const outages = periods.filter(({ state }) => state === 'offAir').map(showOutage);
   return {
     from: from.toISOString(),
     to: to.toISOString(),
-    by: 'ingest',
+    by,
     wantedSeconds: wantedMs / 1000,
     onAirSeconds: onAirMs / 1000,
     offAirSeconds: offAirMs / 1000,
-    unknownSeconds: sum('unknown') / 1000,
+    unknownSeconds: sum(periods, 'unknown') / 1000,
     // Rounded up, an outage of a second would not be seen in a month.
     uptimePercent: wantedMs === 0 ? null : Math.floor((onAirMs * 100_000) / wantedMs) / 1000,
     outageCount: outages.length,

@@ -5,7 +5,7 @@ import { EXAMPLE } from '../../lib/examples.ts';
 import { content, createOperationBuilder, FORMAT } from '../../lib/operation.ts';
 import { BADGE_SHOWS, describeUptime, drawBadge, MAX_BADGE_DAYS } from './badge.ts';
 import { DEFAULT_DAYS, MAX_DAYS } from './range.ts';
-import { MAX_OUTAGES, StreamUptime } from './record.ts';
+import { MAX_OUTAGES, StreamUptime, UPTIME_SOURCES } from './record.ts';
 import type { UptimeService } from './service.ts';
 
 export interface UptimeServices {
@@ -30,6 +30,17 @@ const range = {
     }),
   ),
   to: Type.Optional(Type.String({ maxLength: 40, description: 'End, as a time or a day. By default now.' })),
+};
+
+const asked = {
+  ...range,
+  by: Type.Optional(
+    Type.Enum(UPTIME_SOURCES, {
+      title: 'UptimeSource',
+      description:
+        '`viewers`: by what viewers see. `ingest`: by what destinations take. By default `viewers`, where that was known at a time of the range.',
+    }),
+  ),
 };
 
 const { code, fix } = DEGRADATIONS.DestinationReconnecting;
@@ -68,10 +79,10 @@ const exampleCsv = [
   '',
 ].join('\r\n');
 
-const describePercent = ({ uptimePercent, outageCount, from, to }: StreamUptime): string =>
+const describePercent = ({ by, uptimePercent, outageCount, from, to }: StreamUptime): string =>
   uptimePercent === null
     ? `The stream was not meant to be on air from ${from} to ${to}.`
-    : `From ${from} to ${to}, the stream was on air for ${uptimePercent} % of the time in which it was meant to be, with ${outageCount} outages.`;
+    : `From ${from} to ${to}, the stream was on air${by === 'viewers' ? ' for viewers' : ''} for ${uptimePercent} % of the time in which it was meant to be, with ${outageCount} outages.`;
 
 export const uptimeOperations = [
   operation({
@@ -80,31 +91,31 @@ export const uptimeOperations = [
     http: 'GET /streams/{id}/uptime',
     summary: 'Get the uptime of a stream, and its outages',
     description:
-      'Returns for how long a destination took media, of the time in which the stream was meant to be on air, and each outage ' +
-      'with its cause. A stop, and the end of a schedule, are no outages. A start counts from its first media on. JSON lists the ' +
+      'Returns for how long the stream was on air, of the time in which it was meant to be, and each outage with its cause. `by` says ' +
+      'whether that is by what viewers see, or by what destinations take. A stop, and the end of a schedule, are no outages. A start counts from its first media on. JSON lists the ' +
       `latest ${MAX_OUTAGES} outages. CSV (RFC 4180) has a line for each time on air, off air or unknown. Changes are kept for ${MAX_DAYS} days.`,
-    query: { ...range, ...FORMAT },
+    query: { ...asked, ...FORMAT },
     output: content<StreamUptime>({
       'application/json': StreamUptime,
       'text/csv': Type.String({ title: 'StreamUptimeCsv' }),
     }),
     examples: {
-      parameters: { from: '2027-01-01', to: '2027-01-31', format: 'json' },
+      parameters: { from: '2027-01-01', to: '2027-01-31', by: 'ingest', format: 'json' },
       content: { 'application/json': exampleUptime, 'text/csv': exampleCsv },
     },
     mcp: {
       title: 'Get the uptime of a stream',
       description:
         'Returns for how much of the wanted time the stream was on air, and outages with cause and fix, newest first.',
-      query: range,
+      query: asked,
       summarize: describePercent,
     },
     graphql: {
       description: 'The uptime of a stream, and its outages, newest first.',
-      query: range,
+      query: asked,
     },
     client: { method: 'uptime' },
-    run: ({ uptime }, { accountId, id, query: { from, to } }) => uptime.get(accountId, id, { from, to }),
+    run: ({ uptime }, { accountId, id, query: { from, to, by } }) => uptime.get(accountId, id, { from, to, by }),
   }),
 ] as const;
 

@@ -6,9 +6,9 @@ export const StreamOutage = Type.Object(
   {
     startedAt: Type.String({
       format: 'date-time',
-      description: 'Time at which a destination last took media. It may be before `from`.',
+      description: 'Time since which the stream was off air. It may be before `from`.',
     }),
-    endedAt: nullable(Time, 'Time at which a destination took media again. Null while the stream is off air.'),
+    endedAt: nullable(Time, 'Time at which the stream was on air again. Null while it is off air.'),
     seconds: Type.Number({ description: 'Length of the outage between `from` and `to`, in seconds.' }),
     code: nullable(Type.String(), 'Stable code of the cause. Null where none is known.'),
     message: nullable(Type.String(), 'The cause, as a sentence. Null where none is known.'),
@@ -18,6 +18,10 @@ export const StreamOutage = Type.Object(
 );
 export type StreamOutage = Static<typeof StreamOutage>;
 
+/** Where an uptime is from. */
+export const UPTIME_SOURCES = ['viewers', 'ingest'] as const;
+export type UptimeSource = (typeof UPTIME_SOURCES)[number];
+
 /** The outages that a record lists. CSV has all. */
 export const MAX_OUTAGES = 200;
 
@@ -25,19 +29,21 @@ export const StreamUptime = Type.Object(
   {
     from: Type.String({ format: 'date-time', description: 'Begin of the range.' }),
     to: Type.String({ format: 'date-time', description: 'End of the range: now at the latest.' }),
-    by: Type.Enum(['ingest'], {
+    by: Type.Enum(UPTIME_SOURCES, {
       title: 'UptimeSource',
-      description: '`ingest`: by what destinations take, not by what viewers see.',
+      description: '`viewers`: by what viewers see, as the platforms tell. `ingest`: by what destinations take.',
     }),
     wantedSeconds: Type.Number({
       description: 'Time in which the stream was meant to be on air: the sum of `onAirSeconds` and `offAirSeconds`.',
     }),
-    onAirSeconds: Type.Number({ description: 'Time in which a destination took media, in seconds.' }),
+    onAirSeconds: Type.Number({
+      description: 'Time in which a destination took media, and by `viewers` also showed it, in seconds.',
+    }),
     offAirSeconds: Type.Number({
       description: 'Time in which none did, although the stream was meant to be on air: the sum of all outages.',
     }),
     unknownSeconds: Type.Number({
-      description: 'Time of which nothing is known. It counts neither as on air nor as off air.',
+      description: 'Time of which that is not known. It counts neither as on air nor as off air.',
     }),
     uptimePercent: nullable(
       Type.Number({ minimum: 0, maximum: 100 }),

@@ -6,9 +6,9 @@ import { AppError } from '../../lib/errors.ts';
 import { type BadgeShow, describeStatus, describeUptime, drawBadge } from './badge.ts';
 import { createBadgeTokens } from './badge-token.ts';
 import { listAirChanges } from './changes.ts';
-import { type AirPeriod, computeUptime, listPeriods, type TimeRange, uptimeCsv } from './compute.ts';
+import { choosePeriods, computeUptime, type TimeRange, uptimeCsv } from './compute.ts';
 import { type AskedRange, lastDays, MAX_DAYS, readRange } from './range.ts';
-import { MAX_OUTAGES, type StreamUptime } from './record.ts';
+import { MAX_OUTAGES, type StreamUptime, type UptimeSource } from './record.ts';
 import * as store from './store.ts';
 
 /** A stream that flaps all the time has so many changes in three days. The time before those is unknown then. */
@@ -29,6 +29,11 @@ export interface UptimeServiceDeps {
   clock?: Clock;
 }
 
+/** `by`: undefined for viewers where they are known. */
+export interface UptimeAsked extends AskedRange {
+  by?: UptimeSource | undefined;
+}
+
 interface BadgeAsked {
   show: BadgeShow;
   days: number;
@@ -42,13 +47,14 @@ export function createUptimeService(deps: UptimeServiceDeps) {
   const badges = new Map<string, { svg: string; untilMs: number }>();
 
   /** The resource knows what happened since the last look of the collector. A change that is recorded holds. */
-  async function readPeriods(stream: LoopStream, range: TimeRange): Promise<AirPeriod[]> {
+  async function readPeriods(stream: LoopStream, range: TimeRange, by?: UptimeSource) {
     const recorded = await store.readAirChanges(db, stream.metadata.uid, { from: range.from, limit: MAX_CHANGES });
-    return listPeriods([...listAirChanges(stream), ...recorded], range, recorded.length === MAX_CHANGES);
+    return choosePeriods([...listAirChanges(stream), ...recorded], range, recorded.length === MAX_CHANGES, by);
   }
 
-  const show = async (stream: LoopStream, range: TimeRange): Promise<StreamUptime> => {
-    const { outages, ...uptime } = computeUptime(await readPeriods(stream, range), range);
+  const show = async (stream: LoopStream, range: TimeRange, asked?: UptimeSource): Promise<StreamUptime> => {
+    const { by, periods } = await readPeriods(stream, range, asked);
+    const { outages, ...uptime } = computeUptime(periods, range, by);
     const badgeUrl = `${publicUrl}/v1/badges/${tokens.build(stream.metadata.uid)}.svg`;
     return { ...uptime, outages: outages.slice(0, MAX_OUTAGES), badgeUrl };
   };
@@ -56,7 +62,7 @@ export function createUptimeService(deps: UptimeServiceDeps) {
   async function draw(uid: string, asked: BadgeAsked): Promise<string> {
     const range = lastDays(asked.days, clock.now());
     const owner = await store.findRecordedStream(db, uid);
-    const periods = owner ? await readOwned(uid, owner, range) : [];
+    const { periods } = owner ? await readOwned(uid, owner, range) : { periods: [] };
     const badge =
       asked.show === 'status'
         ? describeStatus(periods.find(({ endedAt }) => endedAt === null)?.state ?? 'unwanted')
@@ -73,13 +79,14 @@ export function createUptimeService(deps: UptimeServiceDeps) {
 
   return {
     /** The uptime of a stream, by default of the last 30 days. Throws `stream_not_found` and `validation_failed`. */
-    async get(accountId: string, id: string, asked: AskedRange): Promise<StreamUptime> {
-      return show(findStream(accountId, id), readRange(asked, clock.now()));
+    async get(accountId: string, id: string, asked: UptimeAsked): Promise<StreamUptime> {
+      return show(findStream(accountId, id), readRange(asked, clock.now()), asked.by);
     },
 
     /** Each time on air, off air or unknown, as CSV. Throws as `get` does. */
-    async csv(accountId: string, id: string, asked: AskedRange): Promise<string> {
-      return uptimeCsv(await readPeriods(findStream(accountId, id), readRange(asked, clock.now())));
+    async csv(accountId: string, id: string, asked: UptimeAsked): Promise<string> {
+      const { periods } = await readPeriods(findStream(accountId, id), readRange(asked, clock.now()), asked.by);
+      return uptimeCsv(periods);
     },
 
     /** All that is known of a stream. */

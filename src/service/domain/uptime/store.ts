@@ -1,7 +1,7 @@
 /** Runs the SQL of the record of when streams were on air (db/migrations/uptime.ts). */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
-import type { AirChange } from './changes.ts';
+import type { AirChange, ViewerState } from './changes.ts';
 
 /** How long a change is kept. */
 export const KEPT_DAYS = 400;
@@ -21,10 +21,10 @@ export async function recordAirChanges(
 ): Promise<void> {
   if (changes.length === 0) return;
   const rows = changes.map(
-    ({ number, at, state, cause }) =>
-      sql`(${streamUid}, ${number}, ${accountId}, ${streamId}, ${at}, ${state}, ${cause?.code ?? null}, ${cause?.message ?? null}, ${cause?.fix ?? null})`,
+    ({ number, at, state, viewers, cause }) =>
+      sql`(${streamUid}, ${number}, ${accountId}, ${streamId}, ${at}, ${state}, ${viewers ?? null}, ${cause?.code ?? null}, ${cause?.message ?? null}, ${cause?.fix ?? null})`,
   );
-  await sql`insert into loopstream.air_changes (stream_uid, number, account_id, stream_id, at, state, code, message, fix)
+  await sql`insert into loopstream.air_changes (stream_uid, number, account_id, stream_id, at, state, viewers, code, message, fix)
     values ${sql.join(rows)} on conflict do nothing`.execute(db);
 }
 
@@ -32,6 +32,7 @@ interface ChangeRow {
   number: bigint;
   at: Date;
   state: AirChange['state'];
+  viewers: ViewerState | null;
   code: string | null;
   message: string | null;
   fix: string | null;
@@ -39,22 +40,27 @@ interface ChangeRow {
 
 /**
  * Reads the latest `limit` changes of a stream, oldest first, back to the last one by `from` at which no outage went on: an outage that goes
- * on at `from` began after it.
+ * on at `from` began after it. The view of viewers at `from` is known from a change by then, too.
  */
 export async function readAirChanges(
   db: Db,
   streamUid: string,
   { from, limit }: { from: Date; limit: number },
 ): Promise<AirChange[]> {
-  const { rows } = await sql<ChangeRow>`select number, at, state, code, message, fix from loopstream.air_changes
-    where stream_uid = ${streamUid} and number >= coalesce((select max(number) from loopstream.air_changes
-      where stream_uid = ${streamUid} and at <= ${from} and state in ('onAir', 'unwanted')), 0)
+  const { rows } =
+    await sql<ChangeRow>`select number, at, state, viewers, code, message, fix from loopstream.air_changes
+    where stream_uid = ${streamUid} and number >= least(
+      coalesce((select max(number) from loopstream.air_changes
+        where stream_uid = ${streamUid} and at <= ${from} and state in ('onAir', 'unwanted')), 0),
+      (select max(number) from loopstream.air_changes
+        where stream_uid = ${streamUid} and at <= ${from} and viewers in ('onAir', 'unknown')))
     order by number desc limit ${limit}`.execute(db);
-  return rows.reverse().map(({ number, at, state, code, message, fix }) => ({
+  return rows.reverse().map(({ number, at, state, viewers, code, message, fix }) => ({
     number: Number(number),
     at,
     state,
-    cause: state === 'offAir' ? { code, message, fix } : null,
+    ...(viewers && { viewers }),
+    cause: state === 'offAir' || viewers === 'offAir' ? { code, message, fix } : null,
   }));
 }
 
@@ -75,13 +81,16 @@ export async function readKnownStreams(db: Db, uids: readonly string[]): Promise
   return new Set(rows.map(({ uid }) => uid));
 }
 
-/** Deletes what is too old, in parts. The last change before that with a state stays, since it says what followed. */
+/** Deletes what is too old, in parts. The last change before that with a state stays, and the last one of viewers, since they say what
+ * followed. */
 export async function deleteOldAirChanges(db: Db): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`delete from loopstream.air_changes where ctid in
       (select c.ctid from loopstream.air_changes c where c.at < now() - ${KEPT} and exists
         (select 1 from loopstream.air_changes l where l.stream_uid = c.stream_uid and l.number > c.number and l.state <> 'unchanged'
           and l.at < now() - ${KEPT})
+        and (c.viewers is null or exists (select 1 from loopstream.air_changes l where l.stream_uid = c.stream_uid
+          and l.number > c.number and l.viewers is not null and l.at < now() - ${KEPT}))
       limit 5000)`.execute(db);
     if (numAffectedRows < 5_000n) return;
   }

@@ -7,8 +7,7 @@ import type { BillingService } from '../../billing/ledger/service.ts';
 import { usageCsv } from '../../billing/ledger/usage.ts';
 import { sessionsCsv } from '../../billing/metering/session-history.ts';
 import type { SessionService } from '../../billing/metering/session-service.ts';
-import type { AskedRange } from '../../domain/uptime/range.ts';
-import type { UptimeService } from '../../domain/uptime/service.ts';
+import type { UptimeAsked, UptimeService } from '../../domain/uptime/service.ts';
 import { flatten, pageArgs } from '../../lib/paging/list.ts';
 import type { Handlers } from './adapter.ts';
 
@@ -65,7 +64,7 @@ export const uptimeHandlers = ({ uptime }: { uptime: UptimeService }): Handlers 
   async getStreamUptime(request, reply) {
     const { accountId } = request.principal;
     const { id } = request.params as { id: string };
-    const asked = request.query as AskedRange;
+    const asked = request.query as UptimeAsked;
     if (asksForCsv(request, reply)) return sendCsv(reply, `uptime-${id}`, await uptime.csv(accountId, id, asked));
     return uptime.get(accountId, id, asked);
   },

@@ -106,6 +106,12 @@ describe('what viewers see', () => {
     ]);
   });
 
+  test('is not known in an outage after which it is told anew', () => {
+    expect(listKinds([{ tv: YES }, { phase: 'waiting' }, { phase: 'waiting' }, { tv: STARTING }, { tv: YES }])).toEqual(
+      ['PlatformLive tv True', 'PlatformView tv Unknown', 'PlatformLive tv True'],
+    );
+  });
+
   test('begins anew with the next start', () => {
     expect(listKinds([{ tv: YES }, { phase: 'stopping' }, { tv: YES }])).toEqual([
       'PlatformLive tv True',

@@ -49,3 +49,23 @@ test('an outage ends as long after its begin as no destination took media, howev
   // Its begin is not known any more.
   expect(list({ transitions: outage.slice(3) })[0]?.at).toEqual(new Date(at(50)));
 });
+
+test('a transition of a platform says what viewers see, and why not; a start and a stop say that it is not known', () => {
+  const about = { at: AT, destination: 'tv', reason: 'BroadcastEnded', message: 'It has ended.' };
+  const transitions = [
+    { number: 1, kind: 'Live', at: AT },
+    { number: 2, kind: 'PlatformLive', at: AT, onAirForViewers: 'True' },
+    { number: 3, kind: 'PlatformEnded', ...about, onAirForViewers: 'False' },
+    { number: 4, kind: 'PlatformView', ...about, onAirForViewers: 'Unknown' },
+    { number: 5, kind: 'Recovered', at: AT },
+    { number: 6, kind: 'Stopped', at: AT },
+  ] as const;
+  expect(list({ transitions: [...transitions] }).map(({ viewers, cause }) => [viewers, cause?.code])).toEqual([
+    ['unknown', undefined],
+    ['onAir', undefined],
+    ['offAir', 'broadcast_ended'],
+    ['unknown', undefined],
+    [undefined, undefined],
+    ['unknown', undefined],
+  ]);
+});

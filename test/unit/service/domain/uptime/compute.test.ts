@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { AirChange } from '../../../../../src/service/domain/uptime/changes.ts';
-import { computeUptime, listPeriods, uptimeCsv } from '../../../../../src/service/domain/uptime/compute.ts';
+import {
+  choosePeriods,
+  computeUptime,
+  listPeriods,
+  uptimeCsv,
+} from '../../../../../src/service/domain/uptime/compute.ts';
+import { UPTIME_SOURCES, type UptimeSource } from '../../../../../src/service/domain/uptime/record.ts';
 
 const BEGIN = Date.parse('2027-01-31T18:00:00Z');
 const at = (seconds: number) => new Date(BEGIN + seconds * 1000);
@@ -125,7 +131,7 @@ describe('the uptime of a stream', () => {
   });
 
   test('does not know what came before the changes that were read', () => {
-    const periods = listPeriods([change(100, 50, 'onAir')], range(0, 100), true);
+    const periods = listPeriods([change(100, 50, 'onAir')], range(0, 100), { isCut: true });
     expect(computeUptime(periods, range(0, 100))).toMatchObject({ onAirSeconds: 50, unknownSeconds: 50 });
   });
 });
@@ -134,6 +140,7 @@ test('the times of a stream follow one another without a gap, whichever of its c
   const anyChange = fc.record({
     step: fc.integer({ min: -5, max: 60 }),
     state: fc.constantFrom<AirChange['state']>('onAir', 'offAir', 'unwanted', 'unchanged'),
+    viewers: fc.constantFrom<AirChange['viewers']>(undefined, 'onAir', 'offAir', 'unknown'),
     isLost: fc.boolean(),
   });
   const given = fc.tuple(
@@ -141,21 +148,22 @@ test('the times of a stream follow one another without a gap, whichever of its c
     fc.nat(500),
     fc.integer({ min: 1, max: 900 }),
     fc.nat(),
+    fc.constantFrom(...UPTIME_SOURCES),
   );
   fc.assert(
-    fc.property(given, ([steps, from, length, shuffle]) => {
+    fc.property(given, ([steps, from, length, shuffle, by]) => {
       let second = 0;
-      const all = steps.map(({ step, state, isLost }, i) => {
+      const all = steps.map(({ step, state, viewers, isLost }, i) => {
         second += step;
-        return { isLost, change: change(i + 1, second, state) };
+        return { isLost, change: { ...change(i + 1, second, state), ...(viewers && { viewers }) } };
       });
       const kept = all.filter(({ isLost }) => !isLost).map(({ change: one }) => one);
       const mixed = [...kept, ...kept.slice(0, shuffle % (kept.length + 1))].sort(
         (a, b) => ((a.number * shuffle) % 7) - ((b.number * shuffle) % 7),
       );
       const asked = range(from, from + length);
-      const periods = listPeriods(mixed, asked);
-      expect(periods).toEqual(listPeriods(kept, asked));
+      const periods = listPeriods(mixed, asked, { by });
+      expect(periods).toEqual(listPeriods(kept, asked, { by }));
       const uptime = computeUptime(periods, asked);
       const ms = (seconds: number) => Math.round(seconds * 1000);
       expect(ms(uptime.onAirSeconds) + ms(uptime.offAirSeconds)).toBe(ms(uptime.wantedSeconds));
@@ -170,7 +178,7 @@ test('the times of a stream follow one another without a gap, whichever of its c
         const next = periods[i + 1];
         if (next) expect(next.startedAt).toEqual(endedAt);
       }
-      if (all.every(({ isLost }) => !isLost)) expect(uptime.unknownSeconds).toBe(0);
+      if (by === 'ingest' && all.every(({ isLost }) => !isLost)) expect(uptime.unknownSeconds).toBe(0);
     }),
     { numRuns: 500 },
   );
@@ -193,4 +201,77 @@ test('CSV has a line for each time, whose seconds add up to those of JSON, and n
       '',
     ].join('\r\n'),
   );
+});
+
+describe('the uptime by what viewers see', () => {
+  const ENDED = { code: 'broadcast_ended', message: 'The broadcast has ended.', fix: 'Start a new one.' };
+  const see = (number: number, second: number, viewers: AirChange['viewers'], cause: AirChange['cause'] = null) => ({
+    ...change(number, second, 'unchanged', cause),
+    ...(viewers && { viewers }),
+  });
+  const start = (number: number, second: number): AirChange => ({
+    ...change(number, second, 'onAir'),
+    viewers: 'unknown',
+  });
+  const choose = (changes: AirChange[], from: number, to: number, asked?: UptimeSource) => {
+    const { by, periods } = choosePeriods(changes, range(from, to), false, asked);
+    return computeUptime(periods, range(from, to), by);
+  };
+  const DARK = [
+    start(1, 0),
+    see(2, 10, 'onAir'),
+    see(3, 50, 'offAir', ENDED),
+    see(4, 80, 'onAir'),
+    change(5, 100, 'offAir', CAUSE),
+    change(6, 110, 'onAir'),
+    change(7, 200, 'unwanted'),
+  ];
+
+  test('counts what viewers do not see as off air, with its cause, and what is not known as nothing', () => {
+    expect(choose(DARK, 0, 300)).toMatchObject({
+      by: 'viewers',
+      wantedSeconds: 190,
+      onAirSeconds: 150,
+      offAirSeconds: 40,
+      unknownSeconds: 10,
+      outages: [
+        { startedAt: at(100).toISOString(), seconds: 10, ...CAUSE },
+        { startedAt: at(50).toISOString(), endedAt: at(80).toISOString(), seconds: 30, ...ENDED },
+      ],
+    });
+  });
+
+  test('is never mixed with that of ingest, which can be asked for', () => {
+    const ingest = { by: 'ingest', onAirSeconds: 190, offAirSeconds: 10, unknownSeconds: 0 };
+    expect(choose(DARK, 0, 300, 'ingest')).toMatchObject(ingest);
+    expect(
+      choose(
+        DARK.filter(({ state }) => state !== 'unchanged'),
+        0,
+        300,
+      ),
+    ).toMatchObject({ by: 'ingest' });
+    // Nothing was known of the viewers in this range.
+    expect(choose(DARK, 0, 10)).toMatchObject({ by: 'ingest', onAirSeconds: 10, unknownSeconds: 0 });
+    expect(choose(DARK, 0, 10, 'viewers')).toMatchObject({ by: 'viewers', onAirSeconds: 0, unknownSeconds: 10 });
+  });
+
+  test('does not go on with an answer of before a time in which nobody knew', () => {
+    const changes = [start(1, 0), see(2, 10, 'onAir'), see(3, 30, 'unknown'), see(4, 70, 'onAir')];
+    expect(choose(changes, 0, 100)).toMatchObject({ onAirSeconds: 50, unknownSeconds: 50, uptimePercent: 100 });
+    const again = [...changes, change(5, 100, 'unwanted'), start(6, 120), see(7, 130, 'onAir')];
+    expect(choose(again, 100, 150)).toMatchObject({ onAirSeconds: 20, unknownSeconds: 10 });
+  });
+
+  test('is one outage from what viewers did not see to what no destination took', () => {
+    const changes = [start(1, 0), see(2, 10, 'onAir'), see(3, 50, 'offAir', ENDED), change(4, 60, 'offAir', CAUSE)];
+    expect(choose(changes, 0, 100)).toMatchObject({ offAirSeconds: 50, outageCount: 1 });
+  });
+
+  test('is not known where changes were lost', () => {
+    const changes = [start(1, 0), see(2, 10, 'onAir'), see(9, 60, 'onAir'), change(10, 100, 'unwanted')];
+    expect(choose(changes, 0, 100)).toMatchObject({ by: 'ingest', unknownSeconds: 90 });
+    const known = [...changes.slice(0, 3), change(10, 70, 'onAir'), see(11, 80, 'onAir')];
+    expect(choose(known, 0, 100)).toMatchObject({ by: 'viewers', onAirSeconds: 30, unknownSeconds: 70 });
+  });
 });
