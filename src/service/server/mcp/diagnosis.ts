@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { describeRefusal } from '../../../core/lib/codes/destinations.ts';
 import { DIAGNOSES } from '../../../core/lib/codes/streams.ts';
+import type { Destination } from '../../domain/destinations/record.ts';
 import { LiveStats } from '../../domain/stats/record.ts';
 import { Readiness, type ReadinessIssue, Stream, StreamEvent } from '../../domain/streams/record.ts';
 
@@ -82,6 +83,25 @@ function findFailedDestinations({ liveStats }: Facts): Finding[] {
   });
 }
 
+type SeenDestination = Pick<Destination, 'name' | 'platformLive'>;
+
+/** Codes of a view that say nothing of the stream on air. */
+const NO_MATTER: ReadonlySet<string | null> = new Set([null, 'not_sending', 'starting']);
+
+/** Returns findings for what viewers do not see, what nobody knows of it, and what platforms say of the media. */
+const findViewers = ({ stream }: Facts, destinations: readonly SeenDestination[]): Finding[] =>
+  destinations.flatMap(({ name, platformLive }): Finding[] => {
+    if (stream.status !== 'live' || !platformLive) return [];
+    const { code, message, fix, issues } = platformLive;
+    const bad = issues.filter(({ severity }) => severity !== 'info');
+    return [...(NO_MATTER.has(code) ? [] : [{ code: code ?? '', message, fix }]), ...bad].map((one) => ({
+      code: one.code,
+      message: `Destination "${name}": ${one.message}`,
+      fix: one.fix ?? UNKNOWN_FIX,
+      tool: 'get_destination',
+    }));
+  });
+
 /** Returns findings for items that the stream skips. Items in preparation get the tool that shows their progress. */
 const listWarnings = ({ readiness }: Facts): Finding[] =>
   readiness.warnings.map(({ code, message, fix }) => ({
@@ -146,9 +166,15 @@ const AS_IT_SHOULD_BE: Record<Facts['stream']['status'], string> = {
   failed: 'It has failed.',
 };
 
-export function diagnose(facts: Facts): Diagnosis {
+/** `destinations` are those of the stream. */
+export function diagnose(facts: Facts, destinations: readonly SeenDestination[] = []): Diagnosis {
   const { stream, readiness } = facts;
-  const parts = [...findFailedDestinations(facts), ...listWarnings(facts), ...findBrokenItems(facts)];
+  const parts = [
+    ...findViewers(facts, destinations),
+    ...findFailedDestinations(facts),
+    ...listWarnings(facts),
+    ...findBrokenItems(facts),
+  ];
   const findings = [
     ...readiness.issues.map(describeIssue),
     ...findDegraded(facts, parts),

@@ -8,7 +8,7 @@ const DIAGNOSE = 'diagnose_stream';
 
 /** Operations that the prompt reads. */
 export const PROMPT_OPERATIONS: ReadonlyMap<string, readonly Operation[]> = new Map([
-  [DIAGNOSE, ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents']],
+  [DIAGNOSE, ['getStream', 'getStreamReadiness', 'getStreamLiveStats', 'listStreamEvents', 'getDestination']],
 ]);
 
 export const PROMPTS: Prompt[] = [

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { READINESS_ISSUES } from '../../../../../src/core/lib/codes/streams.ts';
 import { PHASES } from '../../../../../src/core/resources/stream/spec.ts';
+import type { Destination } from '../../../../../src/service/domain/destinations/record.ts';
 import { NOT_LIVE } from '../../../../../src/service/domain/stats/view.ts';
 import { exampleLiveStats, exampleStream } from '../../../../../src/service/domain/streams/examples.ts';
 import type { ReadinessIssue } from '../../../../../src/service/domain/streams/record.ts';
@@ -11,6 +12,19 @@ const live = { ...exampleLiveStats };
 const onAir = exampleStream;
 const ready = { ready: true, issues: [], warnings: [], prepared: 1, estimatedReadyAt: null };
 const since = '2027-01-31T18:00:02Z';
+
+const NOT_SEEN: NonNullable<Destination['platformLive']> = {
+  status: 'false',
+  code: null,
+  message: '',
+  fix: null,
+  since,
+  checkedAt: since,
+  lastSeenAt: null,
+  viewers: null,
+  issues: [],
+  repairStalled: false,
+};
 
 type Facts = Parameters<typeof diagnose>[0];
 const getContext = (facts: Partial<Facts>) =>
@@ -51,6 +65,30 @@ describe('a diagnosis', () => {
       // A fix without a field says that no tool can help.
       if (issue.field || code === 'insufficient_credits') expect(describedTools().has(tool ?? ''), code).toBe(true);
     }
+  });
+
+  test('finds first that viewers do not see it, with what the platform says, and also that nobody knows', () => {
+    const code = 'broadcast_ended';
+    const degraded = { code, message: 'It has ended.', fix: 'Start another.', since };
+    const issue = { code: 'audio_codec', message: 'It is not AAC.', fix: null };
+    const issues = [
+      { ...issue, severity: 'error' as const },
+      { ...issue, severity: 'info' as const },
+    ];
+    const view = { ...NOT_SEEN, code, message: 'It has ended.', fix: 'Start another.', issues };
+    const find = (platformLive: typeof NOT_SEEN | null, stream: Facts['stream'] = { ...onAir, degraded }) =>
+      diagnose({ stream, readiness: ready, liveStats: live, events: [] }, [{ name: 'Main', platformLive }]).findings;
+    expect(find(view)).toEqual([
+      { code, message: 'Destination "Main": It has ended.', fix: 'Start another.', tool: 'get_destination' },
+      expect.objectContaining({ code: 'audio_codec', message: 'Destination "Main": It is not AAC.' }),
+    ]);
+    const unknown = { ...view, status: 'unknown' as const, code: 'quota_exhausted', issues: [] };
+    expect(find(unknown, onAir)).toMatchObject([{ code: 'quota_exhausted' }]);
+    expect(find({ ...unknown, code: 'starting' }, onAir)).toEqual([]);
+    expect(find({ ...unknown, status: 'true', code: null } as never, onAir)).toEqual([]);
+    expect(find(view, { ...onAir, status: 'stopped' })).toEqual([]);
+    expect(find(null, onAir)).toEqual([]);
+    expect(describedTools().has('get_destination')).toBe(true);
   });
 
   test('finds the destination that refuses the stream, and the question for the platform', () => {
