@@ -3,6 +3,7 @@
  * at a time, so that many streams take no more memory than one.
  */
 import { spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 import type { Logger } from '../../lib/log.ts';
 import { Slots } from '../../lib/slots.ts';
 import { commandLine, confine, type Executable } from '../../pods/confinement/confine.ts';
@@ -31,8 +32,15 @@ export type Decoded =
   /** The program could not do its work; it says nothing of the media. */
   | { kind: 'failed' };
 
+/** A file of media, in pieces. */
+export interface MediaInput {
+  container: MediaContainer;
+  media: readonly Buffer[];
+}
+
+/** Decodes one input, or two in one run: to start the program costs as much as the pictures. Their results come in the same order. */
 export interface PictureDecoder {
-  decode: (container: MediaContainer, media: readonly Buffer[], signal: AbortSignal) => Promise<Decoded>;
+  decode: (inputs: readonly MediaInput[], signal: AbortSignal) => Promise<Decoded[]>;
 }
 
 export interface DecoderOptions {
@@ -46,101 +54,141 @@ export function openDecoder({ ffmpeg, confine: mode }: DecoderOptions, log: Logg
   const program = confine(ffmpeg, mode, log, LIMITS);
   const slots = new Slots(1);
   return {
-    decode: (container, media, signal) =>
+    decode: (inputs, signal) =>
       slots.run(async () => {
-        const keyframes = await run(program, listArgs(container, true), media, signal);
-        const decoded = readRun(keyframes);
-        if (decoded.kind === 'no_video' && !(await hasSound(program, container, media, signal)))
-          return { kind: 'broken' };
-        // Encoders that refresh a part of the picture at a time make no keyframes.
-        const hasNone = decoded.kind === 'pictures' && decoded.pictures.length === 0;
-        return hasNone ? readRun(await run(program, listArgs(container, false), media, signal)) : decoded;
+        const together = await run(program, listArgs(inputs, true), inputs, signal);
+        const decoded = inputs.map((_, index) => readRun(together, index));
+        if (decoded.every((one) => one.kind === 'pictures' && one.pictures.length > 0)) return decoded;
+        // One that cannot be opened ends the run for the other one too.
+        return Promise.all(inputs.map((input) => decodeAlone(program, input, signal)));
       }),
   };
 }
 
-const listInput = (container: MediaContainer): string[] => [
-  ...['-protocol_whitelist', 'pipe', '-max_alloc', String(LIMITS.memoryBytes), '-max_pixels', String(MAX_PIXELS)],
-  ...['-f', container, '-i', 'pipe:0'],
+async function decodeAlone(program: Executable, input: MediaInput, signal: AbortSignal): Promise<Decoded> {
+  const decoded = readRun(await run(program, listArgs([input], true), [input], signal), 0);
+  if (decoded.kind === 'no_video') return (await hasSound(program, input, signal)) ? decoded : { kind: 'broken' };
+  // Encoders that refresh a part of the picture at a time make no keyframes.
+  const hasNone = decoded.kind === 'pictures' && decoded.pictures.length === 0;
+  return hasNone ? readRun(await run(program, listArgs([input], false), [input], signal), 0) : decoded;
+}
+
+/** Descriptors of the inputs, and of their pictures. */
+const INPUT_FDS = [0, 3];
+const PICTURE_FDS = [1, 4];
+
+const LIMITED = [
+  '-protocol_whitelist',
+  'pipe',
+  '-max_alloc',
+  String(LIMITS.memoryBytes),
+  '-max_pixels',
+  String(MAX_PIXELS),
+];
+const listInput = ({ container }: MediaInput, index: number): string[] => [
+  ...[...LIMITED, '-f', container, '-i', `pipe:${INPUT_FDS[index]}`],
 ];
 
 /** Media without any track are broken. */
-async function hasSound(
-  program: Executable,
-  container: MediaContainer,
-  media: readonly Buffer[],
-  signal: AbortSignal,
-): Promise<boolean> {
+async function hasSound(program: Executable, input: MediaInput, signal: AbortSignal): Promise<boolean> {
   const output = ['-map', '0:a:0', '-c', 'copy', '-frames:a', '1', '-f', 'null', '-'];
-  const { code } = await run(program, ['-v', 'error', '-nostdin', ...listInput(container), ...output], media, signal);
+  const { code } = await run(program, ['-v', 'error', '-nostdin', ...listInput(input, 0), ...output], [input], signal);
   return code === 0;
 }
 
-function listArgs(container: MediaContainer, keyframesAlone: boolean): string[] {
+function listArgs(inputs: readonly MediaInput[], keyframesAlone: boolean): string[] {
   const filters = [
     `select='isnan(prev_selected_t)+gte(t-prev_selected_t,${SPACING_SECONDS})'`,
     `scale=${PICTURE_WIDTH}:${PICTURE_HEIGHT}:flags=area`,
     'format=gray',
   ].join(',');
-  const output = ['-map', '0:v:0', '-vf', filters, '-fps_mode', 'passthrough', '-frames:v', String(MAX_PICTURES)];
+  const selected = ['-vf', filters, '-fps_mode', 'passthrough', '-frames:v', String(MAX_PICTURES)];
+  const map = (_: MediaInput, index: number) => ['-map', `${index}:v:0`];
   return [
     ...['-v', 'error', '-nostdin', '-threads', '1', '-filter_threads', '1', '-copyts'],
-    ...(keyframesAlone ? ['-skip_frame', 'nokey'] : []),
-    ...listInput(container),
-    ...[...output, '-f', 'rawvideo', 'pipe:1'],
+    ...inputs.flatMap((input, index) => [
+      ...(keyframesAlone ? ['-skip_frame', 'nokey', '-threads', '1'] : ['-threads', '1']),
+      ...listInput(input, index),
+    ]),
+    ...inputs.flatMap((input, index) => [
+      ...[...map(input, index), ...selected, '-f', 'rawvideo', `pipe:${PICTURE_FDS[index]}`],
+    ]),
     // The times of the pictures, in milliseconds.
-    ...[...output, '-enc_time_base', '1:1000', '-f', 'framehash', '-hash', 'adler32', 'pipe:2'],
+    ...[
+      ...inputs.flatMap(map),
+      ...selected,
+      '-enc_time_base',
+      '1:1000',
+      '-f',
+      'framehash',
+      '-hash',
+      'adler32',
+      'pipe:2',
+    ],
   ];
 }
 
 /** Buffers of pictures are used again, instead of fresh pages each time: a seventh less processor time (mallopt(3)). */
 const MEMORY_IS_KEPT = { MALLOC_MMAP_THRESHOLD_: '67108864', MALLOC_TRIM_THRESHOLD_: '67108864' };
 
-interface Run {
+interface DecoderRun {
   /** Null where it was killed, or could not be started. */
   code: number | null;
-  luma: Buffer;
+  /** The pictures of each input. */
+  luma: Buffer[];
   words: string;
 }
 
-function run(program: Executable, args: string[], media: readonly Buffer[], signal: AbortSignal): Promise<Run> {
+function run(
+  program: Executable,
+  args: string[],
+  inputs: readonly MediaInput[],
+  signal: AbortSignal,
+): Promise<DecoderRun> {
   signal.throwIfAborted();
-  const [command, ...words] = commandLine(program, args);
-  const { promise, resolve, reject } = Promise.withResolvers<Run>();
-  const child = spawn(command, words, {
-    env: { ...toolEnvironment(), ...MEMORY_IS_KEPT },
-    timeout: RUN_MS,
-    killSignal: 'SIGKILL',
-  });
+  const stdio = inputs.length > 1 ? PIPES : PIPES.slice(0, 3);
+  const [command, ...words] = commandLine(program, args, { fds: stdio.length });
+  const { promise, resolve, reject } = Promise.withResolvers<DecoderRun>();
+  const env = { ...toolEnvironment(), ...MEMORY_IS_KEPT };
+  const child = spawn(command, words, { stdio, env, timeout: RUN_MS, killSignal: 'SIGKILL' });
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill, { once: true });
-  const luma: Buffer[] = [];
+  const luma: Buffer[][] = inputs.map(() => []);
   let said = '';
-  child.stdout.on('data', (bytes: Buffer) => luma.push(bytes));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     said = (said + text).slice(-STDERR_CHARS);
   });
-  // It may have all pictures before it has read everything.
-  child.stdin.on('error', () => undefined);
-  for (const bytes of media) child.stdin.write(bytes);
-  child.stdin.end();
-  child.once('error', () => resolve({ code: null, luma: Buffer.alloc(0), words: '' }));
-  child.once('close', (code) => {
+  for (const [index, { media }] of inputs.entries()) {
+    const output = child.stdio[PICTURE_FDS[index] ?? 1] as Readable;
+    const input = child.stdio[INPUT_FDS[index] ?? 0] as Writable;
+    output.on('data', (bytes: Buffer) => luma[index]?.push(bytes));
+    // It may have all pictures before it has read everything.
+    input.on('error', () => undefined);
+    for (const bytes of media) input.write(bytes);
+    input.end();
+  }
+  const end = (code: number | null) => {
     signal.removeEventListener('abort', kill);
     if (signal.aborted) reject(signal.reason);
-    else resolve({ code, luma: Buffer.concat(luma), words: said });
-  });
+    else resolve({ code, luma: luma.map((pieces) => Buffer.concat(pieces)), words: said });
+  };
+  child.once('error', () => end(null)).once('close', end);
   return promise;
 }
+
+const PIPES: 'pipe'[] = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
 
 /** Exit status of native/confine.c. */
 const LAUNCHER_FAILED = 126;
 
-function readRun({ code, luma, words }: Run): Decoded {
-  const times = [...words.matchAll(/^0,\s*-?\d+,\s*(-?\d+),/gm)].map(([, pts]) => Number(pts));
+/** Reads the result of an input: of its number, decoding time, time and the rest, framehash writes a line for each picture. */
+function readRun({ code, luma, words }: DecoderRun, input: number): Decoded {
+  const times = [...words.matchAll(/^(\d+),\s*-?\d+,\s*(-?\d+),/gm)].flatMap(([, index, pts]) =>
+    Number(index) === input ? [Number(pts)] : [],
+  );
   const pictures = times.flatMap((ptsMs, index) => {
-    const bytes = luma.subarray(index * PICTURE_PIXELS, (index + 1) * PICTURE_PIXELS);
-    return bytes.length === PICTURE_PIXELS ? [{ ptsMs, luma: Uint8Array.from(bytes) }] : [];
+    const bytes = luma[input]?.subarray(index * PICTURE_PIXELS, (index + 1) * PICTURE_PIXELS);
+    return bytes?.length === PICTURE_PIXELS ? [{ ptsMs, luma: Uint8Array.from(bytes) }] : [];
   });
   if (pictures.length > 0 || code === 0) return { kind: 'pictures', pictures };
   if (/matches no streams|not found for input stream/.test(words)) return { kind: 'no_video' };

@@ -4,7 +4,7 @@
  */
 import { createDecipheriv, createHash } from 'node:crypto';
 import type { Clock } from '../../lib/clock.ts';
-import type { Decoded, MediaContainer, PictureDecoder } from './decode.ts';
+import type { Decoded, MediaContainer, MediaInput } from './decode.ts';
 import {
   LARGE_HEIGHT,
   MAX_PLAYLIST_CHARACTERS,
@@ -42,7 +42,7 @@ export type HlsRead = { kind: 'media'; playlist: MediaPlaylist } | { kind: 'flv'
 
 export interface ReaderDeps {
   web: Web;
-  decoder: PictureDecoder;
+  decode: (input: MediaInput, signal: AbortSignal) => Promise<Decoded>;
   budget: ByteBudget;
   clock: Clock;
 }
@@ -153,7 +153,7 @@ export class HlsReader {
   async #decode(media: readonly Buffer[], signal: AbortSignal): Promise<Decoded> {
     const container = findContainer(media[0] ?? Buffer.alloc(0));
     if (container === 'sound') return { kind: 'no_video' };
-    return container === undefined ? { kind: 'broken' } : this.#deps.decoder.decode(container, media, signal);
+    return container === undefined ? { kind: 'broken' } : this.#deps.decode({ container, media }, signal);
   }
 
   /** Fetches segments, the newest first: without it, the others say nothing. Returns their media in order. */

@@ -24,13 +24,13 @@ interface Keyframe {
 export class Keyframes {
   #header: Buffer | undefined;
   #kept: Keyframe[] = [];
-  /** A picture has come, of whatever codec. */
-  hasVideo = false;
+  /** The time of the newest picture, of whatever codec. */
+  newestVideoMs: number | undefined;
 
   /** Returns whether the tag is a keyframe. Its bytes are copied. */
   push(tag: MediaTag): boolean {
     if (tag.type !== TAG_VIDEO) return false;
-    this.hasVideo = true;
+    this.newestVideoMs = tag.timestampMs;
     if (isAvcSequenceHeader(tag)) this.#header = Buffer.from(tag.body);
     const header = this.#header;
     if (!header || !isKeyframe(tag)) return false;
@@ -43,6 +43,10 @@ export class Keyframes {
 
   get newest(): { timestampMs: number; body: Buffer } | undefined {
     return this.#kept.at(-1);
+  }
+
+  get count(): number {
+    return this.#kept.length;
   }
 
   keepNewest(): void {

@@ -3,7 +3,7 @@ import { type Clock, sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Slots } from '../../lib/slots.ts';
 import type { Observer, ObserverDeps, PlatformTarget, Publishing } from '../common/observer.ts';
-import { type DecoderOptions, openDecoder, type PictureDecoder } from './decode.ts';
+import { type Decoded, type DecoderOptions, type MediaInput, openDecoder, type PictureDecoder } from './decode.ts';
 import { HlsReader } from './hls.ts';
 import { OwnPictures, openPods } from './own-pictures.ts';
 import type { LumaPicture } from './pictures.ts';
@@ -102,7 +102,7 @@ class Watcher {
     this.#parts = parts;
     this.#target = target;
     this.#address = target.platform.url ?? '';
-    this.#hls = new HlsReader(this.#address, parts);
+    this.#hls = new HlsReader(this.#address, { ...parts, decode: this.#decode });
     if (/^rtmps?:/i.test(this.#address)) this.#play = playRtmp(this.#address, parts.options);
   }
 
@@ -142,6 +142,12 @@ class Watcher {
       await this.#own?.pictures.ended;
     }
   }
+
+  #decode = async (input: MediaInput, signal: AbortSignal): Promise<Decoded> => {
+    if (this.#own) return this.#own.pictures.decodeBeside(input, signal);
+    const [decoded] = await this.#parts.decoder.decode([input], signal);
+    return decoded ?? { kind: 'failed' };
+  };
 
   #now = (): number => this.#parts.clock.now().getTime();
 
@@ -189,7 +195,7 @@ class Watcher {
     const publishingSinceMs = this.#target.publishing?.sinceMs ?? null;
     const seen =
       publishingSinceMs === null ? { read: PLAY, sample: null, atMs: this.#now() } : await this.#see(wantsSample);
-    const ours: LumaPicture[] = wantsSample ? ((await this.#own?.pictures.take(signal)) ?? []) : [];
+    const ours: LumaPicture[] = (await this.#own?.pictures.take(signal)) ?? [];
     return { ...seen, publishingSinceMs, ours };
   }
 
@@ -200,7 +206,8 @@ class Watcher {
         if (seen) return seen;
         this.#play = flvTags(this.#address, this.#parts.web);
       }
-      const sample = wantsSample ? await samplePlay(this.#play, this.#parts.decoder, this.#over.signal) : null;
+      const sample = wantsSample ? await samplePlay(this.#play, this.#decode, this.#over.signal) : null;
+      if (sample === 'silent') return { read: { kind: 'play', isSilent: true }, sample: null, atMs: this.#now() };
       return { read: PLAY, sample, atMs: this.#now() };
     } catch (error) {
       if (!(error instanceof WatchError)) throw error;

@@ -8,7 +8,7 @@ import { type Clock, sleep } from '../../lib/clock.ts';
 import { FlvParser } from '../../pods/rendition/flv.ts';
 import { KEYFRAMES_PATH } from '../../resources/common/names.ts';
 import type { Publishing } from '../common/observer.ts';
-import type { PictureDecoder } from './decode.ts';
+import type { Decoded, MediaInput, PictureDecoder } from './decode.ts';
 import { Keyframes } from './keyframes.ts';
 import type { LumaPicture } from './pictures.ts';
 
@@ -19,6 +19,9 @@ const SILENCE_MS = 30_000;
 const JUMP_MS = 3_000;
 /** How far two clocks part between two keyframes. */
 const DRIFT_MS = 5;
+
+/** As many keyframes are decoded although there is nothing to compare them with. */
+const MOST_WAITING = 12;
 
 /** Opens connections to pods; close it at the end. */
 export const openPods = (): Agent => new Agent({ headersTimeout: SILENCE_MS, bodyTimeout: SILENCE_MS });
@@ -33,6 +36,7 @@ export class OwnPictures {
   readonly #deps: OwnDeps;
   readonly #over = new AbortController();
   readonly #keyframes = new Keyframes();
+  #pictures: LumaPicture[] = [];
   /** Clock minus time of the media, at the keyframe that was least late. */
   #offsetMs: number | undefined;
   readonly ended: Promise<void>;
@@ -42,14 +46,34 @@ export class OwnPictures {
     this.ended = this.#follow(publishing);
   }
 
-  /** Decodes what has come since the last call. */
+  /** Decodes an input, and in the same run the keyframes that have come since the last one. */
+  async decodeBeside(input: MediaInput, signal: AbortSignal): Promise<Decoded> {
+    const own = this.#takeInput();
+    const [decoded, ours] = await this.#deps.decoder.decode([input, ...own], signal);
+    this.#add(ours);
+    return decoded ?? { kind: 'failed' };
+  }
+
+  /** Takes the pictures that have been decoded since the last call. */
   async take(signal: AbortSignal): Promise<LumaPicture[]> {
+    if (this.#keyframes.count >= MOST_WAITING) {
+      const [ours] = await this.#deps.decoder.decode(this.#takeInput(), signal);
+      this.#add(ours);
+    }
+    const pictures = this.#pictures;
+    this.#pictures = [];
+    return pictures;
+  }
+
+  #takeInput(): MediaInput[] {
     const media = this.#keyframes.take();
+    return media.length === 0 ? [] : [{ container: 'flv', media }];
+  }
+
+  #add(decoded: Decoded | undefined): void {
     const offsetMs = this.#offsetMs;
-    if (media.length === 0 || offsetMs === undefined) return [];
-    const decoded = await this.#deps.decoder.decode('flv', media, signal);
-    if (decoded.kind !== 'pictures') return [];
-    return decoded.pictures.map(({ ptsMs, luma }) => ({ atMs: ptsMs + offsetMs, luma }));
+    if (decoded?.kind !== 'pictures' || offsetMs === undefined) return;
+    this.#pictures.push(...decoded.pictures.map(({ ptsMs, luma }) => ({ atMs: ptsMs + offsetMs, luma })));
   }
 
   close(): void {

@@ -1,7 +1,7 @@
 /** Watches HTTP-FLV and RTMP, which have no playlist: a few seconds of media tell what viewers get. */
 import { createHash } from 'node:crypto';
 import { FlvError, FlvParser } from '../../pods/rendition/flv.ts';
-import type { PictureDecoder } from './decode.ts';
+import type { ReaderDeps } from './hls.ts';
 import { Keyframes, type MediaTag } from './keyframes.ts';
 import type { WatchSample } from './verdict.ts';
 import { discard, WatchError, type Web } from './web.ts';
@@ -34,12 +34,15 @@ export const flvTags = (address: string, web: Web): TagSource =>
     }
   };
 
-/** Plays for some seconds; null where no keyframe comes in time. Throws WatchError, or the signal's reason. */
+/**
+ * Plays for some seconds; `silent` where no video comes, null where it could not be decoded here. Throws WatchError, or the signal's
+ * reason.
+ */
 export async function samplePlay(
   source: TagSource,
-  decoder: PictureDecoder,
+  decode: ReaderDeps['decode'],
   signal: AbortSignal,
-): Promise<WatchSample | null> {
+): Promise<WatchSample | 'silent' | null> {
   const keyframes = new Keyframes();
   try {
     await collect(source, keyframes, signal);
@@ -48,11 +51,13 @@ export async function samplePlay(
     if (error instanceof FlvError) return { kind: 'fault', fault: 'not_decodable' };
     throw error;
   }
-  const { newest, hasVideo } = keyframes;
-  if (!newest) return hasVideo ? { kind: 'media', sequence: 0, digest: '', pictures: [] } : null;
+  const { newest, newestVideoMs } = keyframes;
+  if (newestVideoMs === undefined) return 'silent';
+  // Video that cannot be picked, as HEVC, advances by its times alone.
+  if (!newest) return { kind: 'media', sequence: newestVideoMs, digest: String(newestVideoMs), pictures: [] };
   // The time is part of it: stills that are sent again are new media.
   const digest = createHash('sha256').update(`${newest.timestampMs} `).update(newest.body).digest('hex');
-  const decoded = await decoder.decode('flv', keyframes.take(), signal);
+  const decoded = await decode({ container: 'flv', media: keyframes.take() }, signal);
   if (decoded.kind === 'failed') return null;
   if (decoded.kind === 'broken') return { kind: 'fault', fault: 'not_decodable' };
   const pictures = decoded.kind === 'pictures' ? decoded.pictures : [];

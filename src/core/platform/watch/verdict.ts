@@ -65,8 +65,11 @@ export interface WatchLook {
   atMs: number;
   /** Since when the output has been sending without a break; null while it is not. */
   publishingSinceMs: number | null;
-  /** `play`: HTTP-FLV and RTMP, which have no playlist. The sample says whether media advance. */
-  read: { kind: 'media'; playlist: MediaPlaylist } | { kind: 'play' } | { kind: 'fault'; fault: FetchFault };
+  /** `play`: HTTP-FLV and RTMP, which have no playlist. The sample says whether media advance, and `isSilent` that none came. */
+  read:
+    | { kind: 'media'; playlist: MediaPlaylist }
+    | { kind: 'play'; isSilent?: boolean }
+    | { kind: 'fault'; fault: FetchFault };
   sample: WatchSample | null;
   /** Keyframes that we have sent since the last look. */
   ours: readonly LumaPicture[];
@@ -172,7 +175,10 @@ function weigh(state: WatchState, look: WatchLook): { state: WatchState; evidenc
   if (read.kind === 'media' && read.playlist.isEnded)
     return say({ kind: 'bad', fault: 'broadcast_ended', cleared: OF_FETCHES });
   if (playsOldSegments(progress, atMs)) return say({ kind: 'bad', fault: 'old_segments', cleared: OF_FETCHES });
-  if (isStalled(progress, atMs)) return say({ kind: 'bad', fault: 'not_advancing', cleared: OF_FETCHES });
+  // Between two samples, a look without a playlist knows nothing of progress.
+  const knowsProgress = read.kind === 'media' || sample !== null || read.isSilent;
+  if (knowsProgress && isStalled(progress, atMs))
+    return say({ kind: 'bad', fault: 'not_advancing', cleared: OF_FETCHES });
   if (read.kind === 'media' && read.playlist.segments.at(-1)?.isProtected)
     return say({ kind: 'doubt', doubt: 'protected', cleared: OF_PROGRESS });
   if (!sample) return say({ kind: 'none', cleared: OF_PROGRESS });
@@ -267,7 +273,7 @@ const isSuspicious = ({ streaks, progress, pictures }: WatchState, atMs: number)
   Object.keys(streaks).length > 0 ||
   isStill(pictures.watched.slice(-2)) ||
   looksRepeated(progress) ||
-  atMs - progress.advancedAtMs > stallLimitMs(progress) / 2;
+  (progress.newest !== null && atMs - progress.advancedAtMs > stallLimitMs(progress) / 2);
 
 export interface NextLook {
   inMs: number;

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { systemClock } from '../../../../../src/core/lib/clock.ts';
+import type { MediaInput } from '../../../../../src/core/platform/watch/decode.ts';
 import { HlsReader } from '../../../../../src/core/platform/watch/hls.ts';
 import { ByteBudget, openWeb, WatchError, type Web } from '../../../../../src/core/platform/watch/web.ts';
 
@@ -43,13 +44,11 @@ beforeEach(() => {
 });
 
 function open(name = 'a.m3u8'): HlsReader {
-  const decoder = {
-    decode: async (container: string, media: readonly Buffer[]) => {
-      decoded.push({ container, bytes: Buffer.concat(media) });
-      return { kind: 'pictures' as const, pictures: [] };
-    },
+  const decode = async ({ container, media }: MediaInput) => {
+    decoded.push({ container, bytes: Buffer.concat(media) });
+    return { kind: 'pictures' as const, pictures: [] };
   };
-  return new HlsReader(`${base}${name}`, { web, decoder, budget: new ByteBudget(2 ** 26), clock: systemClock });
+  return new HlsReader(`${base}${name}`, { web, decode, budget: new ByteBudget(2 ** 26), clock: systemClock });
 }
 
 async function sample(reader: HlsReader) {

@@ -36,10 +36,10 @@ test('gives each keyframe behind the configuration that it needs, once', () => {
 test('knows that there is video which it cannot pick', () => {
   const keyframes = new Keyframes();
   keyframes.push({ type: TAG_AUDIO, timestampMs: 0, body: Buffer.from([0xaf, 1, 2]) });
-  expect(keyframes.hasVideo).toBe(false);
+  expect(keyframes.newestVideoMs).toBeUndefined();
   // Enhanced RTMP: HEVC behind a four-character code.
-  keyframes.push({ type: TAG_VIDEO, timestampMs: 0, body: Buffer.from([0x91, 0x68, 0x76, 0x63, 0x31, 1]) });
-  expect([keyframes.hasVideo, keyframes.newest]).toEqual([true, undefined]);
+  keyframes.push({ type: TAG_VIDEO, timestampMs: 40, body: Buffer.from([0x91, 0x68, 0x76, 0x63, 0x31, 1]) });
+  expect([keyframes.newestVideoMs, keyframes.newest]).toEqual([40, undefined]);
 });
 
 test('keeps the newest of very large keyframes', () => {

@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import {
   type FetchFault,
+  planNext,
   startWatch,
   takeLook,
   type WatchLook,
@@ -128,4 +129,46 @@ test('one look with a fault changes nothing', () => {
     expect(changes.at(-1)?.verdict.status).toBe('True');
     expect(changes.filter(({ atMs }) => atMs >= 5 * MINUTE)).toEqual([]);
   }
+});
+
+describe('without a playlist, samples alone tell of progress', () => {
+  /** Plays HTTP-FLV, which takes some seconds for each sample. */
+  function play(lengthMs: number, isSilentFromMs = Number.POSITIVE_INFINITY) {
+    let state = startWatch(0);
+    let [wantsSample, samples] = [true, 0];
+    const words = new Set<string>();
+    let sentUntilMs = 0;
+    for (let atMs = 0; atMs < lengthMs; ) {
+      const isSilent = atMs >= isSilentFromMs;
+      if (wantsSample) atMs += isSilent ? 12_000 : 5_000;
+      const ours = [];
+      for (; sentUntilMs <= atMs; sentUntilMs += 2_000) ours.push({ atMs: sentUntilMs, luma: movie.at(sentUntilMs) });
+      const newestMs = Math.floor(atMs / 2_000) * 2_000;
+      const pictures = [newestMs - 2_000, newestMs].map((ptsMs) => ({ ptsMs, luma: movie.at(ptsMs) }));
+      const sample = { kind: 'media' as const, sequence: newestMs, digest: String(newestMs), pictures };
+      state = takeLook(state, {
+        atMs,
+        publishingSinceMs: -1_000_000,
+        read: { kind: 'play', ...(wantsSample && isSilent && { isSilent }) },
+        sample: wantsSample && !isSilent ? sample : null,
+        ours,
+      });
+      if (wantsSample) samples += 1;
+      words.add([state.verdict.status, state.verdict.reason].join(' '));
+      const plan = planNext(state, atMs);
+      wantsSample = plan.sample;
+      atMs += plan.inMs;
+    }
+    return { words, samples };
+  }
+
+  test('and no look between them is a fault, or a reason to look more often', () => {
+    const { words, samples } = play(30 * MINUTE);
+    expect([...words].filter((word) => !word.startsWith('Unknown'))).toEqual(['True ']);
+    expect(samples).toBeLessThan((30 * 60) / 10);
+  });
+
+  test('until none comes any more', () => {
+    expect([...play(12 * MINUTE, 10 * MINUTE).words]).toContain('False not_advancing');
+  });
 });
