@@ -32,6 +32,7 @@ export type FrontMode =
 export interface HlsFront {
   url: (name: string, film?: string) => string;
   turn: (name: string, mode: FrontMode) => void;
+  hasMedia: (name: string) => Promise<boolean>;
   /** Paths that were asked for below a name. */
   asked: (name: string) => string[];
   close: () => Promise<void>;
@@ -131,6 +132,7 @@ export async function startHlsFront(origin: string): Promise<HlsFront> {
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
     url: (name, film = 'film') => `${base}/${name}/${film}.m3u8`,
+    hasMedia: async (name) => (await (await fetch(`${base}/${name}/film.m3u8`)).text()).includes('#EXTINF'),
     turn: (name, mode) => void modes.set(name, { mode, sinceMs: Date.now() }),
     asked: (name) => asked.get(name) ?? [],
     close: () =>
