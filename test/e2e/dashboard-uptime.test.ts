@@ -49,7 +49,7 @@ test('a stream on air has an uptime, and a badge that shows itself to everyone',
   await destinations.delete(own.id);
 });
 
-test('outages have their length and cause, and those that are left out are counted', async () => {
+test('outages have their length and cause, those that are left out are counted, and numbers are from one source', async () => {
   const outages = Array.from({ length: 7 }, (_, i): StreamUptime['outages'][number] => ({
     startedAt: new Date(Date.UTC(2027, 0, 20 - i, 12)).toISOString(),
     endedAt: i === 0 ? null : new Date(Date.UTC(2027, 0, 20 - i, 12, 8)).toISOString(),
@@ -63,10 +63,12 @@ test('outages have their length and cause, and those that are left out are count
     const url = 'https://loops.example.com/v1/badges/none.svg';
     const seconds = { wantedSeconds: 2_592_000, onAirSeconds: 2_588_640, offAirSeconds: 3_360, unknownSeconds: 7_200 };
     const [from, to] = ['2027-01-01T00:00:00Z', '2027-01-31T00:00:00Z'];
+    // Nothing was known of the viewers in the last day.
+    const asked = new URL(route.request().url()).searchParams.get('from') ?? '';
     const uptime: StreamUptime = {
       from,
       to,
-      by: 'ingest',
+      by: Date.now() - Date.parse(asked) < 2 * 86_400_000 ? 'ingest' : 'viewers',
       ...seconds,
       uptimePercent: 99.998,
       outageCount: 7,
@@ -91,6 +93,9 @@ test('outages have their length and cause, and those that are left out are count
   await panel.getByText('Nothing is known of 2 hours. That time is not counted.').waitFor();
   // Less than 100 % never reads as that.
   expect(await panel.getByTestId('uptime-30d').textContent()).toBe('99.99 %');
+  expect(await panel.getByTestId('uptime-7d').textContent()).toBe('99.99 %');
+  expect(await panel.getByTestId('uptime-1d').textContent()).toBe('–');
+  await panel.getByText('Time in which viewers did not see the stream counts as off air.').waitFor();
   await expectForEverybody(page);
   await leave();
 });

@@ -77,6 +77,10 @@ function Badge({ url }: { url: string }) {
   );
 }
 
+/** A number of another source would not compare: nothing was known of the viewers in that span. */
+const readPercent = ({ by }: StreamUptime, span: StreamUptime | undefined): number | null | undefined =>
+  span?.by === by ? span.uptimePercent : null;
+
 export function UptimePanel({ id }: { id: string }) {
   const spans = useUptime(id);
   const month = spans.at(-1);
@@ -102,10 +106,13 @@ export function UptimePanel({ id }: { id: string }) {
             {SPANS.map((days, i) => (
               <div key={days}>
                 <dt>{describeSpan(days)}</dt>
-                <dd data-testid={`uptime-${days}d`}>{formatPercent(spans[i]?.data?.uptimePercent)}</dd>
+                <dd data-testid={`uptime-${days}d`}>{formatPercent(readPercent(uptime, spans[i]?.data))}</dd>
               </div>
             ))}
           </dl>
+          {uptime.by === 'viewers' && (
+            <p className={page.dim}>Time in which viewers did not see the stream counts as off air.</p>
+          )}
           {uptime.outageCount > 0 ? (
             <Outages uptime={uptime} />
           ) : (
