@@ -144,6 +144,7 @@ function startApi(context: Context, controlPlane: ControlPlane, database: Databa
           LOOPSTREAM_MAIL_FROM: 'loopstream <loopstream@localhost>',
           LOOPSTREAM_ALLOW_PRIVATE_LINKS: 'true',
           LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+          LOOPSTREAM_ALLOW_PRIVATE_WATCH: 'true',
           LOOPSTREAM_BILLING: 'true',
           LOOPSTREAM_WELCOME_GRANT_MINOR: String(WELCOME_GRANT_MINOR),
         },

@@ -27,6 +27,7 @@ LOOPSTREAM_MIN_FETCH_BYTES_PER_SECOND: {{ .Values.uploads.link.minBytesPerSecond
 LOOPSTREAM_ALLOW_PRIVATE_LINKS: {{ .Values.operator.allowPrivateLinks | toString | quote }}
 LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: {{ .Values.operator.allowPrivateDestinations | toString | quote }}
 LOOPSTREAM_MAX_SOURCE_BYTES: {{ .Values.uploads.maxSizeBytes | int64 | toString | quote }}
+LOOPSTREAM_ALLOW_PRIVATE_WATCH: {{ .Values.platform.allowPrivateWatch | toString | quote }}
 {{- if .Values.api.cellNamespaces }}
 LOOPSTREAM_CELL_NAMESPACES: {{ join "," .Values.api.cellNamespaces | quote }}
 {{- end }}

@@ -163,7 +163,7 @@ export const ERRORS = {
     title: 'Destination forbidden',
     meaning:
       'The address of the destination, or the one that viewers open, belongs to a private network; only public addresses are used.',
-    fix: 'Give the public address of the platform or server. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS`.',
+    fix: 'Give the public address of the platform or server. The administrator of a private installation can allow private addresses with `LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS`, and private watch addresses with `LOOPSTREAM_ALLOW_PRIVATE_WATCH`.',
   },
   repair_not_stalled: {
     status: 409,

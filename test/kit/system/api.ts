@@ -122,6 +122,7 @@ export async function startTestApi(overrides: Partial<ApiConfig> = {}, { alone =
     // No account of these tests is on trial, unless a test overrides it.
     LOOPSTREAM_LIMITS: JSON.stringify({ trial: withOverrides().full }),
     LOOPSTREAM_ALLOW_PRIVATE_DESTINATIONS: 'true',
+    LOOPSTREAM_ALLOW_PRIVATE_WATCH: 'true',
     KUBECONFIG: await kubernetes.kubeconfigFor('api', { user: serviceAccountUser('loopstream-api') }),
   };
   const config: ApiConfig = { ...apiConfig(environment), publicUrl: 'http://127.0.0.1:8080', ...overrides };

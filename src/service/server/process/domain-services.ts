@@ -49,7 +49,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
-  const { allowPrivateDestinations: allowPrivate } = config;
+  const { allowPrivateDestinations: allowPrivate, allowPrivateWatch } = config;
   const previewPlaces = createPreviewPlaces(config.previewLimits, quotas);
   const stats = createStatsService({
     streams,
@@ -79,7 +79,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       streams,
       quotas,
       allowPrivate,
-      allowPrivateWatch: allowPrivate,
+      allowPrivateWatch,
       findConnected: stats.connected,
     }),
     uploads: createUploadService({

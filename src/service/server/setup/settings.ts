@@ -147,6 +147,7 @@ export const apiConfig = (env: Env) => {
     scopePrefix: text('SCOPE_PREFIX'),
     allowPrivateLinks: flag('ALLOW_PRIVATE_LINKS'),
     allowPrivateDestinations: flag('ALLOW_PRIVATE_DESTINATIONS'),
+    allowPrivateWatch: flag('ALLOW_PRIVATE_WATCH'),
     maxSourceBytes: maxSourceBytes(env),
     limits: accountLimits(env),
     /** Time limit of an upload that a client sends. */
