@@ -108,9 +108,9 @@ export async function startHelix({
       return send(refuse(401, 'Unauthorized', 'Invalid OAuth token'));
     const minute = Math.floor(nowMs() / 60_000);
     if (minute !== bucket.minute) Object.assign(bucket, { minute, points: POINTS_PER_MINUTE });
+    calls.push(pathname);
     if (bucket.points === 0) return send(refuse(429, 'Too Many Requests', ''));
     bucket.points--;
-    calls.push(pathname);
     if (pathname === '/helix/users') return send(listUsers(searchParams));
     return send(pathname === '/helix/streams' ? listStreams(searchParams) : refuse(404, 'Not Found', ''));
   });
@@ -131,7 +131,7 @@ export async function startHelix({
     addUser(userId: string, login: string): void {
       users.set(userId, login);
     },
-    /** Paths of the calls that a token was good for. */
+    /** Paths of the calls with a token that is good, also of those beyond the limit. */
     calls,
     /** Takes what is left of this minute's points. */
     exhaust(): void {

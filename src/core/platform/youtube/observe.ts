@@ -1,5 +1,4 @@
 /** Observes destinations of YouTube: asks what the plan says, judges, reports, and runs the rounds of repairs. */
-import { createHash } from 'node:crypto';
 import { forEachConcurrently } from '../../lib/pool.ts';
 import { createAccessTokens } from '../common/access-tokens.ts';
 import { createSender } from '../common/http.ts';
@@ -7,18 +6,15 @@ import type { ApiObserverDeps, Observer, PlatformTarget } from '../common/observ
 import { REPORT_EVERY_MS, type Sleep, startPolling } from '../common/polling.ts';
 import type { PlatformVerdict } from '../common/verdict.ts';
 import { createYoutubeClient, type YoutubeAccount, YoutubeError, type YoutubeOptions } from './client.ts';
+import { createConnections, isUnauthorized } from './connections.ts';
 import { explainVerdict, judgeYoutube, VIDEO_FRESH_MS } from './judge.ts';
 import { createMeter } from './meter.ts';
-import { HEALTH_EVERY_MS, HURRY_EVERY_MS, HURRY_FOR_MS, type PlannedCall, planCalls } from './plan.ts';
-import { noteLive } from './repair.ts';
-import { type RoundResult, runRound } from './round.ts';
+import { type PlannedCall, planCalls } from './plan.ts';
+import { createRepairs, pickRepairers } from './repairs.ts';
 import {
-  isBroadcastLive,
   noteBroadcasts,
   noteIngest,
-  noteVideo,
   noteVideos,
-  setVideo,
   startWatching,
   toEvidence,
   toPlanTarget,
@@ -27,15 +23,8 @@ import {
 
 /** Calls under way at the same time. */
 const AT_ONCE = 8;
-/** A Secret is read again after this time where its token or its key does not do. */
-const SECRETS_AGAIN_MS = 60_000;
-/** A round that brings nothing new is repeated less and less often. */
-const QUIET_ROUND_MS = 60_000;
-const LONG_QUIET_MS = 3_600_000;
 /** The shortest time that a report holds. */
 const MIN_VALID_MS = 1_000;
-
-const digest = (secret: string): string => createHash('sha256').update(secret).digest('hex').slice(0, 16);
 
 export function createYoutubeObserver(
   deps: ApiObserverDeps,
@@ -51,6 +40,8 @@ export function createYoutubeObserver(
   let wasFound = false;
   const now = () => clock.now().getTime();
   const hasClient = clientId !== undefined && clientSecret !== undefined;
+  const connect = createConnections({ clock, client, readSecrets, hasClient });
+  const repairs = createRepairs({ client, meter, clock, log, loadRepair, saveRepair, budgetUnits });
 
   /** Runs calls about destinations. A call that fails is evidence about all of them. */
   const attempt = async (about: readonly WatchedDestination[], act: () => Promise<void>): Promise<void> => {
@@ -78,49 +69,13 @@ export function createYoutubeObserver(
     }
   };
 
-  /** Reads the Secrets of a destination, and finds its stream on the channel of the token. */
-  const connect = async (watched: WatchedDestination): Promise<void> => {
-    const { target, streamId, secretsReadMs } = watched;
-    const nowMs = now();
-    const everyMs = streamId === undefined || isUnauthorized(watched) ? SECRETS_AGAIN_MS : HEALTH_EVERY_MS;
-    if (target.platform.secretName === undefined) return forgetAccount(watched);
-    if (secretsReadMs !== undefined && nowMs - secretsReadMs < everyMs) return;
-    watched.secretsReadMs = nowMs;
-    const { refreshToken, rtmpKey } = await readSecrets(target.key);
-    const accountId = refreshToken === undefined || !hasClient ? undefined : digest(refreshToken);
-    const keyId = rtmpKey === undefined ? undefined : digest(rtmpKey);
-    if (accountId !== watched.account?.id || keyId !== watched.keyId) forgetAccount(watched);
-    watched.keyId = keyId;
-    watched.doubt = accountId === undefined ? 'unauthorized' : undefined;
-    if (accountId === undefined) return;
-    const { key } = target;
-    watched.account ??= { id: accountId, readRefreshToken: () => readRefreshToken(key, accountId) };
-    if (watched.streamId !== undefined) return;
-    const { streamAskedMs, account } = watched;
-    const isAskedLately = streamAskedMs !== undefined && nowMs - streamAskedMs < HEALTH_EVERY_MS;
-    if (!isAskedLately && rtmpKey !== undefined && account) {
-      watched.streamId = await client.findStream(rtmpKey, account);
-      watched.streamAskedMs = nowMs;
-    }
-    if (watched.streamId === undefined) watched.doubt = watched.hadStream ? 'key_revoked' : 'other_account';
-    else watched.hadStream = true;
-  };
-
-  /** Undefined if the Secret has another token by now. */
-  const readRefreshToken = async (key: string, accountId: string): Promise<string | undefined> => {
-    const { refreshToken } = await readSecrets(key);
-    return refreshToken !== undefined && digest(refreshToken) === accountId ? refreshToken : undefined;
-  };
-
-  const isUnauthorized = ({ failure }: WatchedDestination): boolean => failure?.failure === 'unauthorized';
-
   const findAccount = (id: string): YoutubeAccount | undefined =>
     [...all.values()].find(({ account }) => account?.id === id)?.account;
 
   /** Picks an account that works to ask for what everybody may see, where there is no API key. */
   const pickPublicAccount = (): YoutubeAccount | undefined => {
     const connected = [...all.values()].filter(({ account }) => account !== undefined);
-    return (connected.find((one) => !isUnauthorized(one)) ?? connected[0])?.account;
+    return (connected.find((one) => !isUnauthorized(one, now())) ?? connected[0])?.account;
   };
 
   const askVideos = async (ids: readonly string[]): Promise<void> => {
@@ -164,86 +119,15 @@ export function createYoutubeObserver(
     });
   };
 
-  /** One destination for each key of the platform: two would make two broadcasts. */
-  const pickRepairers = (): Set<WatchedDestination> => {
-    const candidates = [...all.values()].filter(
-      ({ target, account, streamId }) =>
-        target.platform.policy === 'Repair' && target.publishing && account && streamId !== undefined,
-    );
-    const byStream = Map.groupBy(candidates, ({ account, streamId }) => `${account?.id} ${streamId}`);
-    return new Set(
-      [...byStream.values()].flatMap(
-        (group) => group.toSorted((a, b) => (a.target.key < b.target.key ? -1 : 1))[0] ?? [],
-      ),
-    );
-  };
-
-  const loadProgress = async ({ target, repair }: WatchedDestination): Promise<void> => {
-    if (repair.phase !== undefined) return;
-    const { state } = await loadRepair(target.key);
-    Object.assign(repair, { phase: state.phase, stalled: state.stalled, resume: state.resume });
-    repair.notedId = state.live?.broadcastId;
-  };
-
-  /** A later repair has to know which broadcast viewers saw last. */
-  const storeLive = async (watched: WatchedDestination): Promise<void> => {
-    const { target, videoId, repair, lastSeenMs, broadcasts } = watched;
-    const isOurs = broadcasts?.value?.some(({ id }) => id === videoId);
-    if (videoId === undefined || videoId === repair.notedId || lastSeenMs === undefined || !isOurs) return;
-    const { state, version } = await loadRepair(target.key);
-    const next = noteLive(state, videoId, lastSeenMs);
-    if (next === state || (await saveRepair(target.key, next, version)) !== undefined) repair.notedId = videoId;
-  };
-
-  /** A round that brings nothing new is repeated less often the longer nothing happens. */
-  const paceQuietRound = ({ repair, target }: WatchedDestination): number => {
-    const quietMs = now() - Math.max(repair.changedMs, target.publishing?.sinceMs ?? 0, target.editedMs ?? 0);
-    if (quietMs < HURRY_FOR_MS) return HURRY_EVERY_MS;
-    return quietMs < LONG_QUIET_MS ? QUIET_ROUND_MS : HEALTH_EVERY_MS;
-  };
-
-  const paceRound = ({ nextMs, isChanged, step }: RoundResult, watched: WatchedDestination): number => {
-    if (isChanged || nextMs === Number.POSITIVE_INFINITY) return nextMs;
-    const paceMs = paceQuietRound(watched);
-    // A confirmation is waited for exactly.
-    return step.kind === 'wait' && paceMs === HURRY_EVERY_MS ? nextMs : Math.max(nextMs, now() + paceMs);
-  };
-
-  const repairOne = async (watched: WatchedDestination): Promise<void> => {
-    const { target, account, streamId, videoId, endedIds, repair } = watched;
-    if (!account || streamId === undefined) return;
-    await loadProgress(watched);
-    const nowMs = now();
-    const isLive = isBroadcastLive(watched, nowMs);
-    if (isLive) repair.changedMs = nowMs;
-    if (isLive && repair.phase === 'idle') return storeLive(watched);
-    const isStalled = repair.phase === 'stalled' && repair.resume === target.resume && !isLive;
-    if (isStalled || nowMs < repair.nextMs) return;
-    // A failed round is repeated after this time.
-    repair.nextMs = nowMs + paceQuietRound(watched);
-    const input = { key: target.key, account, streamId, watchedId: videoId, endedIds, resume: target.resume };
-    const result = await runRound(input, { client, meter, clock, log, loadRepair, saveRepair, budgetUnits });
-    const { state, atMs, ingest, broadcasts, videos } = result;
-    if (result.isChanged) repair.changedMs = nowMs;
-    repair.nextMs = paceRound(result, watched);
-    Object.assign(repair, { phase: state.phase, stalled: state.stalled, resume: state.resume });
-    noteIngest(watched, ingest, atMs);
-    watched.ingestAskedMs = atMs;
-    if (ingest?.status === 'active') noteBroadcasts(watched, broadcasts, atMs);
-    const seen = videos.find(({ id }) => id === watched.videoId);
-    if (seen) noteVideo(watched, seen, atMs, true);
-    repair.notedId = state.live?.broadcastId;
-  };
-
   const judge = (watched: WatchedDestination): PlatformVerdict => {
     const { target, repair } = watched;
     if (!target.publishing) return { status: 'Unknown', reason: 'not_sending', issues: [] };
     const isBlind = apiKey === undefined && !watched.account;
     const doubt = watched.doubt ?? (isBlind ? 'unauthorized' : undefined);
-    const { stalled } = repair.phase === 'stalled' ? repair : {};
+    const isStalled = repair.phase === 'stalled' && target.platform.policy === 'Repair';
     const verdict = explainVerdict(
       judgeYoutube(toEvidence(watched), now()),
-      { publishingSinceMs: target.publishing.sinceMs, stalled, doubt },
+      { publishingSinceMs: target.publishing.sinceMs, stalled: isStalled ? repair.stalled : undefined, doubt },
       now(),
     );
     watched.lastSeenMs = verdict.lastSeenMs;
@@ -277,7 +161,7 @@ export function createYoutubeObserver(
       AT_ONCE,
     );
     const before = sending.map(({ videoId }) => videoId);
-    const repairers = pickRepairers();
+    const repairers = pickRepairers([...all.values()]);
     const isAsking = sending.some(({ account }) => account) || apiKey !== undefined;
     const counter = await meter.read();
     const planned = sending.flatMap((watched) => toPlanTarget(watched, repairers.has(watched), now()) ?? []);
@@ -299,7 +183,7 @@ export function createYoutubeObserver(
     await forEachConcurrently(
       [...repairers],
       async (watched) => {
-        await attempt([watched], () => repairOne(watched));
+        await attempt([watched], () => repairs.run(watched));
       },
       signal,
       AT_ONCE,
@@ -307,23 +191,7 @@ export function createYoutubeObserver(
     wasFound = hasFound();
     if (wasFound && mayWait) return 0;
     reportAll();
-    const rounds = [...repairers].flatMap((watched) =>
-      isBroadcastLive(watched, now()) && watched.repair.phase === 'idle' ? [] : watched.repair.nextMs,
-    );
-    return Math.min(plan.nextMs, ...rounds) - now();
-  };
-
-  const forgetAccount = (watched: WatchedDestination): void => {
-    if (!watched.account && watched.doubt === undefined) return;
-    watched.account = undefined;
-    watched.streamId = undefined;
-    watched.streamAskedMs = undefined;
-    watched.ingest = undefined;
-    watched.broadcasts = undefined;
-    watched.ownVideo = undefined;
-    watched.hadStream = false;
-    watched.doubt = undefined;
-    if (watched.target.platform.videoId === undefined) setVideo(watched, undefined);
+    return Math.min(plan.nextMs, ...[...repairers].map(repairs.findNextMs)) - now();
   };
 
   return startPolling({ signal, log }, poll, options.sleep);

@@ -171,10 +171,13 @@ function pickOwnKind(
   nowMs: number,
 ): 'broadcasts' | 'ownVideos' | undefined {
   if (watched.streamId === undefined) return undefined;
-  const { publicVideo, videoId, repair } = watched;
+  const { publicVideo, videoId, repair, broadcasts } = watched;
   if (isBroadcastLive(watched, nowMs))
     return videoId !== undefined && publicVideo && !publicVideo.value ? 'ownVideos' : undefined;
-  const roundsRead = isRepairer && repair.phase !== 'stalled' && nowMs - repair.changedMs < ROUNDS_READ_FOR_MS;
+  // The first look does not wait for a round: the video that a person has named may have been followed by others.
+  const hasLooked = broadcasts !== undefined;
+  const isRepairing = isRepairer && repair.phase !== 'stalled' && nowMs - repair.changedMs < ROUNDS_READ_FOR_MS;
+  const roundsRead = hasLooked && isRepairing;
   return roundsRead ? undefined : 'broadcasts';
 }
 

@@ -116,9 +116,12 @@ describe('a destination of Twitch', () => {
     helix.addUser('1', 'one');
     helix.start('1');
     observer.update([aim('one')]);
-    await time.pass(31_000);
+    await time.pass(1_000);
     helix.exhaust();
+    await time.pass(30_000);
+    // One call has met the limit, which ends with the minute.
     const asked = helix.calls.length;
+    observer.update([aim('one'), aim('one', 'team/other')]);
     await time.pass(25_000);
     expect(helix.calls.length).toBe(asked);
     await time.pass(60_000);

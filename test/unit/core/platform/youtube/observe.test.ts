@@ -263,6 +263,23 @@ describe('the repair of a broadcast', () => {
     },
   );
 
+  test.each(['Observe', 'Repair'] as const)(
+    'is not forgotten by the next process: the video that a person named is over, and another one is live (%s)',
+    async (policy) => {
+      const { time, world, one, target, id, streamId, observe } = await watchRepair();
+      const platform = { ...target.platform, policy, videoId: id };
+      one.observer.update([]);
+      world.complete(id);
+      const next = world.addBroadcast(KEY);
+      world.setLive(next.id, streamId);
+      const other = observe(one.store);
+      other.observer.update([{ ...target, platform }]);
+      await time.pass(300_000);
+      const told = new Set(other.reports.get(KEY)?.map(({ verdict }) => `${verdict.status} ${verdict.broadcastId}`));
+      expect(told).toEqual(new Set([`True ${next.id}`]));
+    },
+  );
+
   test('does not begin where nobody has asked for it', async () => {
     const { time, world, observe, addLive } = await setUp();
     const one = observe();
@@ -287,7 +304,7 @@ describe('the repair of a broadcast', () => {
   });
 
   test('does not fight a takedown, says so, and goes on when a person has asked', async () => {
-    const { time, world, one, target, id, listNew, listLive } = await watchRepair();
+    const { time, world, one, target, id, listNew, listLive, observe } = await watchRepair();
     world.complete(id);
     await time.passUntil('a new one', () => listLive().length === 1, 120_000);
     const [first] = listNew();
@@ -295,9 +312,24 @@ describe('the repair of a broadcast', () => {
     await time.pass(3_600_000);
     expect(listNew()).toHaveLength(1);
     expect(one.last(KEY)).toMatchObject({ status: 'False', reason: 'taken_down' });
-    one.observer.update([{ ...target, resume: '2026-07-15T14:00:00Z' }]);
+
+    // The next process knows of it, and does not turn in circles.
+    one.stop();
+    let reads = 0;
+    const { updateShared } = one.store;
+    const count = (...args: Parameters<typeof updateShared>) => {
+      reads++;
+      return updateShared(...args);
+    };
+    const store = { ...one.store, updateShared: count };
+    const next = observe(store);
+    next.observer.update([target]);
+    await time.pass(600_000);
+    expect(reads).toBeLessThan(200);
+    expect(next.last(KEY)).toMatchObject({ status: 'False', reason: 'taken_down' });
+    next.observer.update([{ ...target, resume: '2026-07-15T14:00:00Z' }]);
     await time.passUntil('another one', () => listLive().length === 1, 300_000);
-    await time.passUntil('True', () => one.last(KEY)?.status === 'True', 120_000);
+    await time.passUntil('True', () => next.last(KEY)?.status === 'True', 120_000);
   });
 
   test('stops where each new broadcast ends at once, and says that it does', async () => {
