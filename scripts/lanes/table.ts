@@ -50,6 +50,7 @@ const LATER: readonly string[] = [
   'test/system/prepare/placement.test.ts', // 68 s
   'test/system/prepare/tracks.test.ts', // 98 s
   'test/system/storage/faults.test.ts', // 81 s
+  'test/system/platform/repair-kills.test.ts', // 180 s
   'test/system/streamer/b-frames.test.ts', // 85 s
   'test/system/streamer/dns.test.ts', // 68 s
   'test/system/streamer/flapping.test.ts', // 103 s
