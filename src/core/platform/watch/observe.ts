@@ -128,7 +128,11 @@ class Watcher {
       while (!signal.aborted) {
         await this.#rest(inMs);
         this.#followOwn();
-        const look = await this.#parts.looks.run(() => this.#look(wantsSample));
+        const look = await this.#lookOrFail(wantsSample);
+        if (!look) {
+          inMs = IDLE_MS;
+          continue;
+        }
         state = takeLook(state, look);
         this.#report(state);
         const plan = planNext(state, look.atMs, this.#hls.isLarge);
@@ -190,6 +194,17 @@ class Watcher {
     );
   }
 
+  /** An error that nobody foresaw ends this look, and not the watching. */
+  async #lookOrFail(wantsSample: boolean): Promise<WatchLook | undefined> {
+    try {
+      return await this.#parts.looks.run(() => this.#look(wantsSample));
+    } catch (error) {
+      this.#over.signal.throwIfAborted();
+      this.#parts.log.warn({ err: error, destination: this.#target.key }, 'a look at a watch address failed');
+      return undefined;
+    }
+  }
+
   async #look(wantsSample: boolean): Promise<WatchLook> {
     const { signal } = this.#over;
     const publishingSinceMs = this.#target.publishing?.sinceMs ?? null;
@@ -206,7 +221,9 @@ class Watcher {
         if (seen) return seen;
         this.#play = flvTags(this.#address, this.#parts.web);
       }
-      const sample = wantsSample ? await samplePlay(this.#play, this.#decode, this.#over.signal) : null;
+      const sample = wantsSample
+        ? await samplePlay(this.#play, { ...this.#parts, decode: this.#decode }, this.#over.signal)
+        : null;
       if (sample === 'silent') return { read: { kind: 'play', isSilent: true }, sample: null, atMs: this.#now() };
       return { read: PLAY, sample, atMs: this.#now() };
     } catch (error) {

@@ -4,7 +4,7 @@ import { FlvError, FlvParser } from '../../pods/rendition/flv.ts';
 import type { ReaderDeps } from './hls.ts';
 import { Keyframes, type MediaTag } from './keyframes.ts';
 import type { WatchSample } from './verdict.ts';
-import { discard, WatchError, type Web } from './web.ts';
+import { discard, type TakeBytes, WatchError, type Web } from './web.ts';
 
 /** Servers begin with the keyframe on air, or wait for the next one. */
 const FIRST_KEYFRAME_MS = 12_000;
@@ -40,12 +40,21 @@ export const flvTags = (address: string, web: Web): TagSource =>
  */
 export async function samplePlay(
   source: TagSource,
+  { decode, budget }: Pick<ReaderDeps, 'decode' | 'budget'>,
+  signal: AbortSignal,
+): Promise<WatchSample | 'silent' | null> {
+  return budget.spend((take) => playOnce(source, decode, take, signal));
+}
+
+async function playOnce(
+  source: TagSource,
   decode: ReaderDeps['decode'],
+  take: TakeBytes,
   signal: AbortSignal,
 ): Promise<WatchSample | 'silent' | null> {
   const keyframes = new Keyframes();
   try {
-    await collect(source, keyframes, signal);
+    await collect(source, keyframes, take, signal);
   } catch (error) {
     if (error instanceof FlvError && error.code === 'not_flv') throw new WatchError('not_media');
     if (error instanceof FlvError) return { kind: 'fault', fault: 'not_decodable' };
@@ -64,7 +73,7 @@ export async function samplePlay(
   return { kind: 'media', sequence: newest.timestampMs, digest, pictures };
 }
 
-async function collect(source: TagSource, keyframes: Keyframes, signal: AbortSignal): Promise<void> {
+async function collect(source: TagSource, keyframes: Keyframes, take: TakeBytes, signal: AbortSignal): Promise<void> {
   const over = new AbortController();
   const end = AbortSignal.any([signal, over.signal]);
   let timer = setTimeout(() => over.abort(), FIRST_KEYFRAME_MS);
@@ -73,6 +82,7 @@ async function collect(source: TagSource, keyframes: Keyframes, signal: AbortSig
     for await (const tags of source(end))
       for (const tag of tags) {
         if (!keyframes.push(tag)) continue;
+        if (!take(tag.body.length)) throw new WatchError('unreachable');
         if (firstAtMs === undefined) {
           clearTimeout(timer);
           timer = setTimeout(() => over.abort(), PLAYED_MS);

@@ -44,12 +44,21 @@ interface ChunkStream {
 /** Joins the chunks of messages. Takes bytes in pieces of any size. */
 export class ChunkReader {
   readonly #streams = new Map<number, ChunkStream>();
-  #rest: Buffer = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
+  #pieceBytes = 0;
+  /** Bytes without which the next chunk is incomplete. */
+  #need = 1;
+  /** Bytes of messages that are incomplete. */
+  #heldBytes = 0;
   #chunkBytes = FIRST_CHUNK_BYTES;
 
   /** Throws RtmpError. */
   push(bytes: Buffer): RtmpMessage[] {
-    const data = this.#rest.length > 0 ? Buffer.concat([this.#rest, bytes]) : bytes;
+    this.#pieces.push(bytes);
+    this.#pieceBytes += bytes.length;
+    // A long chunk is joined once, however small its pieces are.
+    if (this.#pieceBytes < this.#need) return [];
+    const data = this.#pieces.length > 1 ? Buffer.concat(this.#pieces) : bytes;
     const messages: RtmpMessage[] = [];
     let at = 0;
     for (;;) {
@@ -57,18 +66,21 @@ export class ChunkReader {
       if (end === undefined) break;
       at = end;
     }
-    this.#rest = Buffer.from(data.subarray(at));
+    this.#pieces = [Buffer.from(data.subarray(at))];
+    this.#pieceBytes = data.length - at;
     return messages;
   }
 
   /** Returns where the chunk ends; undefined while it is incomplete. */
   #readChunk(data: Buffer, at: number, messages: RtmpMessage[]): number | undefined {
+    this.#need = 1;
     if (at >= data.length) return undefined;
     const first = data.readUInt8(at);
     const [format, short] = [first >> 6, first & 63];
     const idBytes = short === 0 ? 2 : short === 1 ? 3 : 1;
     const headerBytes = [11, 7, 3, 0][format] ?? 0;
     const bodyAt = at + idBytes + headerBytes;
+    this.#need = bodyAt - at;
     if (bodyAt > data.length) return undefined;
     const id = short > 1 ? short : data.readUIntLE(at + 1, idBytes - 1) + 64;
     const before = this.#streams.get(id);
@@ -78,11 +90,13 @@ export class ChunkReader {
     const short24 = headerBytes >= 3 ? header.readUIntBE(0, 3) : undefined;
     const isExtended = short24 === undefined ? (before?.isExtended ?? false) : short24 === EXTENDED;
     const mediaAt = bodyAt + (isExtended ? 4 : 0);
+    this.#need = mediaAt - at;
     if (mediaAt > data.length) return undefined;
     const size = headerBytes >= 7 ? header.readUIntBE(3, 3) : (before?.bytes ?? 0);
     const got = before?.got ?? 0;
     const taken = Math.min(this.#chunkBytes, size - got);
     if (size > MAX_MESSAGE_BYTES || taken < 0) throw new RtmpError('the message is too large');
+    this.#need = mediaAt + taken - at;
     if (mediaAt + taken > data.length) return undefined;
 
     const stream = before ?? { type: 0, bytes: 0, timestampMs: 0, deltaMs: 0, isExtended, parts: [], got: 0 };
@@ -98,12 +112,15 @@ export class ChunkReader {
     if (headerBytes >= 7) stream.type = header.readUInt8(6);
     stream.parts.push(Buffer.from(data.subarray(mediaAt, mediaAt + taken)));
     stream.got += taken;
+    this.#heldBytes += taken;
+    if (this.#heldBytes > 2 * MAX_MESSAGE_BYTES) throw new RtmpError('too many messages have begun');
     if (stream.got >= stream.bytes) messages.push(this.#end(stream));
     return mediaAt + taken;
   }
 
   #end(stream: ChunkStream): RtmpMessage {
     const body = Buffer.concat(stream.parts);
+    this.#heldBytes -= body.length;
     [stream.parts, stream.got] = [[], 0];
     if (stream.type === SET_CHUNK_SIZE && body.length >= 4)
       this.#chunkBytes = Math.max(1, body.readUInt32BE(0) & 0x7fffffff);

@@ -75,6 +75,22 @@ test('any bytes end in messages or in an error of our own, and hold no more memo
   expect(() => new ChunkReader().push(huge)).toThrow(RtmpError);
 });
 
+test('a server cannot have messages begun without end', () => {
+  const size = Buffer.alloc(4);
+  size.writeUInt32BE(2 ** 23 - 1);
+  const reader = new ChunkReader();
+  reader.push(encode(2, 1, 0, size));
+  const begin = (chunkStream: number) => {
+    const head = Buffer.alloc(12);
+    head[0] = chunkStream;
+    head.writeUIntBE(2 ** 23, 4, 3);
+    reader.push(Buffer.concat([head, Buffer.alloc(2 ** 23 - 1)]));
+  };
+  begin(4);
+  begin(5);
+  expect(() => begin(6)).toThrow(RtmpError);
+});
+
 test('commands are read as they are written', () => {
   const [status] = new ChunkReader().push(
     encodeCommand(1, 'onStatus', 0, null, { level: 'error', code: 'NetStream.Play.StreamNotFound' }),
