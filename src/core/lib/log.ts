@@ -15,8 +15,6 @@ export const REDACTED = [
   '*.rtmpUser',
   'rtmpPassword',
   '*.rtmpPassword',
-  'refreshToken',
-  '*.refreshToken',
   'apiKey',
   '*.apiKey',
   'secretAccessKey',

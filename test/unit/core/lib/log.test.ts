@@ -12,6 +12,8 @@ const SECRETS = [
   'redisUrl',
   'smtpUrl',
   'authSecret',
+  'clientSecret',
+  'accessToken',
 ].concat(['rpcUrl', 'esploraUrl', 'ratesUrl']);
 const HEADERS = ['authorization', 'x-api-key', 'cookie'];
 const getSecret = (name: string) => `the-secret-of-${name}`;
