@@ -80,3 +80,38 @@ test('a login, given in its fields or within the URL, is in no answer of any API
   expect((await mallory.call('PATCH', path, { rtmpUser: '' })).body).toMatchObject({ hasLogin: false });
   await mallory.call('DELETE', path);
 });
+
+test('the token of a platform’s account is in no answer of any API, and a private watch address is refused', async () => {
+  const refreshToken = '1//0-SuperSecretToken';
+  const platform = { kind: 'youtube', policy: 'Repair', refreshToken };
+  const made = await mallory.call('POST', '/destinations', {
+    ...{ name: 'x', rtmpUrl: 'rtmp://127.0.0.1/live', rtmpKey: 'k3y' },
+    platform,
+  });
+  const path = `/destinations/${made.body.id}`;
+  const query = 'query ($id: ID!) { destination(id: $id) { platform { kind hasToken } platformLive { status } } }';
+  const graphql = await fetch(new URL('/graphql', mallory.facts.apiUrl), {
+    method: 'POST',
+    headers: { 'x-api-key': mallory.facts.apiKey, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { id: made.body.id } }),
+  });
+  const answers = [
+    ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
+    await mallory.call('PATCH', path, { platform: { ...platform, refreshToken: `${refreshToken}-2` } }),
+    { status: graphql.status, body: await graphql.json() },
+  ];
+  for (const { status, body } of answers) {
+    expect(status).toBeLessThan(300);
+    expect(JSON.stringify(body)).not.toContain('SuperSecret');
+    expect(JSON.stringify(body)).toContain('"hasToken":true');
+  }
+  const spaced = await mallory.call('PATCH', path, { platform: { ...platform, refreshToken: 'SuperSecret Token' } });
+  expect(spaced).toMatchObject({ status: 422, body: { errors: [{ path: '/platform/refreshToken' }] } });
+  expect(JSON.stringify(spaced)).not.toContain('SuperSecret');
+  // Where private ones are allowed, the credentials of a cloud still are not.
+  for (const url of ['http://169.254.169.254/latest', 'http://[fe80::1]/x', 'rtmp://169.254.169.254/app/x']) {
+    const moved = await mallory.call('PATCH', path, { platform: { kind: 'watch', url } });
+    expect(moved, url).toMatchObject({ status: 422, body: { code: 'destination_forbidden' } });
+  }
+  expect((await mallory.call('DELETE', path)).status).toBe(204);
+});
