@@ -55,8 +55,8 @@
 {{/* The keys that the role platform has of the platforms, as far as the Secret has them. */}}
 {{- define "loopstream.platformEnv" -}}
 {{- with .Values.platform.existingSecret }}
-{{- range $name, $key := dict "YOUTUBE_API_KEY" "youtubeApiKey" "YOUTUBE_CLIENT_SECRET" "youtubeClientSecret" "TWITCH_CLIENT_SECRET" "twitchClientSecret" }}
-- name: LOOPSTREAM_{{ $name }}
+{{- range $name, $key := dict "LOOPSTREAM_YOUTUBE_API_KEY" "youtubeApiKey" "LOOPSTREAM_YOUTUBE_CLIENT_SECRET" "youtubeClientSecret" "LOOPSTREAM_TWITCH_CLIENT_SECRET" "twitchClientSecret" }}
+- name: {{ $name }}
   valueFrom:
     secretKeyRef:
       name: {{ $.Values.platform.existingSecret }}

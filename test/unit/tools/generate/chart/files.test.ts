@@ -95,10 +95,13 @@ test('the schema admits values that are constants now, so that they stop no upgr
 });
 
 /** Settings that the chart leaves to `extraEnv`: few installations change them. */
-const LEFT_TO_EXTRA_ENV = ['STRIPE_URL', ...['REQUEST', 'KEEP_ALIVE'].map((name) => `${name}_TIMEOUT_SECONDS`)];
-/** Settings of the chart itself: probes and Services name the ports, credentials are files, and the image contains the page. */
+const LEFT_TO_EXTRA_ENV = [
+  ...['STRIPE_URL', 'YOUTUBE_API_URL', 'GOOGLE_TOKEN_URL', 'TWITCH_API_URL', 'TWITCH_TOKEN_URL'],
+  ...['REQUEST', 'KEEP_ALIVE'].map((name) => `${name}_TIMEOUT_SECONDS`),
+];
+/** Settings of the chart itself: probes and Services name the ports, credentials are files, and the images contain the page and ffmpeg. */
 const FIXED = [
-  ...['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR'],
+  ...['HOST', 'PORT', 'OPS_HOST', 'OPS_PORT', 'DASHBOARD_DIR', 'FFMPEG'],
   ...['REPORTS_HOST', 'REPORTS_PORT'],
   ...['S3_ACCESS_KEY_ID', 'S3_SECRET_ACCESS_KEY'],
 ];
