@@ -52,7 +52,7 @@ export function findPage({ object, objectID: id }: Pick<AccountEvent, 'object' |
 /** Groups of events to choose from, by the beginnings of their types. */
 export const EVENT_GROUPS = {
   all: { label: 'All events', begins: [''] },
-  streams: { label: 'Streams', begins: ['stream.', 'schedule.', 'destination.'] },
+  streams: { label: 'Streams', begins: ['stream.', 'schedule.', 'destination.', 'platform.'] },
   media: { label: 'Uploads and playlists', begins: ['upload.', 'playlist.'] },
   account: { label: 'Billing and keys', begins: ['credit.', 'invoice.', 'deposit.', 'key.'] },
 } as const;
