@@ -15,6 +15,10 @@ export const KEPT_SEGMENTS = 64;
 export const LARGE_HEIGHT = 1080;
 
 const MAX_TARGET_MS = 60_000;
+/** A segment is no longer than a day. */
+const MAX_DURATION_MS = 24 * 3_600_000;
+/** ECMAScript: the latest time that a Date can say. */
+const MAX_DATE_MS = 8.64e15;
 const DEFAULT_TARGET_MS = 6_000;
 
 export interface WatchedSegment {
@@ -119,7 +123,7 @@ function readKey(
 }
 
 const toMs = (seconds: number | undefined): number =>
-  Number.isFinite(seconds) ? Math.max(0, Math.round((seconds ?? 0) * 1000)) : 0;
+  Number.isFinite(seconds) ? Math.min(MAX_DURATION_MS, Math.max(0, Math.round((seconds ?? 0) * 1000))) : 0;
 
 function readMedia(playlist: types.MediaPlaylist, base: string): PlaylistRead {
   const segments: WatchedSegment[] = [];
@@ -132,7 +136,8 @@ function readMedia(playlist: types.MediaPlaylist, base: string): PlaylistRead {
     else if (segment.discontinuity) programAtMs = null;
     const address = resolveAddress(segment.uri, base);
     const { byterange } = segment;
-    if (address && durationMs > 0 && !segment.gap && Number.isSafeInteger(segment.mediaSequenceNumber))
+    // Numbers above 2^53 are allowed (RFC 8216, 4.3.3.2), and lose their last digits.
+    if (address && durationMs > 0 && !segment.gap && Number.isFinite(segment.mediaSequenceNumber))
       segments.push({
         sequence: segment.mediaSequenceNumber,
         address,
@@ -150,16 +155,43 @@ function readMedia(playlist: types.MediaPlaylist, base: string): PlaylistRead {
 }
 
 /** Tags that speak of the whole playlist, and stay in front of the newest segments. */
-const OF_THE_WHOLE =
-  /^#EXT(M3U|-X-(VERSION|TARGETDURATION|PLAYLIST-TYPE|SERVER-CONTROL|PART-INF|DEFINE|ALLOW-CACHE))\b/;
+const OF_THE_WHOLE = /^#EXT(M3U|-X-(VERSION|TARGETDURATION|PLAYLIST-TYPE|DEFINE))\b/;
+/** All other tags that are read. The parser needs a time for the rest that grows with the square of their number. */
+const OF_SEGMENTS =
+  /^#EXT(INF|-X-(STREAM-INF|MEDIA-SEQUENCE|DISCONTINUITY|DISCONTINUITY-SEQUENCE|KEY|MAP|BYTERANGE|PROGRAM-DATE-TIME|GAP|ENDLIST))\b/;
+/** Longer lines are dropped: no address that works has so many characters, and no key. */
+const MAX_LINE_CHARACTERS = 16_384;
+/** Of one kind: statements of the whole playlist, and lines of the newest segments. */
+const MAX_LINES = 4_096;
+const MAX_VARIANTS = 128;
 
-/** Cuts the oldest segments off a long media playlist. Their statements about the later ones stay: number, time, key and initialization. */
+/** The lines that are read, without those that are not. */
+function listLines(text: string): string[] {
+  const body = text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
+  const lines: string[] = [];
+  for (let [at, end] = [0, 0]; at < body.length; at = end + 1) {
+    end = body.indexOf('\n', at);
+    if (end < 0) end = body.length;
+    if (end === at || end - at > MAX_LINE_CHARACTERS) continue;
+    const line = body.slice(at, end);
+    if (isAddress(line) || OF_THE_WHOLE.test(line) || OF_SEGMENTS.test(line)) lines.push(line);
+  }
+  return lines;
+}
+
+const isAddress = (line: string): boolean => !line.startsWith('#') && line.trim() !== '';
+
+/**
+ * Leaves out of a playlist what is not read, so that a hostile one takes no more time than any other. The oldest segments of a long media
+ * playlist are cut off; their statements about the later ones stay: number, time, key and initialization.
+ */
 export function keepNewest(text: string): string {
-  const lines = text.split(/\r\n|\n|\r/);
-  const isAddress = (line: string) => line !== '' && !line.startsWith('#');
+  const all = listLines(text);
+  if (all.some((line) => line.startsWith('#EXT-X-STREAM-INF'))) return keepVariants(all).join('\n');
+  const whole = all.filter((line) => OF_THE_WHOLE.test(line)).slice(0, MAX_LINES);
+  const lines = all.filter((line) => !OF_THE_WHOLE.test(line));
   let left = lines.reduce((count, line) => count + (isAddress(line) ? 1 : 0), 0) - KEPT_SEGMENTS;
-  if (left <= 0 || text.includes('#EXT-X-STREAM-INF')) return text;
-  const whole: string[] = [];
+  if (left <= 0) return [...whole, ...lines.slice(-MAX_LINES)].join('\n');
   let [sequence, discontinuities, cut, programAtMs, key, init] = [0, 0, 0, Number.NaN, '', ''];
   let [durationMs, index] = [0, 0];
   for (; left > 0; index += 1) {
@@ -176,12 +208,18 @@ export function keepNewest(text: string): string {
       programAtMs = Number.NaN;
     } else if (line.startsWith('#EXT-X-KEY:')) key = line;
     else if (line.startsWith('#EXT-X-MAP:')) init = line;
-    else if (OF_THE_WHOLE.test(line)) whole.push(line);
   }
-  const tail = lines.slice(index);
+  const tail = lines.slice(index).slice(-MAX_LINES);
   const isBreak = tail.slice(0, tail.findIndex(isAddress)).includes('#EXT-X-DISCONTINUITY');
-  const time =
-    isBreak || Number.isNaN(programAtMs) ? '' : `#EXT-X-PROGRAM-DATE-TIME:${new Date(programAtMs).toISOString()}`;
+  const saysTime = !isBreak && Math.abs(programAtMs) <= MAX_DATE_MS;
+  const time = saysTime ? `#EXT-X-PROGRAM-DATE-TIME:${new Date(programAtMs).toISOString()}` : '';
   const numbers = [`#EXT-X-MEDIA-SEQUENCE:${sequence + cut}`, `#EXT-X-DISCONTINUITY-SEQUENCE:${discontinuities}`];
   return [...whole, ...numbers, key, init, time, ...tail].filter((line) => line !== '').join('\n');
+}
+
+/** The first variants. A ladder has some ten of them. */
+function keepVariants(lines: readonly string[]): readonly string[] {
+  let left = MAX_VARIANTS;
+  const end = lines.findIndex((line) => isAddress(line) && --left === 0);
+  return (end < 0 ? lines : lines.slice(0, end + 1)).slice(0, MAX_LINES);
 }
