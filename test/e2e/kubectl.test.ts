@@ -59,7 +59,7 @@ test('kubectl apply -f manifests/samples puts a stream on air, and get and descr
   await kubectl(system, 'wait', '--for=condition=Live', 'loopstream/sample', '--timeout=120s');
 
   const table = await kubectl(system, 'get', 'loopstreams');
-  expect(table.split('\n')[0]).toMatch(/NAME\s+STATE\s+READY\s+DESTINATION\s+UPTIME\s+RESTARTS/);
+  expect(table.split('\n')[0]).toMatch(/NAME\s+STATE\s+READY\s+DESTINATION\s+VIEWERS\s+UPTIME\s+RESTARTS/);
   expect(table).toMatch(/sample\s+live\s+True/);
   const story = await kubectl(system, 'describe', 'loopstream', 'sample');
   expect(story).toMatch(/Events:[\s\S]*Live/);

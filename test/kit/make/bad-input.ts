@@ -117,19 +117,24 @@ function buildValid({ properties = {} }: Schema, example: Record<string, unknown
   return Object.fromEntries(entries);
 }
 
+/** The schema of the values that are not null, and whether null is one too. */
+function readNullable(schema: Schema): { schema: Schema; takesNull: boolean } {
+  const others = schema.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  const [only] = others;
+  const takesNull = others.length !== (schema.anyOf?.length ?? 0);
+  return only && takesNull && others.length === 1 ? { schema: only, takesNull } : { schema, takesNull };
+}
+
 /** `put` makes a whole body from the value at `field`. */
-export function listWrongValues(
-  schema: Schema,
-  good: unknown,
-  field: string,
-  put: (value: unknown) => string,
-): Wrong[] {
+export function listWrongValues(given: Schema, good: unknown, field: string, put: (value: unknown) => string): Wrong[] {
   const wrong = (value: unknown, at = field): Wrong => ({
     text: put(value),
     field: at,
     what: `${at || 'body'} is ${short(writeJson(value))}`,
   });
-  const found = field === '' ? [] : wrongValues(schema).map((value) => wrong(value));
+  const { schema, takesNull } = readNullable(given);
+  const values = wrongValues(schema).filter((value) => value !== null || !takesNull);
+  const found = field === '' ? [] : values.map((value) => wrong(value));
   if (schema.properties) {
     const object = (good ?? {}) as Record<string, unknown>;
     const entries = Object.entries(object);

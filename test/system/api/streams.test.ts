@@ -49,6 +49,7 @@ describe('creating', () => {
       scheduleEndAt: null,
       liveSince: null,
       nextEndAt: null,
+      onAirForViewers: null,
       posterUrl: null,
       createdAt: expect.stringMatching(/Z$/),
     });

@@ -46,7 +46,7 @@ test('wait, get, scale and describe: a stream from live to stopped', async () =>
     return row?.slice(0, 4).join() === 'bunny,live,True,My channel';
   });
   const [columns, row] = table(await kubectl('get', 'loop', '-o', 'wide'));
-  const narrow = ['NAME', 'STATE', 'READY', 'DESTINATION', 'UPTIME', 'RESTARTS', 'AGE', 'TITLE'];
+  const narrow = ['NAME', 'STATE', 'READY', 'DESTINATION', 'VIEWERS', 'UPTIME', 'RESTARTS', 'AGE', 'TITLE'];
   const wide = ['QUALITY', 'FRAMERATE', 'UPLOAD', 'CAN START', 'POD', 'HEALTH', 'PROGRESS'];
   expect(columns).toEqual([...narrow, ...wide]);
   expect(row).toEqual(

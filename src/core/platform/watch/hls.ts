@@ -278,7 +278,7 @@ function cutRange(bytes: Buffer, range: string): Buffer {
 function decrypt(bytes: Buffer, key: Buffer, { keyIv, sequence }: WatchedSegment): Buffer {
   const iv = Buffer.alloc(KEY_BYTES);
   if (keyIv) iv.set(keyIv.subarray(0, KEY_BYTES));
-  else iv.writeBigUInt64BE(BigInt.asUintN(64, BigInt(sequence)), 8);
+  else iv.writeBigUInt64BE(BigInt.asUintN(64, BigInt(Math.trunc(sequence))), 8);
   const decipher = createDecipheriv('aes-128-cbc', key, iv).setAutoPadding(false);
   return decipher.update(bytes.subarray(0, bytes.length - (bytes.length % KEY_BYTES)));
 }

@@ -9,6 +9,9 @@ type Json = Readonly<Record<string, unknown>>;
 const asObject = (value: unknown): Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : {};
 const asText = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+/** An id is written to a status and shown in terminals: nothing else is taken for one. */
+const asId = (value: unknown): string | undefined =>
+  typeof value === 'string' && /^[\w-]{1,64}$/.test(value) ? value : undefined;
 const asTime = (value: unknown): number | undefined => {
   const time = Date.parse(asText(value) ?? '');
   return Number.isNaN(time) ? undefined : time;
@@ -70,7 +73,7 @@ const readItems = <T>(answer: unknown, read: (item: Json) => T | undefined): T[]
 
 export const readVideos = (answer: unknown): Video[] =>
   readItems(answer, (item) => {
-    const id = asText(item.id);
+    const id = asId(item.id);
     const details = asObject(item.liveStreamingDetails);
     const content = asOneOf(['live', 'upcoming', 'none'], asObject(item.snippet).liveBroadcastContent);
     return (
@@ -87,14 +90,14 @@ export const readVideos = (answer: unknown): Video[] =>
 
 export const readBroadcasts = (answer: unknown): YoutubeBroadcast[] =>
   readItems(answer, (item): YoutubeBroadcast | undefined => {
-    const id = asText(item.id);
+    const id = asId(item.id);
     const lifeCycle = asOneOf(LIFE_CYCLE, asObject(item.status).lifeCycleStatus);
     const snippet = asObject(item.snippet);
     if (!id || !lifeCycle) return undefined;
     return {
       id,
       lifeCycle,
-      streamId: asText(asObject(item.contentDetails).boundStreamId),
+      streamId: asId(asObject(item.contentDetails).boundStreamId),
       description: asText(snippet.description) ?? '',
       createdMs: asTime(snippet.publishedAt),
     };
@@ -102,7 +105,7 @@ export const readBroadcasts = (answer: unknown): YoutubeBroadcast[] =>
 
 export const readIngests = (answer: unknown): YoutubeIngest[] =>
   readItems(answer, (item): YoutubeIngest | undefined => {
-    const id = asText(item.id);
+    const id = asId(item.id);
     const status = asObject(item.status);
     const health = asObject(status.healthStatus);
     const issues = Array.isArray(health.configurationIssues) ? health.configurationIssues.map(asObject) : [];
@@ -123,7 +126,7 @@ export function findStreamId(answer: unknown, rtmpKey: string): string | undefin
   const key = rtmpKey.split('?')[0]?.trim();
   const ids = readItems(answer, (item) => {
     const { streamName } = asObject(asObject(item.cdn).ingestionInfo);
-    return asText(streamName) === key ? asText(item.id) : undefined;
+    return asText(streamName) === key ? asId(item.id) : undefined;
   });
   return ids[0];
 }
@@ -145,7 +148,7 @@ const asFlag = (value: unknown): boolean | undefined => (typeof value === 'boole
 
 export const readTemplates = (answer: unknown): BroadcastTemplate[] =>
   readItems(answer, (item): BroadcastTemplate | undefined => {
-    const id = asText(item.id);
+    const id = asId(item.id);
     const [snippet, status, details] = [item.snippet, item.status, item.contentDetails].map(asObject) as [
       Json,
       Json,

@@ -18,6 +18,13 @@ IDS = json.loads(os.environ["SCHEMATHESIS_IDS"])
 URLS = ["rtmp://live.example.com/app", "rtmps://live.example.com:443/a/b?c=d", "srt://[2606:2800::1]:9000?mode=caller"]
 LINKS = ["https://example.com/a.mp4", "http://example.com:8080/%20?x=%C3%BC#y", "HTTPS://EXAMPLE.COM"]
 STREAM_KEY = re.compile(r"[\w.~-]{1,99}", re.ASCII)
+# Which fields belong together depends on the kind.
+PLATFORMS = {
+    "none": {},
+    "watch": {"url": "https://live.example.com/tv.m3u8"},
+    "twitch": {"channel": "ada"},
+    "youtube": {"videoId": "aqz-KE-bpKQ"},
+}
 CRONS = ["0 18 * * 5", "*/5 0-6 1,15 jan-mar *", "30 2 L * *"]
 ZONES = ["UTC", "Europe/Berlin", "America/Argentina/Ushuaia"]
 
@@ -77,6 +84,9 @@ def mend_destination(body):
         body["rtmpKey"] = body["rtmpKey"] if STREAM_KEY.fullmatch(body["rtmpKey"]) else "k-123456"
     if "name" in body and "rtmpUrl" in body:
         body.setdefault("rtmpKey", "k-123456")
+    if body.get("platform"):
+        kind = body["platform"]["kind"]
+        body["platform"] = {"kind": kind, **PLATFORMS[kind]}
     if not body:
         body["name"] = "Home"
 
