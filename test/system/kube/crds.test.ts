@@ -194,6 +194,7 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
     State: 'live',
     Ready: 'True',
     Destination: 'sample',
+    Viewers: null,
     Uptime: '2m',
     Restarts: 3,
     Age: expect.stringMatching(/^\d+s$/),
@@ -210,7 +211,14 @@ test('kubectl get shows the first facts that an SRE needs, and more with -o wide
   expect((await table(UPLOADS))[0]).toMatchObject({ State: null, Ready: 'Unknown' });
   expect((await table(PLAYLISTS))[0]).toMatchObject({ Track: 'video', Version: null, Ready: 'Unknown' });
   expect((await table(DESTINATIONS))[0]).toMatchObject({ Ready: 'Unknown' });
-  expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual(['Name', 'Ready', 'URL', 'Age', 'Title']);
+  expect(Object.keys((await table(DESTINATIONS))[0] ?? {})).toEqual([
+    'Name',
+    'Ready',
+    'URL',
+    'Age',
+    'Title',
+    'Viewers',
+  ]);
 });
 
 test('streams are found by upload and by state, and scaled to nothing', async () => {

@@ -1,5 +1,7 @@
 /** Defines an endpoint and its deliveries as clients see and send them. Pure: no I/O, no clock. */
+
 import { type Static, Type } from 'typebox';
+import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
 import { EVENT_TYPE_NAMES } from '../events/record.ts';
 
@@ -30,7 +32,7 @@ const Types = Type.Array(Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType' }), {
   description: 'Types of events to send. Empty: all, except those that come only if they are named.',
 });
 
-const ObjectIDs = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+const ObjectIDs = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: DISPLAY_NAME_PATTERN }), {
   maxItems: MAX_OBJECTS,
   description: 'Ids of the objects whose events are sent. Empty: all objects.',
 });
