@@ -99,10 +99,11 @@ async function knock(): Promise<void> {
 async function use(): Promise<void> {
   await knock();
   const { streams, destinations } = system.client;
-  const { quality, framerate, videoUploadObjectID } = await streams.get(demo());
-  const { rtmpUrl } = system.facts;
+  const { quality, framerate, videoUploadObjectID, destinationID } = await streams.get(demo());
   const platform = { kind: 'watch', url: `${new URL(system.facts.pageUrl).origin}/nothing.m3u8` } as const;
-  const second = await destinations.create({ name: 'Ann’s', rtmpUrl, rtmpKey: 'second', platform });
+  await destinations.update(destinationID, { platform });
+  const { rtmpUrl } = system.facts;
+  const second = await destinations.create({ name: 'Ann’s', rtmpUrl, rtmpKey: 'second' });
   const made = await streams.create({
     name: 'Ann’s second channel',
     quality,
