@@ -491,8 +491,8 @@ export const CORE_SETTINGS = {
     section: 'platform',
     roles: ['platform'],
     type: 'text',
-    default: 'https://www.googleapis.com',
-    description: 'The address of the YouTube Data API, without its path `/youtube/v3`.',
+    default: 'https://www.googleapis.com/youtube/v3',
+    description: 'The base URL of the YouTube Data API.',
   },
   GOOGLE_TOKEN_URL: {
     section: 'platform',
@@ -519,8 +519,8 @@ export const CORE_SETTINGS = {
     section: 'platform',
     roles: ['platform'],
     type: 'text',
-    default: 'https://api.twitch.tv',
-    description: 'The address of the API of Twitch, without its path `/helix`.',
+    default: 'https://api.twitch.tv/helix',
+    description: 'The base URL of the API of Twitch.',
   },
   TWITCH_TOKEN_URL: {
     section: 'platform',

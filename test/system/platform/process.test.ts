@@ -53,7 +53,7 @@ beforeAll(async () => {
     LOOPSTREAM_LOG_LEVEL: 'trace',
     LOOPSTREAM_TWITCH_CLIENT_ID: 'client',
     LOOPSTREAM_TWITCH_CLIENT_SECRET_FILE: secretFile,
-    LOOPSTREAM_TWITCH_API_URL: helix.url,
+    LOOPSTREAM_TWITCH_API_URL: `${helix.url}/helix`,
     LOOPSTREAM_TWITCH_TOKEN_URL: `${helix.url}/oauth2/token`,
   };
 });
