@@ -6,7 +6,7 @@ import { createTwitchObserver } from './twitch/observe.ts';
 import { createWatchObserver } from './watch/observe.ts';
 import { createYoutubeObserver } from './youtube/observe.ts';
 
-/** An observer whose settings are missing says so of its destinations: they are Unknown. Throws ConfigError. */
+/** Without the settings of a kind, its observer reports Unknown for each of its destinations. Throws ConfigError. */
 export function buildObservers(config: PlatformConfig): ObserverTable {
   const twitch = {
     ...config.twitch,

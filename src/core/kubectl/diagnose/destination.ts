@@ -15,7 +15,7 @@ import { explain } from '../streams/problems.ts';
 import type { Reader } from './facts.ts';
 import { type DiagnosedFact, listConditions, listEvents, mergeFindings, type Story } from './story.ts';
 
-/** Whether viewers see what is sent there; empty where nobody is asked to look. */
+/** The findings about the destination's viewers; empty without spec.platform. */
 function describeViewers(destination: Destination, now: Date): string[] {
   const view = readPlatformView(destination, now);
   if (!view) return [];

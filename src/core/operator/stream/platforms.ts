@@ -18,10 +18,10 @@ import type { StreamPlatform } from '../../resources/stream/viewers.ts';
 import type { Observation } from './observation.ts';
 
 const TOLD = { True: 'Live', False: 'Ended' } as const;
-/** Phases between two times on air in which what was told stays. */
+/** Phases between two times on air; the recorded views stay in them. */
 const BETWEEN: readonly Phase[] = ['starting', 'reconnecting'];
 
-/** Phases of an outage after which all of it is told anew. */
+/** Phases of an outage; each view is recorded anew after them. */
 const OFF_AIR: readonly Phase[] = ['waiting', 'failed'];
 
 export interface ViewerNews {
@@ -30,7 +30,7 @@ export interface ViewerNews {
   told: Omit<Transition, 'number'>[];
 }
 
-/** While no destination takes media, its interruption is told, and not what viewers see of that. */
+/** While no destination takes media, only the interruption is recorded: the views follow from it. */
 export function followPlatforms(
   { spec, status }: LoopStream,
   phase: Phase,
@@ -96,7 +96,7 @@ function tellView(
   ];
 }
 
-/** Since when the destination says so, if that is no earlier than what the stream has told. */
+/** The time of the destination's view, if it is no earlier than the last recorded one. */
 function findTime(since: string | undefined, status: LoopStreamStatus | undefined, now: Date): string {
   const sinceMs = Date.parse(since ?? '');
   const lastMs = Date.parse(status?.transitions?.at(-1)?.at ?? status?.liveSince ?? '');

@@ -7,7 +7,7 @@ import { Agent, request } from 'undici';
 const CONNECT_TIMEOUT_MS = 5_000;
 /** With name and TLS. Shorter than the time after which an insert counts as settled (youtube/repair.ts). */
 const ANSWER_TIMEOUT_MS = 15_000;
-/** Fifty videos with the fields that are asked for take a tenth of it. */
+/** An answer with fifty videos, the most in one call, has a tenth of it. */
 const MAX_BYTES = 2 * 1024 * 1024;
 
 export interface ApiRequest {
