@@ -24,16 +24,19 @@ import { DESTINATIONS, type Destination } from '../../../src/core/resources/dest
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../../src/core/resources/stream/spec.ts';
 import { silent } from '../real/kube.ts';
-import { shareTestKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
+import { shareTestKubernetes, startSmallKubernetes, type TestKubernetes } from '../real/kubernetes.ts';
 import { until } from '../wait.ts';
 
 export let cluster: TestKubernetes;
 export let kube: Kube;
 
-/** Makes a namespace of this name for the file, and removes it in the end. */
-export function aroundPlatformTests(namespace: string): void {
+/**
+ * Makes a namespace of this name for the file, and removes it in the end. `alone` starts a control plane that no other test uses, as a file
+ * needs that is about the namespace of the installation: on the shared one, tests of the API have that namespace.
+ */
+export function aroundPlatformTests(namespace: string, { alone = false } = {}): void {
   beforeAll(async () => {
-    cluster = await shareTestKubernetes();
+    cluster = await (alone ? startSmallKubernetes() : shareTestKubernetes());
     kube = createKube({ kubeconfig: cluster.kubeconfig });
     await applyCrds(kube);
     await until(`a new namespace ${namespace}`, () =>

@@ -25,7 +25,7 @@ import {
 import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
-aroundPlatformTests(NAMESPACE);
+aroundPlatformTests(NAMESPACE, { alone: true });
 
 const SECRET = 'hidden-client-secret';
 let helix: Awaited<ReturnType<typeof startHelix>>;
