@@ -7,6 +7,9 @@ const Item = Type.Object({
   rendition: Type.String({
     description: 'Storage key of the rendition to play. Empty if the item is left out.',
   }),
+  sound: Type.Optional(
+    Type.String({ description: 'Storage key of the sound to play in the place of that of the rendition.' }),
+  ),
 });
 /**
  * `rendition`: storage key of the FLV file; its index is the same key with `.json` behind it. Empty for an item that cannot be played now:

@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
+import { LoudnessTarget } from '../upload/loudness.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -163,6 +164,7 @@ export const LoopStreamSpec = Type.Object({
         'when all of it is prepared.',
     }),
   ),
+  loudness: Type.Optional(LoudnessTarget),
   destinations: Type.Optional(
     Type.Array(StreamDestination, {
       minItems: 1,

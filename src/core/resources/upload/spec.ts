@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
+import { SoundLoudness } from './loudness.ts';
 import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
@@ -112,8 +113,13 @@ export const MediaInfo = Type.Object(
 );
 export type MediaInfo = Static<typeof MediaInfo>;
 
+/** Those that nobody wants are dropped for others. */
+export const MAX_RENDITIONS = 32;
+
 export const RenditionStatus = Type.Object({
-  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30, or preview.' }),
+  profile: Type.String({
+    description: 'Quality and frame rate, e.g. 1080p30; preview; or the loudness of a sound, e.g. sound-14-1-6.',
+  }),
   state: Type.Enum(['pending', 'ready', 'failed'], {
     description: 'State of the rendition. A ready one is complete; a pending one can be played if it says so.',
   }),
@@ -144,6 +150,7 @@ export const RenditionStatus = Type.Object({
       description: 'Time since which no stream has needed the rendition. An unneeded rendition is deleted later.',
     }),
   ),
+  loudness: Type.Optional(SoundLoudness),
   error: Type.Optional(UploadError),
 });
 export type RenditionStatus = Static<typeof RenditionStatus>;
@@ -286,7 +293,7 @@ export const UploadStatus = Type.Object({
     Type.String({ maxLength: 512, description: 'Storage key of the poster, a small picture of the source.' }),
   ),
   renditions: Type.Optional(
-    Type.Array(RenditionStatus, { maxItems: 16, description: 'Renditions of the source, by profile.' }),
+    Type.Array(RenditionStatus, { maxItems: MAX_RENDITIONS, description: 'Renditions of the source, by profile.' }),
   ),
   warnings: Type.Optional(UploadWarnings),
   error: Type.Optional(UploadError),
