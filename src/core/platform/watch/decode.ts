@@ -29,6 +29,8 @@ export type Decoded =
   /** Sound alone, or a codec that is not known. */
   | { kind: 'no_video' }
   | { kind: 'broken' }
+  /** The run was ended at its limits of time. Viewers may have a faster machine. */
+  | { kind: 'too_costly' }
   /** The program could not do its work; it says nothing of the media. */
   | { kind: 'failed' };
 
@@ -38,9 +40,18 @@ export interface MediaInput {
   media: readonly Buffer[];
 }
 
-/** Decodes one input, or two in one run: to start the program costs as much as the pictures. Their results come in the same order. */
+/** The time that the last run for an address took. Of those that wait, the cheapest one is next: costly media wait for all others. */
+export interface DecodingCost {
+  lastMs: number;
+}
+export const unknownCost = (): DecodingCost => ({ lastMs: 1_000 });
+
+/**
+ * Decodes one input, or two in one run: to start the program costs as much as the pictures. Their results come in the same order. The first
+ * one may be a stranger's.
+ */
 export interface PictureDecoder {
-  decode: (inputs: readonly MediaInput[], signal: AbortSignal) => Promise<Decoded[]>;
+  decode: (inputs: readonly MediaInput[], signal: AbortSignal, cost?: DecodingCost) => Promise<Decoded[]>;
 }
 
 export interface DecoderOptions {
@@ -54,15 +65,29 @@ export function openDecoder({ ffmpeg, confine: mode }: DecoderOptions, log: Logg
   const program = confine(ffmpeg, mode, log, LIMITS);
   const slots = new Slots(1);
   return {
-    decode: (inputs, signal) =>
+    decode: (inputs, signal, cost = unknownCost()) =>
       slots.run(async () => {
-        const together = await run(program, listArgs(inputs, true), inputs, signal);
-        const decoded = inputs.map((_, index) => readRun(together, index));
-        if (decoded.every((one) => one.kind === 'pictures' && one.pictures.length > 0)) return decoded;
-        // One that cannot be opened ends the run for the other one too.
-        return Promise.all(inputs.map((input) => decodeAlone(program, input, signal)));
-      }),
+        const beganMs = performance.now();
+        try {
+          return await decodeAll(program, inputs, signal);
+        } finally {
+          cost.lastMs = performance.now() - beganMs;
+        }
+      }, cost.lastMs),
   };
+}
+
+async function decodeAll(program: Executable, inputs: readonly MediaInput[], signal: AbortSignal): Promise<Decoded[]> {
+  const together = await run(program, listArgs(inputs, true), inputs, signal);
+  const decoded = inputs.map((_, index) => readRun(together, index));
+  if (decoded.every((one) => one.kind === 'pictures' && one.pictures.length > 0)) return decoded;
+  // One that cannot be opened ends the run for the other one too.
+  return Promise.all(
+    inputs.map(async (input, index) => {
+      const [first] = decoded;
+      return index === 0 && together.wasKilled && first ? first : decodeAlone(program, input, signal);
+    }),
+  );
 }
 
 async function decodeAlone(program: Executable, input: MediaInput, signal: AbortSignal): Promise<Decoded> {
@@ -134,6 +159,7 @@ const MEMORY_IS_KEPT = { MALLOC_MMAP_THRESHOLD_: '67108864', MALLOC_TRIM_THRESHO
 interface DecoderRun {
   /** Null where it was killed, or could not be started. */
   code: number | null;
+  wasKilled: boolean;
   /** The pictures of each input. */
   luma: Buffer[];
   words: string;
@@ -167,10 +193,11 @@ function run(
     for (const bytes of media) input.write(bytes);
     input.end();
   }
-  const end = (code: number | null) => {
+  const end = (code: number | null, killedBy: string | null = null) => {
     signal.removeEventListener('abort', kill);
     if (signal.aborted) reject(signal.reason);
-    else resolve({ code, luma: luma.map((pieces) => Buffer.concat(pieces)), words: said });
+    else
+      resolve({ code, wasKilled: killedBy !== null, luma: luma.map((pieces) => Buffer.concat(pieces)), words: said });
   };
   child.once('error', () => end(null)).once('close', end);
   return promise;
@@ -182,7 +209,7 @@ const PIPES: 'pipe'[] = ['pipe', 'pipe', 'pipe', 'pipe', 'pipe'];
 const LAUNCHER_FAILED = 126;
 
 /** Reads the result of an input: of its number, decoding time, time and the rest, framehash writes a line for each picture. */
-function readRun({ code, luma, words }: DecoderRun, input: number): Decoded {
+function readRun({ code, wasKilled, luma, words }: DecoderRun, input: number): Decoded {
   const times = [...words.matchAll(/^(\d+),\s*-?\d+,\s*(-?\d+),/gm)].flatMap(([, index, pts]) =>
     Number(index) === input ? [Number(pts)] : [],
   );
@@ -192,5 +219,6 @@ function readRun({ code, luma, words }: DecoderRun, input: number): Decoded {
   });
   if (pictures.length > 0 || code === 0) return { kind: 'pictures', pictures };
   if (/matches no streams|not found for input stream/.test(words)) return { kind: 'no_video' };
+  if (wasKilled) return { kind: 'too_costly' };
   return { kind: code === null || code === LAUNCHER_FAILED ? 'failed' : 'broken' };
 }

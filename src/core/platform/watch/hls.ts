@@ -18,6 +18,7 @@ import {
   decodeText,
   discard,
   readBody,
+  readCoding,
   type TakeBytes,
   TEXT_CODINGS,
   WatchError,
@@ -25,11 +26,15 @@ import {
   type WebAnswer,
 } from './web.ts';
 
-const PLAYLIST_TIMEOUT_MS = 8_000;
+/** For all playlists of a look together, and for all of its segments, with their keys: a server must not hold a look by many slow answers. */
+const PLAYLISTS_TIMEOUT_MS = 12_000;
 const SEGMENTS_TIMEOUT_MS = 12_000;
 /** The bytes of one segment that are read: its first keyframes are among them, whatever its size. */
 const MAX_SEGMENT_BYTES = 8 * 2 ** 20;
-const MAX_INIT_BYTES = 2 ** 20;
+/** Initialization is kept with its address, and has some kilobytes. */
+const MAX_INIT_BYTES = 2 ** 16;
+/** A longer playlist is not kept until it changes. */
+const MAX_KEPT_BYTES = 2 ** 16;
 const KEY_BYTES = 16;
 /** A sample has so much of the newest media, of whatever segments. */
 const SAMPLED_MS = 4_000;
@@ -59,9 +64,11 @@ interface Known {
   playlist: MediaPlaylist;
 }
 
-interface Fetched {
-  segment: WatchedSegment;
-  bytes: Buffer;
+/** Limits that all fetches of one look share. */
+interface Look {
+  take: TakeBytes;
+  late: AbortSignal;
+  signal: AbortSignal;
 }
 
 export class HlsReader {
@@ -85,46 +92,53 @@ export class HlsReader {
 
   /** Throws WatchError, or the signal's reason. */
   async read(signal: AbortSignal): Promise<HlsRead> {
+    const late = AbortSignal.timeout(PLAYLISTS_TIMEOUT_MS);
+    return this.#deps.budget.spend((take, over) =>
+      this.#readPlaylists({ take, late: AbortSignal.any([late, over]), signal }),
+    );
+  }
+
+  async #readPlaylists(look: Look): Promise<HlsRead> {
     const now = this.#deps.clock.monotonicMs();
     if (this.#rendition && now - this.#rendition.readAtMs < LADDER_MS)
       try {
-        const read = await this.#fetchPlaylist(this.#rendition.address, signal);
+        const read = await this.#fetchPlaylist(this.#rendition.address, look);
         if (read.kind === 'media') return read;
       } catch (error) {
         // Its address may have expired, and the ladder has a new one.
         if (!(error instanceof WatchError)) throw error;
       }
-    const first = await this.#fetchPlaylist(this.#address, signal);
+    const first = await this.#fetchPlaylist(this.#address, look);
     if (first.kind !== 'ladder') {
       this.#rendition = undefined;
       return first;
     }
     this.#rendition = { address: first.address, height: first.height, readAtMs: now };
-    const second = await this.#fetchPlaylist(first.address, signal);
+    const second = await this.#fetchPlaylist(first.address, look);
     if (second.kind === 'ladder') throw new WatchError('not_media');
     return second;
   }
 
   async #fetchPlaylist(
     address: string,
-    signal: AbortSignal,
+    { take, late, signal }: Look,
   ): Promise<HlsRead | { kind: 'ladder'; address: string; height: number | null }> {
-    const { web, budget } = this.#deps;
     const known = this.#known?.asked === address ? this.#known : undefined;
     const headers = { 'accept-encoding': TEXT_CODINGS, ...(known && { 'if-none-match': known.etag }) };
-    const answer = await web.ask(address, { timeoutMs: PLAYLIST_TIMEOUT_MS, signal, headers });
+    const answer = await this.#deps.web.ask(address, { late, signal, headers });
     if (answer.status === 304) {
       discard(answer.body);
       if (!known) throw new WatchError('not_media');
       return { kind: 'media', playlist: known.playlist };
     }
-    const text = await budget.spend((take) => readText(answer, take, signal));
+    const text = await readText(answer, take, signal);
     if (text === null) return { kind: 'flv' };
     const read = readPlaylist(text, answer.address);
     if (read.kind === 'ladder') return read;
     if (read.kind !== 'media') throw new WatchError(read.kind === 'too_large' ? 'playlist_too_large' : read.kind);
     const etag = [answer.headers.etag].flat()[0];
-    this.#known = etag === undefined ? undefined : { asked: address, etag, playlist: read.playlist };
+    const isKept = etag !== undefined && text.length <= MAX_KEPT_BYTES;
+    this.#known = isKept ? { asked: address, etag, playlist: read.playlist } : undefined;
     return read;
   }
 
@@ -136,8 +150,11 @@ export class HlsReader {
     const last = segments.findLastIndex((segment) => nameOf(segment) === this.#sampled);
     if (last === segments.length - 1) return null;
     const chosen = chooseNewest(segments.slice(last + 1));
-    return this.#deps.budget.spend(async (take) => {
-      const fetched = await this.#fetchSegments(chosen, take, signal);
+    const timeout = AbortSignal.timeout(SEGMENTS_TIMEOUT_MS);
+    return this.#deps.budget.spend(async (take, over, hasAll) => {
+      const look = { take, late: AbortSignal.any([timeout, over]), signal };
+      const fetched = await this.#fetchSegments(chosen, look);
+      hasAll();
       if (fetched === null || fetched === 'protected') return fetched;
       if (fetched === 'missing') return { kind: 'fault', fault: 'segments_missing' };
       const digest = createHash('sha256').update(fetched.newest).digest('hex');
@@ -159,52 +176,53 @@ export class HlsReader {
   /** Fetches segments, the newest first: without it, the others say nothing. Returns their media in order. */
   async #fetchSegments(
     chosen: readonly WatchedSegment[],
-    take: TakeBytes,
-    signal: AbortSignal,
+    look: Look,
   ): Promise<{ newest: Buffer; media: Buffer[] } | 'missing' | 'protected' | null> {
-    const fetched: Fetched[] = [];
+    const media: Buffer[] = [];
     let newest: Buffer | undefined;
     let leftBytes = MAX_SEGMENT_BYTES;
     for (const segment of chosen.toReversed()) {
-      const got = await this.#fetchSegment(segment, leftBytes, take, signal);
+      const got = await this.#fetchSegment(segment, leftBytes, look);
       if (!newest && typeof got === 'string') return got;
       if (!newest && got === null) return null;
       if (got === null || typeof got === 'string') break;
       newest ??= got.raw;
-      fetched.unshift({ segment, bytes: got.clear });
-      leftBytes -= got.raw.length;
+      media.unshift(got.clear);
+      leftBytes -= got.readBytes;
       // A part of a segment can have nothing in front of it.
       if (got.isCut || leftBytes <= 0) break;
     }
-    const init = await this.#fetchInit(chosen.at(-1)?.initAddress ?? null, take, signal);
+    const init = await this.#fetchInit(chosen.at(-1)?.initAddress ?? null, look);
     if (!newest || init === null) return null;
-    return { newest, media: [...init, ...fetched.map(({ bytes }) => bytes)] };
+    return { newest, media: [...init, ...media] };
   }
 
   async #fetchSegment(
     segment: WatchedSegment,
     maxBytes: number,
-    take: TakeBytes,
-    signal: AbortSignal,
-  ): Promise<{ raw: Buffer; clear: Buffer; isCut: boolean } | 'missing' | 'protected' | null> {
+    look: Look,
+  ): Promise<{ raw: Buffer; clear: Buffer; readBytes: number; isCut: boolean } | 'missing' | 'protected' | null> {
     try {
-      const key = segment.keyAddress === null ? null : await this.#fetchKey(segment.keyAddress, take, signal);
+      const key = segment.keyAddress === null ? null : await this.#fetchKey(segment.keyAddress, look);
       if (key === 'protected') return key;
       const headers = segment.range === null ? {} : { range: segment.range };
-      const answer = await this.#deps.web.ask(segment.address, { timeoutMs: SEGMENTS_TIMEOUT_MS, signal, headers });
-      const { bytes, isCut } = await readBody(answer, { maxBytes, take, signal });
-      const raw = segment.range === null || answer.status === 206 ? bytes : cutRange(bytes, segment.range);
-      return { raw, clear: key ? decrypt(raw, key, segment) : raw, isCut };
+      const answer = await this.#deps.web.ask(segment.address, { ...look, headers });
+      const { bytes, isCut } = await readBody(answer, { maxBytes, ...look });
+      const isWhole = segment.range === null || answer.status === 206;
+      const raw = isWhole ? bytes : cutRange(bytes, segment.range ?? '');
+      // A part that lies beyond what was sent, and bytes in a coding that nobody asked for, say nothing of what viewers get.
+      if ((segment.range !== null && raw.length === 0) || readCoding(answer) !== '') return null;
+      return { raw, clear: key ? decrypt(raw, key, segment) : raw, readBytes: bytes.length, isCut };
     } catch (error) {
       if (!(error instanceof WatchError)) throw error;
       return error.fault === 'address_not_found' || error.fault === 'server_failing' ? 'missing' : null;
     }
   }
 
-  async #fetchKey(address: string, take: TakeBytes, signal: AbortSignal): Promise<Buffer | 'protected'> {
+  async #fetchKey(address: string, look: Look): Promise<Buffer | 'protected'> {
     if (this.#key?.address === address) return this.#key.bytes;
     try {
-      const bytes = await this.#fetchSmall(address, KEY_BYTES, take, signal);
+      const bytes = await this.#fetchSmall(address, KEY_BYTES, look);
       if (bytes.length !== KEY_BYTES) return 'protected';
       this.#key = { address, bytes };
       return bytes;
@@ -215,11 +233,13 @@ export class HlsReader {
     }
   }
 
-  async #fetchInit(address: string | null, take: TakeBytes, signal: AbortSignal): Promise<Buffer[] | null> {
+  async #fetchInit(address: string | null, look: Look): Promise<Buffer[] | null> {
     if (address === null) return [];
     if (this.#init?.address !== address)
       try {
-        this.#init = { address, bytes: await this.#fetchSmall(address, MAX_INIT_BYTES, take, signal) };
+        const bytes = await this.#fetchSmall(address, MAX_INIT_BYTES, look);
+        if (bytes.length === 0) return null;
+        this.#init = { address, bytes };
       } catch (error) {
         if (error instanceof WatchError) return null;
         throw error;
@@ -227,9 +247,10 @@ export class HlsReader {
     return [this.#init.bytes];
   }
 
-  async #fetchSmall(address: string, maxBytes: number, take: TakeBytes, signal: AbortSignal): Promise<Buffer> {
-    const answer = await this.#deps.web.ask(address, { timeoutMs: PLAYLIST_TIMEOUT_MS, signal });
-    const { bytes, isCut } = await readBody(answer, { maxBytes, take, signal });
+  /** Empty where it has more. */
+  async #fetchSmall(address: string, maxBytes: number, look: Look): Promise<Buffer> {
+    const answer = await this.#deps.web.ask(address, look);
+    const { bytes, isCut } = await readBody(answer, { maxBytes, ...look });
     return isCut ? Buffer.alloc(0) : bytes;
   }
 }

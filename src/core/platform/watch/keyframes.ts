@@ -11,6 +11,8 @@ import {
 /** Keyframes that wait to be decoded take no more than this; the oldest are dropped. */
 const MAX_BYTES = 12 * 2 ** 20;
 const MAX_COUNT = 24;
+/** The configuration of a decoder has some hundred bytes. Each keyframe may have another one. */
+const MAX_HEADER_BYTES = 2 ** 16;
 
 export type MediaTag = Pick<FlvTag, 'type' | 'timestampMs' | 'body'>;
 
@@ -31,11 +33,13 @@ export class Keyframes {
   push(tag: MediaTag): boolean {
     if (tag.type !== TAG_VIDEO) return false;
     this.newestVideoMs = tag.timestampMs;
-    if (isAvcSequenceHeader(tag)) this.#header = Buffer.from(tag.body);
+    const isHeader = isAvcSequenceHeader(tag) && tag.body.length <= MAX_HEADER_BYTES;
+    // Servers repeat it.
+    if (isHeader && !this.#header?.equals(tag.body)) this.#header = Buffer.from(tag.body);
     const header = this.#header;
     if (!header || !isKeyframe(tag)) return false;
     this.#kept.push({ timestampMs: tag.timestampMs, header, body: Buffer.from(tag.body) });
-    let bytes = this.#kept.reduce((sum, { body }) => sum + body.length, 0);
+    let { bytes } = this;
     while (this.#kept.length > 1 && (bytes > MAX_BYTES || this.#kept.length > MAX_COUNT))
       bytes -= this.#kept.shift()?.body.length ?? 0;
     return true;
@@ -47,6 +51,11 @@ export class Keyframes {
 
   get count(): number {
     return this.#kept.length;
+  }
+
+  /** Bytes of the keyframes that are kept. */
+  get bytes(): number {
+    return this.#kept.reduce((sum, { body }) => sum + body.length, 0);
   }
 
   keepNewest(): void {

@@ -3,7 +3,14 @@ import { type Clock, sleep } from '../../lib/clock.ts';
 import type { Logger } from '../../lib/log.ts';
 import { Slots } from '../../lib/slots.ts';
 import type { Observer, ObserverDeps, PlatformTarget, Publishing } from '../common/observer.ts';
-import { type Decoded, type DecoderOptions, type MediaInput, openDecoder, type PictureDecoder } from './decode.ts';
+import {
+  type Decoded,
+  type DecoderOptions,
+  type MediaInput,
+  openDecoder,
+  type PictureDecoder,
+  unknownCost,
+} from './decode.ts';
 import { HlsReader } from './hls.ts';
 import { OwnPictures, openPods } from './own-pictures.ts';
 import type { LumaPicture } from './pictures.ts';
@@ -14,8 +21,12 @@ import { ByteBudget, openWeb, WatchError, type Web, type WebOptions } from './we
 
 export interface WatchObserverOptions extends WebOptions, DecoderOptions {}
 
-/** Looks at once. Most of a look is waiting, and a slow server must not hold up the others. */
-const MAX_LOOKS = 64;
+/** Looks at once. Most of a look is waiting. Of those that wait for a place, the one whose last look was the shortest is next. */
+const MAX_LOOKS = 256;
+/** An address that has not been looked at waits for those that are known to be quick. */
+const UNKNOWN_LOOK_MS = 1_000;
+/** Media that take more than a run of the decoder may are tried again so late. */
+const COSTLY_REST_MS = 60_000;
 /** Bytes of answers that all looks hold together. */
 const MAX_HELD_BYTES = 48 * 2 ** 20;
 /** A verdict holds for so long without another look. */
@@ -95,6 +106,9 @@ class Watcher {
   #play: TagSource | undefined;
   #own: { publishing: Publishing; pictures: OwnPictures } | undefined;
   #wake = new AbortController();
+  readonly #cost = unknownCost();
+  #lookMs = UNKNOWN_LOOK_MS;
+  #decodesAgainMs = 0;
   /** Since when the address has told nothing. */
   #silentSinceMs: number | undefined;
 
@@ -148,10 +162,14 @@ class Watcher {
   }
 
   #decode = async (input: MediaInput, signal: AbortSignal): Promise<Decoded> => {
-    if (this.#own) return this.#own.pictures.decodeBeside(input, signal);
-    const [decoded] = await this.#parts.decoder.decode([input], signal);
+    const decoded = this.#own
+      ? await this.#own.pictures.decodeBeside(input, signal)
+      : (await this.#parts.decoder.decode([input], signal, this.#cost))[0];
+    if (decoded?.kind === 'too_costly') this.#decodesAgainMs = this.#monotonicMs() + COSTLY_REST_MS;
     return decoded ?? { kind: 'failed' };
   };
+
+  #monotonicMs = (): number => this.#parts.clock.monotonicMs();
 
   #now = (): number => this.#parts.clock.now().getTime();
 
@@ -175,7 +193,9 @@ class Watcher {
     const { publishing } = this.#target;
     if (this.#own?.publishing.podUrl === publishing?.podUrl) return;
     this.#own?.pictures.close();
-    this.#own = publishing ? { publishing, pictures: new OwnPictures(publishing, this.#parts) } : undefined;
+    this.#own = publishing
+      ? { publishing, pictures: new OwnPictures(publishing, { ...this.#parts, cost: this.#cost }) }
+      : undefined;
   }
 
   #report({ verdict, lastSeenMs }: WatchState): void {
@@ -197,7 +217,14 @@ class Watcher {
   /** An error that nobody foresaw ends this look, and not the watching. */
   async #lookOrFail(wantsSample: boolean): Promise<WatchLook | undefined> {
     try {
-      return await this.#parts.looks.run(() => this.#look(wantsSample));
+      return await this.#parts.looks.run(async () => {
+        const beganMs = this.#monotonicMs();
+        try {
+          return await this.#look(wantsSample && beganMs >= this.#decodesAgainMs);
+        } finally {
+          this.#lookMs = this.#monotonicMs() - beganMs;
+        }
+      }, this.#lookMs);
     } catch (error) {
       this.#over.signal.throwIfAborted();
       this.#parts.log.warn({ err: error, destination: this.#target.key }, 'a look at a watch address failed');

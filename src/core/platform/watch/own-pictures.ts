@@ -8,7 +8,7 @@ import { type Clock, sleep } from '../../lib/clock.ts';
 import { FlvParser } from '../../pods/rendition/flv.ts';
 import { KEYFRAMES_PATH } from '../../resources/common/names.ts';
 import type { Publishing } from '../common/observer.ts';
-import type { Decoded, MediaInput, PictureDecoder } from './decode.ts';
+import type { Decoded, DecodingCost, MediaInput, PictureDecoder } from './decode.ts';
 import { Keyframes } from './keyframes.ts';
 import type { LumaPicture } from './pictures.ts';
 
@@ -30,6 +30,7 @@ export interface OwnDeps {
   pods: Agent;
   clock: Clock;
   decoder: PictureDecoder;
+  cost: DecodingCost;
 }
 
 export class OwnPictures {
@@ -49,7 +50,7 @@ export class OwnPictures {
   /** Decodes an input, and in the same run the keyframes that have come since the last one. */
   async decodeBeside(input: MediaInput, signal: AbortSignal): Promise<Decoded> {
     const own = this.#takeInput();
-    const [decoded, ours] = await this.#deps.decoder.decode([input, ...own], signal);
+    const [decoded, ours] = await this.#deps.decoder.decode([input, ...own], signal, this.#deps.cost);
     this.#add(ours);
     return decoded ?? { kind: 'failed' };
   }
@@ -57,7 +58,7 @@ export class OwnPictures {
   /** Takes the pictures that have been decoded since the last call. */
   async take(signal: AbortSignal): Promise<LumaPicture[]> {
     if (this.#keyframes.count >= MOST_WAITING) {
-      const [ours] = await this.#deps.decoder.decode(this.#takeInput(), signal);
+      const [ours] = await this.#deps.decoder.decode(this.#takeInput(), signal, this.#deps.cost);
       this.#add(ours);
     }
     const pictures = this.#pictures;

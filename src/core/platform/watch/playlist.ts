@@ -15,6 +15,8 @@ export const KEPT_SEGMENTS = 64;
 export const LARGE_HEIGHT = 1080;
 
 const MAX_TARGET_MS = 60_000;
+/** Characters. Servers take no longer ones: nginx 8,192. */
+const MAX_ADDRESS = 8_192;
 /** A segment is no longer than a day. */
 const MAX_DURATION_MS = 24 * 3_600_000;
 /** ECMAScript: the latest time that a Date can say. */
@@ -76,10 +78,11 @@ function parseOrNull(text: string): types.MasterPlaylist | types.MediaPlaylist |
   }
 }
 
-/** Resolves a reference of a playlist; null unless it leads to http or https. */
+/** Resolves a reference of a playlist; null unless it leads to http or https. The spelling of a URL can be nine times as long. */
 function resolveAddress(reference: string | undefined, base: string): string | null {
   const url = reference ? URL.parse(reference, base) : null;
-  return url && (url.protocol === 'http:' || url.protocol === 'https:') ? url.href : null;
+  const isTaken = url && (url.protocol === 'http:' || url.protocol === 'https:') && url.href.length <= MAX_ADDRESS;
+  return isTaken ? url.href : null;
 }
 
 const hasVideo = ({ codecs, resolution }: types.Variant): boolean =>

@@ -2,8 +2,9 @@
  * Follows the playlists of one watch address, one after the other: whether media advance, and whether a server plays old segments again.
  * Numbers that rise prove nothing alone, since a server can number old segments anew. Pure: no I/O, no clock.
  */
+import { createHash } from 'node:crypto';
 import { setNewest } from '../../lib/newest.ts';
-import type { MediaPlaylist } from './playlist.ts';
+import type { MediaPlaylist, WatchedSegment } from './playlist.ts';
 
 /** Half an hour in segments of 2 s. */
 const REMEMBERED = 1024;
@@ -23,9 +24,9 @@ export interface WatchProgress {
   /** The address has advanced since the first look. */
   hasAdvanced: boolean;
   newest: string | null;
-  /** Every entry that the playlist has had: number, address and time. */
+  /** Every entry that the playlist has had: a hash of number, address and time. */
   entries: ReadonlyMap<string, true>;
-  /** Every segment that the playlist has had, by address and time, with its latest number. */
+  /** Every segment that the playlist has had, by a hash of address and time, with its latest number. */
   segments: ReadonlyMap<string, number>;
   repeatedLooks: number;
   /** The name of the newest segment has been there before: a reason to look at its bytes. */
@@ -48,6 +49,12 @@ export const startProgress = (atMs: number): WatchProgress => ({
   repeatedSamplesAtMs: [],
 });
 
+/** A hash, since addresses can be long, and many are remembered. */
+const identify = ({ address, range, programAtMs }: WatchedSegment): string =>
+  createHash('sha256')
+    .update(`${address} ${range ?? ''} ${programAtMs ?? ''}`)
+    .digest('base64');
+
 export function followPlaylist(
   before: WatchProgress,
   { targetMs, segments }: MediaPlaylist,
@@ -55,7 +62,6 @@ export function followPlaylist(
 ): WatchProgress {
   const last = segments.at(-1);
   if (!last) return { ...before, targetMs };
-  const identify = ({ address, range, programAtMs }: typeof last) => `${address} ${range ?? ''} ${programAtMs ?? ''}`;
   const newest = `${last.sequence} ${identify(last)}`;
   if (newest === before.newest) return { ...before, targetMs };
 
@@ -66,8 +72,9 @@ export function followPlaylist(
   const isNew = !isRepeated && !before.entries.has(newest);
   const [entries, known] = [new Map(before.entries), new Map(before.segments)];
   for (const segment of segments) {
-    setNewest(entries, `${segment.sequence} ${identify(segment)}`, true, REMEMBERED);
-    setNewest(known, identify(segment), segment.sequence, REMEMBERED);
+    const identity = identify(segment);
+    setNewest(entries, `${segment.sequence} ${identity}`, true, REMEMBERED);
+    setNewest(known, identity, segment.sequence, REMEMBERED);
   }
   const isFirst = before.newest === null;
   return {

@@ -52,6 +52,11 @@ export class ChunkReader {
   #heldBytes = 0;
   #chunkBytes = FIRST_CHUNK_BYTES;
 
+  /** Bytes that have come and are in no message so far. */
+  get heldBytes(): number {
+    return this.#pieceBytes + this.#heldBytes;
+  }
+
   /** Throws RtmpError. */
   push(bytes: Buffer): RtmpMessage[] {
     this.#pieces.push(bytes);

@@ -7,7 +7,8 @@ import type { Socket } from 'node:net';
 import { guardedConnector } from '../../lib/guarded-agent.ts';
 import { hostRefusal } from '../../lib/public-address.ts';
 import { TAG_AUDIO, TAG_VIDEO } from '../../pods/rendition/flv.ts';
-import type { TagSource } from './play.ts';
+import type { MediaTag } from './keyframes.ts';
+import { MAX_PLAYED_BYTES, type TagSource } from './play.ts';
 import {
   ACKNOWLEDGED_BYTES,
   acknowledge,
@@ -61,6 +62,7 @@ export const playRtmp = (address: string, options: WebOptions): TagSource =>
     const socket = await open(to, options, signal);
     const close = () => socket.destroy();
     signal.addEventListener('abort', close, { once: true });
+    let hasAnswered = false;
     try {
       socket.write(Buffer.concat([Buffer.of(3), Buffer.alloc(8), randomBytes(HELLO_BYTES - 9)]));
       const reader = new ChunkReader();
@@ -87,9 +89,12 @@ export const playRtmp = (address: string, options: WebOptions): TagSource =>
           socket.write(acknowledge(bytes));
           acknowledged = bytes;
         }
-        yield messages.flatMap(({ type, timestampMs, body }) =>
+        const tags = messages.flatMap(({ type, timestampMs, body }): MediaTag[] =>
           type === TAG_VIDEO || type === TAG_AUDIO ? [{ type, timestampMs, body }] : [],
         );
+        hasAnswered ||= messages.length > 0;
+        yield { tags, heldBytes: reader.heldBytes, hasAnswered };
+        if (bytes > MAX_PLAYED_BYTES) return;
       }
     } catch (error) {
       signal.throwIfAborted();

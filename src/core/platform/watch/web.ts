@@ -32,8 +32,8 @@ export interface WebOptions {
 }
 
 export interface WebQuestion {
-  /** Limit for the whole answer. */
-  timeoutMs: number;
+  /** Aborts when the time for it is over: the server is too slow, and the address is out of reach. */
+  late: AbortSignal;
   signal: AbortSignal;
   headers?: Record<string, string>;
 }
@@ -83,7 +83,7 @@ export function openWeb({ allowPrivate, lookup }: WebOptions): Web {
     forbid: () => new WatchError('forbidden_address'),
   });
 
-  async function hop(url: URL, { signal, headers }: WebQuestion, late: AbortSignal): Promise<Dispatcher.ResponseData> {
+  async function hop(url: URL, { signal, late, headers }: WebQuestion): Promise<Dispatcher.ResponseData> {
     if (url.protocol !== 'http:' && url.protocol !== 'https:') throw new WatchError('not_media');
     if (hostRefusal(url.hostname, allowPrivate) !== undefined) throw new WatchError('forbidden_address');
     try {
@@ -100,10 +100,9 @@ export function openWeb({ allowPrivate, lookup }: WebOptions): Web {
 
   return {
     ask: async (address, asked) => {
-      const late = AbortSignal.timeout(asked.timeoutMs);
       let url = URL.parse(address);
       for (let hops = 0; url && hops <= MAX_REDIRECTS; hops += 1) {
-        const { statusCode: status, headers, body } = await hop(url, asked, late);
+        const { statusCode: status, headers, body } = await hop(url, asked);
         if (isAnswer(status)) return { status, headers, address: url.href, body };
         discard(body);
         if (!REDIRECTS.has(status)) throw new WatchError(findFault(status));
@@ -115,32 +114,63 @@ export function openWeb({ allowPrivate, lookup }: WebOptions): Web {
   };
 }
 
-/** Counts the bytes that all looks together hold, so that many large answers at once take no more memory than few. */
+/** Takes bytes, or gives them back where the number is negative. False where too much is held already. */
+export type TakeBytes = (bytes: number) => boolean;
+
+interface Holder {
+  bytes: number;
+  /** Ends the task, or is undefined where it holds its bytes only while its media are decoded. */
+  yieldTo: AbortController | undefined;
+}
+
+/**
+ * Counts the bytes that all looks together hold, so that many large answers at once take no more memory than few. Where they starve, the look
+ * that has been fetching for the longest time is ended: a server that lets its bytes drip must not cost others theirs.
+ */
 export class ByteBudget {
   #left: number;
+  /** In the order in which they began. */
+  readonly #holders = new Set<Holder>();
 
   constructor(bytes: number) {
     this.#left = bytes;
   }
 
-  /** Runs a task that may take bytes; they are free again at its end. */
-  async spend<T>(task: (take: TakeBytes) => Promise<T>): Promise<T> {
-    let taken = 0;
+  /** Runs a task that may take bytes until `late` aborts; they are free again at its end. `hasAll()` says that it fetches no more. */
+  async spend<T>(task: (take: TakeBytes, late: AbortSignal, hasAll: () => void) => Promise<T>): Promise<T> {
+    const over = new AbortController();
+    const holder: Holder = { bytes: 0, yieldTo: over };
+    this.#holders.add(holder);
+    const hasAll = () => {
+      holder.yieldTo = undefined;
+    };
     try {
-      return await task((bytes) => {
-        if (bytes > this.#left) return false;
-        taken += bytes;
-        this.#left -= bytes;
-        return true;
-      });
+      return await task((bytes) => this.#take(holder, bytes), over.signal, hasAll);
     } finally {
-      this.#left += taken;
+      this.#holders.delete(holder);
+      this.#left += holder.bytes;
     }
   }
-}
 
-/** False where too much is held already. */
-export type TakeBytes = (bytes: number) => boolean;
+  #take(holder: Holder, bytes: number): boolean {
+    if (!this.#holders.has(holder)) return false;
+    while (bytes > this.#left) {
+      const oldest = [...this.#holders].find((one) => one.yieldTo !== undefined && one.bytes > 0);
+      if (!oldest || oldest === holder) return false;
+      oldest.yieldTo?.abort();
+      this.#free(oldest);
+    }
+    holder.bytes += bytes;
+    this.#left -= bytes;
+    return true;
+  }
+
+  #free(holder: Holder): void {
+    this.#holders.delete(holder);
+    this.#left += holder.bytes;
+    holder.bytes = 0;
+  }
+}
 
 export interface BodyLimits {
   maxBytes: number;
@@ -178,19 +208,32 @@ export async function readBody(
   return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut };
 }
 
-const DECODERS: Record<string, (bytes: Buffer, options: zlib.ZlibOptions) => Promise<Buffer>> = {
+const DECODERS: Record<string, (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>> = {
   gzip: promisify(zlib.gunzip),
   'x-gzip': promisify(zlib.gunzip),
   deflate: promisify(zlib.inflate),
+  br: promisify(zlib.brotliDecompress),
+  zstd: promisify(zlib.zstdDecompress),
 };
-/** The codings that `decodeText` knows, as the value of the header accept-encoding. */
+/** Asked for. Some servers send brotli or zstd to everybody. */
 export const TEXT_CODINGS = 'gzip, deflate';
 
-/** Decodes a text as its server sent it. Throws WatchError: `playlist_too_large` where few bytes become too many. */
-export async function decodeText({ headers }: WebAnswer, bytes: Buffer, maxBytes: number): Promise<string> {
+/** The content coding of an answer; empty where its bytes are as they are. */
+export function readCoding({ headers }: WebAnswer): string {
   const coding = [headers['content-encoding']].flat().join(',').trim().toLowerCase();
-  const decode = DECODERS[coding];
-  if (!decode) return bytes.toString();
+  return coding === 'identity' ? '' : coding;
+}
+
+/**
+ * Decodes a text as its server sent it. Throws WatchError: `playlist_too_large` where few bytes become too many, `unreachable` for a coding
+ * that is not known.
+ */
+export async function decodeText(answer: WebAnswer, bytes: Buffer, maxBytes: number): Promise<string> {
+  const coding = readCoding(answer);
+  if (coding === '') return bytes.toString();
+  const decode = Object.hasOwn(DECODERS, coding) ? DECODERS[coding] : undefined;
+  // Viewers may have a program that reads it.
+  if (!decode) throw new WatchError('unreachable');
   try {
     return (await decode(bytes, { maxOutputLength: maxBytes })).toString();
   } catch (error) {

@@ -117,6 +117,11 @@ export class FlvParser {
     return this.#need;
   }
 
+  /** Bytes that have come and are in no tag so far. */
+  get heldBytes(): number {
+    return this.#bytes;
+  }
+
   /** Ends the input. Throws FlvError `truncated` inside a tag. */
   end(): void {
     if (this.#bytes > 0 || this.#inHeader)

@@ -25,3 +25,11 @@ test('no more than so many run at once, and a task that fails frees its slot', a
   ends[3]?.resolve();
   expect((await settled).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
 });
+
+test('of those that wait, the one with the smallest rank is next, and equals keep their order', async () => {
+  const slots = new Slots(1);
+  const begun: string[] = [];
+  const run = (name: string, rank: number) => slots.run(async () => void begun.push(name), rank);
+  await Promise.all([run('first', 9), run('slow', 5), run('quick', 1), run('slower', 7), run('quick too', 1)]);
+  expect(begun).toEqual(['first', 'quick', 'quick too', 'slow', 'slower']);
+});

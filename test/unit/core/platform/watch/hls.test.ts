@@ -123,6 +123,39 @@ describe('a sample', () => {
   });
 });
 
+test.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
+  ['a range beyond the end of its file', (_, response) => void response.writeHead(416).end()],
+  ['a range that a server without ranges does not reach', (_, response) => void response.end(packets(1))],
+  [
+    'a coding that nobody asked for',
+    (_, response) => void response.writeHead(206, { 'content-encoding': 'br' }).end(packets(1)),
+  ],
+])('a segment with %s says nothing of viewers', async (_, file) => {
+  files = { 'a.m3u8': `${HEAD}#EXT-X-BYTERANGE:376@9999\n#EXTINF:2,\nall.ts\n`, 'all.ts': file };
+  expect(await sample(open())).toBeNull();
+});
+
+test('an initialization that is larger than any is says nothing of viewers', async () => {
+  files = {
+    'a.m3u8': `${HEAD}#EXT-X-MAP:URI="init.mp4"\n#EXTINF:2,\n0.ts\n`,
+    'init.mp4': Buffer.alloc(100_000),
+    '0.ts': packets(1),
+  };
+  expect(await sample(open())).toBeNull();
+});
+
+test('a ladder and its rendition have one limit of time together', async () => {
+  const late = (text: string) => (_: IncomingMessage, response: ServerResponse) => {
+    setTimeout(() => response.end(text), 7_000).unref();
+  };
+  files = {
+    'a.m3u8': late('#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\none.m3u8\n'),
+    'one.m3u8': late(`${HEAD}#EXTINF:2,\n0.ts\n`),
+  };
+  await expect(open().read(signal)).rejects.toEqual(new WatchError('unreachable'));
+  expect(asked).toEqual(['a.m3u8', 'one.m3u8']);
+}, 60_000);
+
 describe('a key in the clear', () => {
   const key = Buffer.alloc(16, 9);
   const encrypt = (bytes: Buffer, iv: Buffer) => {

@@ -50,3 +50,15 @@ test('keeps the newest of very large keyframes', () => {
   expect(bytes).toBeLessThan(13 * 2 ** 20);
   expect(bytes).toBeGreaterThan(4 * 2 ** 20);
 });
+
+test('keeps a configuration once however often it is repeated, and none that is larger than any is', () => {
+  const keyframes = new Keyframes();
+  const large = { ...header(9), body: Buffer.concat([header(9).body, Buffer.alloc(2 ** 20)]) };
+  for (let index = 0; index < 20; index += 1) {
+    keyframes.push(header(1));
+    keyframes.push(large);
+    keyframes.push(picture(index * 1_000));
+  }
+  const file = parseFlv(Buffer.concat(keyframes.take()));
+  expect(file.filter(isAvcSequenceHeader).map(({ body }) => body)).toEqual([header(1).body]);
+});

@@ -40,3 +40,10 @@ test.each<[string, string, string?]>([
     expect(newest).toBe(`https://tv.example/s${count - 1}.ts`);
   }
 });
+
+test('a playlist with addresses that are longer than servers take has none of them', () => {
+  // Each of these characters takes nine in a URL.
+  const playlist = read(`${HEAD}#EXTINF:2,\n${'ä€'.repeat(4_000)}.ts\n${listSegments(1)}`);
+  const addresses = playlist.kind === 'media' ? playlist.playlist.segments.map(({ address }) => address) : [];
+  expect(addresses).toEqual(['https://tv.example/s0.ts']);
+});

@@ -10,6 +10,15 @@ import {
 } from '../../../../../src/core/platform/watch/progress.ts';
 
 const TARGET_MS = 2_000;
+const SEGMENT = {
+  range: null,
+  durationMs: TARGET_MS,
+  programAtMs: null,
+  keyAddress: null,
+  keyIv: null,
+  initAddress: null,
+  isProtected: false,
+};
 type Entry = [sequence: number, name: number, programAtMs?: number];
 const look = (progress: WatchProgress, atMs: number, entries: readonly Entry[]) =>
   followPlaylist(
@@ -18,15 +27,10 @@ const look = (progress: WatchProgress, atMs: number, entries: readonly Entry[]) 
       targetMs: TARGET_MS,
       isEnded: false,
       segments: entries.map(([sequence, name, programAtMs]) => ({
+        ...SEGMENT,
         sequence,
         address: `http://watch.example/${name}.ts`,
-        range: null,
-        durationMs: TARGET_MS,
         programAtMs: programAtMs ?? null,
-        keyAddress: null,
-        keyIv: null,
-        initAddress: null,
-        isProtected: false,
       })),
     },
     atMs,
@@ -90,4 +94,17 @@ describe('finds a server that', () => {
         (index) => String(index % 8),
       ).old,
     ).toBe(true));
+});
+
+test('however long the addresses of a playlist are, little of them is remembered', () => {
+  const long = followPlaylist(
+    startProgress(0),
+    {
+      targetMs: TARGET_MS,
+      isEnded: false,
+      segments: [{ ...SEGMENT, sequence: 1, address: `http://watch.example/${'a'.repeat(8_000)}` }],
+    },
+    TARGET_MS,
+  );
+  for (const key of [...long.entries.keys(), ...long.segments.keys()]) expect(key.length).toBeLessThan(100);
 });

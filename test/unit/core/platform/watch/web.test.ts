@@ -1,7 +1,7 @@
 /** Asks servers as they are: each of their answers is media, or a fault with a word of ours. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { FetchFault } from '../../../../../src/core/platform/watch/verdict.ts';
 import {
@@ -13,8 +13,14 @@ import {
   type Web,
 } from '../../../../../src/core/platform/watch/web.ts';
 
+const CODED: Record<string, (bytes: Buffer) => Buffer> = {
+  gzip: gzipSync,
+  deflate: deflateSync,
+  br: brotliCompressSync,
+  zstd: zstdCompressSync,
+};
 const { signal } = new AbortController();
-const question = { timeoutMs: 10_000, signal };
+const question = { late: AbortSignal.timeout(60_000), signal };
 let server: Server;
 let base: string;
 let web: Web;
@@ -26,8 +32,8 @@ beforeAll(async () => {
     else if (kind === 'to') response.writeHead(302, { location: decodeURIComponent(value) }).end();
     else if (kind === 'hops')
       response.writeHead(302, { location: Number(value) > 1 ? `/hops/${Number(value) - 1}` : '/ok' }).end();
-    else if (kind === 'gzip')
-      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(Number(value), 'a')));
+    else if (kind === 'coded')
+      response.writeHead(200, { 'content-encoding': value }).end(CODED[value]?.(Buffer.alloc(5_000_000, 'a')));
     else if (kind === 'cut') {
       response.writeHead(200, { 'content-length': 100 }).write('only a part');
       setImmediate(() => response.destroy());
@@ -111,13 +117,52 @@ describe('bodies', () => {
   test('of all looks together hold no more than the budget, which is free again afterwards', async () => {
     const budget = new ByteBudget(200_000);
     const read = () => budget.spend(async (take) => readBody(await ask('/large/150000'), limits(2 ** 20, take)));
-    expect(await findFault(budget.spend(async (take) => [take(100_000), await read()]))).toBe('unreachable');
+    const held = budget.spend(async (take, _, hasAll) => {
+      take(100_000);
+      hasAll();
+      await read();
+    });
+    expect(await findFault(held)).toBe('unreachable');
     expect((await read()).bytes).toHaveLength(150_000);
   });
-  test('of few bytes that become many are too large', async () => {
-    const answer = await ask('/gzip/5000000');
+  test('that come slowly yield to others that starve, unless all of them are there', async () => {
+    const budget = new ByteBudget(100);
+    const hold = (bytes: number, isWhole = false) => {
+      const end = Promise.withResolvers<void>();
+      let isLate = () => false;
+      const held = budget.spend(async (take, late, hasAll) => {
+        take(bytes);
+        if (isWhole) hasAll();
+        isLate = () => late.aborted;
+        await end.promise;
+        return take(1);
+      });
+      const finish = () => {
+        end.resolve();
+        return held;
+      };
+      return { isLate: () => isLate(), finish };
+    };
+    const holders = { whole: hold(40, true), slow: hold(30), next: hold(30) };
+    expect(await budget.spend(async (take) => take(20))).toBe(true);
+    expect(Object.entries(holders).map(([name, { isLate }]) => [name, isLate()])).toEqual([
+      ['whole', false],
+      ['slow', true],
+      ['next', false],
+    ]);
+    expect(await holders.slow.finish(), 'one that has yielded takes no more').toBe(false);
+    await Promise.all([holders.whole.finish(), holders.next.finish()]);
+    expect(await budget.spend(async (take) => take(100)), 'all is free again').toBe(true);
+  });
+  test.each(Object.keys(CODED))('of few bytes of %s that become many are too large', async (coding) => {
+    const answer = await ask(`/coded/${coding}`);
     const { bytes } = await readBody(answer, limits());
     expect(await findFault(decodeText(answer, bytes, 1_000_000))).toBe('playlist_too_large');
     expect(await decodeText(answer, bytes, 5_000_000)).toHaveLength(5_000_000);
+  });
+  test('in a coding that is not known may be read by viewers', async () => {
+    const answer = await ask('/coded/constructor');
+    const { bytes } = await readBody(answer, limits());
+    expect(await findFault(decodeText(answer, bytes, 1_000))).toBe('unreachable');
   });
 });
