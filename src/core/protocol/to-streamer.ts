@@ -4,6 +4,7 @@
  */
 import { atLeast, isDateTime, isInteger, isString, list, object, oneOrMore } from '../lib/shape.ts';
 import { PROGRAM_ANNOTATION } from '../resources/common/names.ts';
+import { MOST_LEAST_KBPS } from '../resources/destination/least-bitrate.ts';
 import { FIELDS } from '../resources/destination/read.ts';
 import type { ReleaseRequest, SkipRequest } from './commands.ts';
 import type { DestinationSecrets } from './destinations.ts';
@@ -78,13 +79,18 @@ export const readReleaseRequest = (value: unknown): Read<ReleaseRequest> =>
 
 const trim = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
 
+const isLeastKbps = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MOST_LEAST_KBPS;
+
 /** Reads the destinations that have a URL, by name. */
 export function readDestinations(value: unknown): Read<Map<string, DestinationSecrets>> {
   if (!isObject(value)) return UNEXPECTED;
-  const found = Object.entries(value as Record<string, unknown>).map(([name, given]) => {
+  const found = Object.entries(value as Record<string, unknown>).map(([name, given]): [string, DestinationSecrets] => {
     const fields = isObject(given) ? (given as Record<string, unknown>) : {};
-    const secrets = Object.fromEntries(FIELDS.map((field) => [field, trim(fields[field])])) as DestinationSecrets;
-    return [name, secrets] as const;
+    const texts = FIELDS.map((field) => [field, trim(fields[field])]);
+    const secrets = Object.fromEntries(texts) as Record<(typeof FIELDS)[number], string>;
+    const { leastBitrateKbps } = fields;
+    return [name, isLeastKbps(leastBitrateKbps) ? { ...secrets, leastBitrateKbps } : secrets];
   });
   return { ok: true, message: new Map(found.filter(([, { rtmpUrl }]) => rtmpUrl !== '')) };
 }

@@ -126,15 +126,20 @@ export async function writeAtomically(path: string, content: string): Promise<vo
 export async function writeDestination(
   file: string,
   name: string,
-  [rtmpUrl, rtmpKey, login]: DestinationSecrets,
+  [rtmpUrl, rtmpKey, login, leastBitrateKbps]: DestinationSecrets,
 ): Promise<void> {
   const others = JSON.parse(await readFile(file, 'utf8').catch(() => '{}')) as object;
   const [rtmpUser, rtmpPassword] = login ?? [];
-  const secrets = { rtmpUrl, rtmpKey, ...(login && { rtmpUser, rtmpPassword }) };
+  const secrets = { rtmpUrl, rtmpKey, ...(login && { rtmpUser, rtmpPassword }), leastBitrateKbps };
   await writeAtomically(file, JSON.stringify({ ...others, [name]: secrets }));
 }
 
-export type DestinationSecrets = [url: string, key: string, login?: [user: string, password: string]];
+export type DestinationSecrets = [
+  url: string,
+  key: string,
+  login?: [user: string, password: string] | undefined,
+  leastBitrateKbps?: number,
+];
 
 export interface Packet {
   codec_type: 'video' | 'audio';

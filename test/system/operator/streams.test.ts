@@ -162,6 +162,12 @@ describe('a stream', () => {
       const { more } = JSON.parse((await readSecret())['destinations.json'] ?? '');
       return more.rtmpKey === 'renewed' && (await program()).destinationsRevision !== wider.destinationsRevision;
     });
+    const renewed = (await program()).destinationsRevision;
+    await kube.mergePatch(DESTINATIONS, NS, 'more', { spec: { leastBitrateKbps: 3000 } });
+    await until('the least bitrate is another', async () => {
+      const { more } = JSON.parse((await readSecret())['destinations.json'] ?? '');
+      return more.leastBitrateKbps === 3000 && (await program()).destinationsRevision !== renewed;
+    });
     expect((await getPod())?.metadata.uid).toBe(live.status?.podUID);
     expect(JSON.stringify([await getPod(), await getStream()])).not.toContain('renewed');
   });

@@ -1,5 +1,5 @@
 /** Tests the least bitrate that a platform takes for healthy, at receivers that an unchanged streamer sends a still to. */
-import { readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { isVideoFrame, parseFlv } from '../../../src/core/pods/rendition/flv.ts';
@@ -7,10 +7,11 @@ import { findLeastKbps } from '../../../src/core/resources/destination/least-bit
 import { connected } from '../../kit/make/destinations.ts';
 import { decodeErrors } from '../../kit/make/media.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
+import { buildProgram } from '../../kit/make/streamer.ts';
 import { startRtmpServer } from '../../kit/real/rtmp.ts';
-import { run } from '../../kit/run.ts';
 import { until } from '../../kit/wait.ts';
 import { onAirWithHosts } from './hosts.ts';
+import { expectPicturesOf, readWhole } from './pictures.ts';
 
 let studio: Studio;
 beforeAll(async () => {
@@ -22,39 +23,21 @@ afterAll(() => studio?.close());
 const WINDOW_MS = 10_000;
 const INGEST = 'a.rtmp.youtube.com';
 
-/** The least bitrate of all windows of ten seconds, in kbit/s, pictures and sound. */
-function findLeast(data: Buffer): number {
+/** The least and the highest bitrate of all windows of so long, in kbit/s, pictures and sound. */
+function findRates(data: Buffer, windowMs = WINDOW_MS): { least: number; highest: number } {
   const tags = parseFlv(data);
   const endMs = tags.at(-1)?.timestampMs ?? 0;
   const starts = tags.filter(isVideoFrame).map(({ timestampMs }) => timestampMs);
   const rates = starts
-    .filter((from) => from + WINDOW_MS <= endMs)
+    .filter((from) => from + windowMs <= endMs)
     .map((from) =>
       tags.reduce(
-        (sum, { timestampMs, body }) => sum + (timestampMs >= from && timestampMs < from + WINDOW_MS ? body.length : 0),
+        (sum, { timestampMs, body }) => sum + (timestampMs >= from && timestampMs < from + windowMs ? body.length : 0),
         0,
       ),
     );
-  return (Math.min(...rates) * 8) / WINDOW_MS;
-}
-
-/** Cuts what is still being written behind the last whole tag. */
-async function readWhole(path: string): Promise<Buffer> {
-  const data = await readFile(path);
-  for (let size = data.length; size > data.length - 8_000_000; size -= 1) {
-    try {
-      parseFlv(data.subarray(0, size));
-      return data.subarray(0, size);
-    } catch {}
-  }
-  throw new Error(`${path} has no whole tag`);
-}
-
-/** A hash of each picture, with the time at which it is shown. */
-async function listPictures(path: string): Promise<string[]> {
-  const args = ['-v', 'error', '-copyts', '-i', path, '-map', '0:v', '-f', 'framemd5', '-'];
-  const { stdout } = await run('ffmpeg', args);
-  return stdout.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  const [least, highest] = [Math.min, Math.max].map((find) => (find(...rates) * 8) / windowMs);
+  return { least: least ?? 0, highest: highest ?? 0 };
 }
 
 test('YouTube gets at least 1,500 kbit/s in each ten seconds, other servers as little as before, and the pictures are equal', async () => {
@@ -91,12 +74,44 @@ test('YouTube gets at least 1,500 kbit/s in each ten seconds, other servers as l
   for (const one of stats.destinations) expect(Math.abs((one.pace ?? 0) - 1)).toBeLessThan(0.1);
   await stream.stop();
   const data = await readWhole(filled);
-  expect(findLeast(data)).toBeGreaterThanOrEqual(least);
-  expect(findLeast(await readWhole(plain))).toBeLessThan(least * 0.75);
+  expect(findRates(data).least).toBeGreaterThanOrEqual(least);
+  expect(findRates(await readWhole(plain)).least).toBeLessThan(least * 0.75);
   expect(await decodeErrors(filled)).toBe('');
-  const [wanted, got] = [await listPictures(plain), await listPictures(filled)];
-  const hashes = new Set(wanted.map((line) => line.split(',').at(-1)?.trim()));
-  expect(got.length).toBeGreaterThan(20 * 30);
-  expect(got.filter((line) => !hashes.has(line.split(',').at(-1)?.trim()))).toEqual([]);
+  expect(await expectPicturesOf(plain, filled)).toBeGreaterThan(20 * 30);
   await rm(hosts);
+});
+
+test('a destination’s own least bitrate changes on air without another connection, and 0 ends the filler', async () => {
+  const own = 3000;
+  const program = buildProgram(studio.items, { destinations: ['raised', 'ended'] });
+  const { url } = studio.rtmp;
+  const stream = await studio.onAir(program, { raised: [url, 'raised'], ended: [url, 'ended', undefined, own] });
+  await Promise.all(['raised', 'ended'].map((name) => connected(stream, name)));
+  const listLeast = async () =>
+    Object.fromEntries((await stream.stats()).destinations.map((one) => [one.name, one.leastBitrateKbps]));
+  expect(await listLeast()).toEqual({ raised: null, ended: own });
+  const readSize = async (key: string) => (await stat((await studio.rtmp.recordings(key))[0] ?? '')).size;
+  /** Only what is filled grows so fast. */
+  const send = async (key: string, seconds: number) => {
+    const wanted = (await readSize(key)) + (seconds * own * 1000) / 8;
+    await until(`${seconds} s of ${key}`, async () => (await readSize(key)) >= wanted, 60_000);
+  };
+  await send('ended', 6);
+  await stream.destination('raised', url, 'raised', undefined, own);
+  await stream.destination('ended', url, 'ended', undefined, 0);
+  await until('both are taken up', async () => {
+    const { raised, ended } = await listLeast();
+    return raised === own && ended === null;
+  });
+  await send('raised', 8);
+  expect((await stream.stats()).destinations.map(({ reconnects }) => reconnects)).toEqual([0, 0]);
+  await stream.stop();
+  for (const key of ['raised', 'ended']) {
+    const [recording = '', ...others] = await studio.rtmp.recordings(key);
+    expect(others).toEqual([]);
+    const { least, highest } = findRates(await readWhole(recording), 3000);
+    expect(least).toBeLessThan(own * 0.75);
+    expect(highest).toBeGreaterThanOrEqual(own * 0.95);
+    expect(await decodeErrors(recording)).toBe('');
+  }
 });

@@ -48,8 +48,9 @@ export const findKeptPlayhead = ({ status }: LoopStream): Playhead | undefined =
 /** Another one when where the stream is sent has changed: a destination, its Secret, or what is in that. */
 const hashDestinations = ({ spec }: Pick<LoopStream, 'spec'>, { destinations }: StreamObjects): string => {
   const parts = listReceivers(spec).map((name) => {
-    const { metadata, status } = destinations.get(name) ?? {};
-    return [name, metadata?.uid, destinations.get(name)?.spec.secretName, status?.secretVersion];
+    const { metadata, spec: { secretName, leastBitrateKbps } = {}, status } = destinations.get(name) ?? {};
+    const told = [name, metadata?.uid, secretName, status?.secretVersion];
+    return leastBitrateKbps === undefined ? told : [...told, leastBitrateKbps];
   });
   return createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 };

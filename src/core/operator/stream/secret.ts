@@ -59,11 +59,14 @@ async function readDestinations(deps: Pick<ControllerDeps, 'kube'>, { stream, de
   const read = await Promise.all(
     listReceivers(stream.spec).map(async (name) => {
       const destination = destinations.get(name);
-      const data = destination && (await findSecret(deps.kube, namespace, destination.spec.secretName))?.data;
+      if (!destination) return [];
+      const data = (await findSecret(deps.kube, namespace, destination.spec.secretName))?.data;
       if (data?.[SECRET_URL_KEY] === undefined) return [];
       const login = SECRET_LOGIN_KEYS.filter((key) => data[key] !== undefined);
       const members = [SECRET_URL_KEY, SECRET_KEY_KEY, ...login].map((key) => [key, decode(data[key] ?? '').trim()]);
-      return [[name, Object.fromEntries(members) as Record<string, string>]] as const;
+      const { leastBitrateKbps } = destination.spec;
+      const texts = Object.fromEntries(members) as Record<string, string>;
+      return [[name, { ...texts, ...(leastBitrateKbps !== undefined && { leastBitrateKbps }) }]] as const;
     }),
   );
   const handedOver: Destinations = Object.fromEntries(read.flat());

@@ -17,8 +17,12 @@ const YOUTUBE_KBPS: Record<Quality, readonly [number, number]> = {
 /** Ends of host names → kbit/s. Other servers ask for none. */
 const PLATFORMS: readonly [host: string, kbps: typeof YOUTUBE_KBPS][] = [['youtube.com', YOUTUBE_KBPS]];
 
-/** Returns the least bitrate of the pictures that are sent to this host, in kbit/s; 0 for none. */
-export function findLeastKbps(host: string, profile: string): number {
+/** The most that a destination may ask for, in kbit/s. */
+export const MOST_LEAST_KBPS = 50_000;
+
+/** Returns the least bitrate of the pictures that are sent to this host, in kbit/s; 0 for none. `given` is what the destination asks for. */
+export function findLeastKbps(host: string, profile: string, given?: number): number {
+  if (given !== undefined) return given;
   const name = host.toLowerCase();
   const kbps = PLATFORMS.find(([end]) => name === end || name.endsWith(`.${end}`))?.[1];
   const format = parseProfile(profile);

@@ -6,6 +6,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
 import type { Phase } from '../stream/spec.ts';
+import { MOST_LEAST_KBPS } from './least-bitrate.ts';
 import { DestinationPlatform, PlatformStatus } from './platform.ts';
 
 export const DestinationSpec = Type.Object({
@@ -18,6 +19,15 @@ export const DestinationSpec = Type.Object({
       'rtmpUser and rtmpPassword.',
   }),
   platform: Type.Optional(DestinationPlatform),
+  leastBitrateKbps: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: MOST_LEAST_KBPS,
+      description:
+        'Bitrate up to which pictures are filled, in kbit/s: a still costs next to nothing, which platforms take for an ill ' +
+        'stream. 0 fills none. Not set: what the platform of the address asks for.',
+    }),
+  ),
 });
 export type DestinationSpec = Static<typeof DestinationSpec>;
 

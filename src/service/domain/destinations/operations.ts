@@ -32,6 +32,7 @@ export const exampleDestination: Destination = {
   rtmpUrl: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
   hasLogin: false,
+  leastBitrateKbps: null,
   platform: {
     kind: 'youtube',
     policy: 'Observe',

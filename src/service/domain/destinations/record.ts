@@ -4,6 +4,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { MAX_VALUE_BYTES } from '../../../core/resources/destination/ingest.ts';
+import { MOST_LEAST_KBPS } from '../../../core/resources/destination/least-bitrate.ts';
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../../core/resources/destination/login.ts';
 import { ISSUE_SEVERITIES, PLATFORM_KINDS, PLATFORM_POLICIES } from '../../../core/resources/destination/platform.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
@@ -71,12 +72,17 @@ const PlatformInput = Type.Union([GivenPlatform, Type.Null()], {
 });
 export type PlatformInput = Static<typeof PlatformInput>;
 
+const LeastBitrate = Type.Union([Type.Integer({ minimum: 0, maximum: MOST_LEAST_KBPS }), Type.Null()], {
+  description: 'Bitrate up to which pictures are filled, in kbit/s. 0 fills none. Null: what the platform asks for.',
+});
+
 export const DestinationCreate = Type.Object(
   {
     name: DisplayName,
     rtmpUrl: RtmpUrl,
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
+    leastBitrateKbps: Type.Optional(LeastBitrate),
     platform: Type.Optional(PlatformInput),
   },
   { title: 'DestinationCreate', additionalProperties: false },
@@ -89,6 +95,7 @@ export const DestinationUpdate = Type.Object(
     rtmpUrl: Type.Optional(RtmpUrl),
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
+    leastBitrateKbps: Type.Optional(LeastBitrate),
     platform: Type.Optional(PlatformInput),
   },
   { title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
@@ -175,6 +182,7 @@ export const Destination = Type.Object(
     }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
     hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
+    leastBitrateKbps: LeastBitrate,
     lastTest: nullable(LastTest, 'Result of the last test with the current URL, key and login. Null if there is none.'),
     platform: nullable(Platform, 'Where viewers see the stream. Null: nobody looks.'),
     platformLive: nullable(PlatformLive, 'What is known of the view of the viewers. Null without `platform`.'),

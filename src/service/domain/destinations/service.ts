@@ -70,6 +70,7 @@ const showAt = (destination: Resource, now: Date): Destination => {
     rtmpUrl: status?.rtmpUrl ?? '',
     rtmpKeyHint: status?.rtmpKeyHint ?? '',
     hasLogin: status?.hasLogin ?? false,
+    leastBitrateKbps: spec.leastBitrateKbps ?? null,
     lastTest: showLastTest(status),
     platform: showPlatform(spec.platform),
     platformLive: showPlatformLive(destination, now),
@@ -158,7 +159,12 @@ export function createDestinationService({
       const given = readPlatform(input.platform ?? null, { allowPrivate: allowPrivateWatch });
       const buildSpec = (id: string) => {
         const platform = nameSecret(id, given);
-        return { displayName: input.name, secretName: id, ...(platform && { platform }) };
+        const { name: displayName, leastBitrateKbps } = input;
+        return {
+          ...{ displayName, secretName: id },
+          ...(typeof leastBitrateKbps === 'number' && { leastBitrateKbps }),
+          ...(platform && { platform }),
+        };
       };
       const destination = await quotas.make(accountId, 'destinations', input, () =>
         destinations.create(accountId, buildSpec, { finalizers: [SECRET_FINALIZER] }),
@@ -214,6 +220,7 @@ export function createDestinationService({
         },
         spec: {
           ...(input.name !== undefined && { displayName: input.name }),
+          ...(input.leastBitrateKbps !== undefined && { leastBitrateKbps: input.leastBitrateKbps }),
           ...(next && { platform: patchPlatform(nameSecret(id, next)) }),
         },
       };

@@ -68,7 +68,7 @@ export const LiveStats = Type.Object(
         bitrateKbps: nullable(Type.Number(), 'Average of the last minute, with sound and filler.'),
         leastBitrateKbps: nullable(
           Type.Number(),
-          'Bitrate up to which pictures are filled for this platform. Null where it asks for none.',
+          'Bitrate up to which pictures are filled: the destination’s own, or what its platform asks for. Null: they are not.',
         ),
         pace: nullable(
           Type.Number(),

@@ -96,6 +96,21 @@ describe('a pod of another release reads', () => {
     expect(readDestinations(['dst-1']).ok).toBe(false);
   });
 
+  test.each([
+    [0, true],
+    [50_000, true],
+    [50_001, false],
+    [-1, false],
+    [1.5, false],
+    ['1500', false],
+    [null, false],
+  ])('a least bitrate of %j beside them is taken: %s', (leastBitrateKbps, isTaken) => {
+    const read = readDestinations({ 'dst-1': { rtmpUrl: 'rtmp://a.example/live', leastBitrateKbps } });
+    const own = read.ok ? read.message.get('dst-1') : undefined;
+    expect(own).toMatchObject({ rtmpUrl: 'rtmp://a.example/live' });
+    expect(own?.leastBitrateKbps).toBe(isTaken ? leastBitrateKbps : undefined);
+  });
+
   test('the commands', () => {
     expect(readReleaseRequest(asJson('{"podUID":"uid-1"}'))).toEqual({ ok: true, message: { podUID: 'uid-1' } });
     expect(readReleaseRequest({ podUID: 7 }).ok).toBe(false);

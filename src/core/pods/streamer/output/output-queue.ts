@@ -15,8 +15,6 @@ const MAX_QUEUED_BYTES = 32 * 2 ** 20;
 export interface OutputQueueOptions {
   profile: string;
   sink: Writable;
-  /** The least bitrate of the pictures, in kbit/s; 0 for none. */
-  leastKbps?: number;
   /** Called instead of dropping media: the caller disconnects the receiver. */
   onOverflow?: () => void;
   /** Called when a segment was written to the sink. The receiver has some of it after `fromBytes` bytes in total. */
@@ -44,7 +42,8 @@ export class OutputQueue {
   #waiting = true;
   #started = false;
   #closed = false;
-  readonly #filler: FillerMeter | undefined;
+  #leastKbps = 0;
+  #filler: FillerMeter | undefined;
   /** GOPs that were dropped. */
   dropped = 0;
   /** Bytes written to the sink. */
@@ -54,8 +53,6 @@ export class OutputQueue {
 
   constructor(options: OutputQueueOptions) {
     this.#options = options;
-    const { leastKbps = 0 } = options;
-    if (leastKbps > 0) this.#filler = new FillerMeter(leastKbps);
     options.sink.on('drain', this.#drained);
   }
 
@@ -67,6 +64,13 @@ export class OutputQueue {
   /** Bytes in the queue. One more segment may wait in the sink. */
   get queuedBytes(): number {
     return this.#queuedBytes;
+  }
+
+  /** Sets the least bitrate of the pictures from the next segment on, in kbit/s; 0 for none. */
+  setLeastKbps(leastKbps: number): void {
+    if (leastKbps === this.#leastKbps) return;
+    this.#leastKbps = leastKbps;
+    this.#filler = leastKbps > 0 ? new FillerMeter(leastKbps) : undefined;
   }
 
   offer(segment: Segment): void {

@@ -83,7 +83,7 @@ export interface OutputStats {
   bitrateKbps: number | null;
   /** Seconds of media that were sent in a second, of the last minute; null likewise. */
   pace: number | null;
-  /** The least bitrate of the pictures that its platform takes for healthy; null where it asks for none. */
+  /** The least bitrate of the pictures: the destination's own, or what its platform takes for healthy; null where there is none. */
   leastBitrateKbps: number | null;
   reconnects: number;
   lastError: Failure | null;
@@ -113,6 +113,8 @@ export class DestinationOutput {
   #droppedBefore = 0;
   #queue: OutputQueue | undefined;
   #rate: SendingRate | undefined;
+  /** The host that the stream is sent to, or was last. */
+  #host = '';
   #leastKbps = 0;
   readonly #failure = new LastingFailure();
   /** Failed attempts. Each of several addresses has its turn by this number. */
@@ -129,6 +131,8 @@ export class DestinationOutput {
   configure(secrets: DestinationSecrets | undefined): void {
     const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
+    // It needs no new connection.
+    if (this.#queue) this.#setLeastKbps(this.#queue);
     if (this.#running && same) return;
     this.#recovery = new Recovery();
     this.#failure.expectNew();
@@ -255,12 +259,12 @@ export class DestinationOutput {
     };
     const transport = new FfmpegTransport(ffmpeg, address, { onProgress }, this.#timeouts.finishMs);
     const onHanded = (fromBytes: number) => airtime.addSent(fromBytes, clock.monotonicMs());
-    const leastKbps = findLeastKbps(address.host, profile());
-    const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, leastKbps, onHanded });
+    const queue = new OutputQueue({ profile: profile(), sink: transport.stdin, onHanded });
+    this.#host = address.host;
+    this.#setLeastKbps(queue);
     const rate = new SendingRate();
     this.#queue = queue;
     this.#rate = rate;
-    this.#leastKbps = leastKbps;
     const unlisten = broadcaster.listen((segment) => queue.offer(segment));
     // A connection that ends or stalls may leave sent bytes in the kernel, which the destination never receives.
     const revokeUnreceived = async (leastMs = 0) => {
@@ -305,6 +309,11 @@ export class DestinationOutput {
     // This streamer ended the attempt, but a transport that had to be killed is still reported.
     if (reason.code === 'hung') this.#note(reason, connectedMs);
     return { reason: undefined, connectedMs };
+  }
+
+  #setLeastKbps(queue: OutputQueue): void {
+    this.#leastKbps = findLeastKbps(this.#host, this.#options.profile(), this.#secrets?.leastBitrateKbps);
+    queue.setLeastKbps(this.#leastKbps);
   }
 
   async #watch(

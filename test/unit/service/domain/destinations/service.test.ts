@@ -14,12 +14,12 @@ const INPUT = { name: 'TV', rtmpUrl: 'rtmp://live.example/app', rtmpKey: 'abcd-e
 
 /** As a merge patch does: null removes a field. */
 function mergeSpec(before: Destination['spec'], patch: object = {}): Destination['spec'] {
-  const merged = Object.entries({ ...before, ...patch }).flatMap(([field, value]) => {
+  const merged = Object.entries({ ...before, ...patch }).flatMap(([field, value]): [string, unknown][] => {
     if (field !== 'platform' || value === null) return value === null ? [] : [[field, value]];
     const given = Object.entries({ ...before.platform, ...(value as object) });
     return [[field, Object.fromEntries(given.filter(([, one]) => one !== null))]];
   });
-  return Object.fromEntries(merged);
+  return Object.fromEntries(merged) as Destination['spec'];
 }
 
 /** An account without destinations. `secrets` has the text of each Secret that was written. */
@@ -90,6 +90,20 @@ const SECRET = { rtmpUrl: INPUT.rtmpUrl, rtmpKey: INPUT.rtmpKey };
 test('the Secret of a new destination has its URL and key, and nothing else', async () => {
   const { secrets, service } = place();
   const { id } = await service.create('ada', INPUT);
+  expect(secrets.get(id)).toEqual(SECRET);
+});
+
+test('a least bitrate is the destination’s own until null takes it away; a change of it alone leaves the Secret, and no stream its address', async () => {
+  const { secrets, stored, service } = place();
+  const { id } = await service.create('ada', { ...INPUT, leastBitrateKbps: 3000 });
+  expect(service.get('ada', id)).toMatchObject({ leastBitrateKbps: 3000 });
+  const none = await service.update('ada', id, { leastBitrateKbps: 0 });
+  expect(none).toMatchObject({ leastBitrateKbps: 0, takesOffAir: false, streamIDs: [] });
+  expect(stored.get(id)?.metadata.annotations).toEqual({});
+  expect(await service.update('ada', id, { name: 'Renamed' })).toMatchObject({ leastBitrateKbps: 0 });
+  expect(await service.update('ada', id, { leastBitrateKbps: null })).toMatchObject({ leastBitrateKbps: null });
+  expect(stored.get(id)?.spec).not.toHaveProperty('leastBitrateKbps');
+  expect((await service.create('ada', { ...INPUT, leastBitrateKbps: null })).leastBitrateKbps).toBeNull();
   expect(secrets.get(id)).toEqual(SECRET);
 });
 

@@ -21,6 +21,8 @@ import { makeMedia } from '../../../../../kit/make/made-media.ts';
 import { run } from '../../../../../kit/run.ts';
 
 const LEAST_KBPS = 1500;
+/** Pictures of six seconds. */
+const HALF = 180;
 const STILL = ['-f', 'lavfi', '-i', 'smptebars=s=640x360:r=30:d=12', '-f', 'lavfi', '-i', 'sine=r=48000:d=12'];
 const ENCODED = ['-c:v', 'libx264', '-preset', 'veryfast', '-g', '60', '-bf', '2', '-c:a', 'aac', '-f', 'flv'];
 
@@ -36,8 +38,8 @@ async function makeFilm(name: string, ...options: string[]): Promise<FlvTag[]> {
   return parseFlv(await readFile(path));
 }
 
-/** Sends a film as the streamer does, in a segment for each 15 pictures; returns the bytes of a receiver. */
-function send(tags: readonly FlvTag[], leastKbps: number): Buffer {
+/** Sends a film as the streamer does, in a segment for each 15 pictures; returns the bytes of a receiver. `later` holds from the middle on. */
+function send(tags: readonly FlvTag[], leastKbps: number, later = leastKbps): Buffer {
   const chunks: Buffer[] = [];
   const sink = new Writable({
     highWaterMark: 2 ** 30,
@@ -46,7 +48,8 @@ function send(tags: readonly FlvTag[], leastKbps: number): Buffer {
       done();
     },
   });
-  const queue = new OutputQueue({ profile: '720p30', sink, leastKbps });
+  const queue = new OutputQueue({ profile: '720p30', sink });
+  queue.setLeastKbps(leastKbps);
   const segmenter = new Segmenter();
   const offer = (segment: ReturnType<Segmenter['flush']>) => {
     if (segment) queue.offer(segment);
@@ -60,6 +63,7 @@ function send(tags: readonly FlvTag[], leastKbps: number): Buffer {
     const out = { type, timestampMs, body, compositionMs: undefined, keyframe: isKeyframe(tag) };
     offer(segmenter.add({ ...out, kind: isHeader ? 'header' : 'frame' }));
     if (isVideoFrame(tag) && ++pictures % 15 === 0) offer(segmenter.flush());
+    if (pictures === HALF) queue.setLeastKbps(later);
   }
   offer(segmenter.flush());
   const data = Buffer.concat(chunks);
@@ -103,6 +107,14 @@ test('a still reaches the least bitrate in each second, and its pictures are the
   expect(await decode(filled, 'filled')).toBe(pictures);
   expect(await decode(filled, 'filled.ts', '-f', 'mpegts')).toBe(pictures);
   expect(await decode(filled, 'filled.mp4', '-f', 'mp4')).toBe(pictures);
+});
+
+test('another least bitrate holds from the next segment on, and none as well', async () => {
+  const film = await makeFilm('later');
+  const [raised, ended] = [listRates(send(film, 0, LEAST_KBPS)), listRates(send(film, LEAST_KBPS, 0))];
+  for (const plain of [raised.slice(1, 5), ended.slice(7, -1)]) expect(Math.max(...plain)).toBeLessThan(LEAST_KBPS / 2);
+  for (const filled of [raised.slice(7, -1), ended.slice(1, 5)])
+    expect(Math.min(...filled)).toBeGreaterThan(LEAST_KBPS * 0.95);
 });
 
 test('sound and times stay as they are, and so does each picture in front of its filler', async () => {
