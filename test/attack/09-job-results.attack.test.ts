@@ -21,6 +21,7 @@ function statusAfter(
   return decideUpload(owner, {
     held: new Map(),
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

@@ -36,6 +36,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
   return decideUpload(owner, {
     held: new Map(),
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

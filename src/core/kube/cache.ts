@@ -51,6 +51,8 @@ export interface Cache<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
+  /** The values of an index under which an object is found. */
+  values(index: string): string[];
   readonly size: number;
   /** Whether lists and the watch have delivered everything up to this version. */
   hasSeen(resourceVersion: string): boolean;
@@ -174,6 +176,7 @@ export function createCache<T extends KubeObject>(
       return pick(typeof keys === 'string' ? [keys] : keys);
     },
     has: (index, value) => indexed.get(index)?.has(value) ?? false,
+    values: (index) => [...(indexed.get(index)?.keys() ?? [])],
     get size() {
       return entries.size;
     },

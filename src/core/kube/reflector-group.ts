@@ -39,6 +39,7 @@ export function joinReflectors<T extends KubeObject>(members: ReadonlyMap<string
     list: () => all.flatMap((reflector) => reflector.list()),
     byIndex: (index, value) => all.flatMap((reflector) => reflector.byIndex(index, value)),
     has: (index, value) => all.some((reflector) => reflector.has(index, value)),
+    values: (index) => [...new Set(all.flatMap((reflector) => reflector.values(index)))],
     hasSeen: (resourceVersion, namespace) =>
       listMembers(namespace).every((reflector) => reflector.hasSeen(resourceVersion)),
     upsert: (object) => find(object.metadata.namespace)?.upsert(object),

@@ -91,6 +91,8 @@ export interface Reflector<T extends KubeObject> {
   byIndex(index: string, value: string): Stored<T>[];
   /** Whether any object stands under this value, however many do. */
   has(index: string, value: string): boolean;
+  /** The values of an index under which an object is found. */
+  values(index: string): string[];
   /** Whether it has received everything up to this version: of one namespace, or of all that it watches. */
   hasSeen(resourceVersion: string, namespace?: string): boolean;
   /**
@@ -322,6 +324,7 @@ export function createReflector<T extends KubeObject>(
     list: () => cache.list(),
     byIndex: (index, value) => cache.byIndex(index, value),
     has: (index, value) => cache.has(index, value),
+    values: (index) => cache.values(index),
     hasSeen: (resourceVersion) => cache.hasSeen(resourceVersion),
     upsert: (object) => {
       if (namespace && object.metadata.namespace !== namespace) return;

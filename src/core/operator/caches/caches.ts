@@ -37,6 +37,7 @@ import { keepSmallTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
 import { PROFILES, type Profile } from '../../resources/stream/profile.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { soundProfile } from '../../resources/upload/loudness.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem } from '../media/item-problem.ts';
 import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
@@ -52,6 +53,8 @@ const buildKey = ({ metadata }: Meta): string => joinKey(metadata.namespace, met
 export const BY_UPLOAD = 'upload';
 /** Streams by what they ask of an upload or a playlist that they name. */
 const BY_ASK = 'ask';
+/** Streams by the sound that they want of each item. */
+const BY_SOUND = 'sound';
 export const BY_PLAYLIST = 'playlist';
 export const BY_DESTINATION = 'destination';
 /** Uploads by their account. */
@@ -93,20 +96,24 @@ type Level = (typeof LEVELS)[number];
 
 const judgeLevel = (stream: LoopStream): Level => (findHold(stream) ? 'held' : isWaiting(stream) ? 'urgent' : 'open');
 
-const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: Profile, level: Level): string =>
+const ask = (kind: typeof BY_UPLOAD | typeof BY_PLAYLIST, key: string, profile: string, level: Level): string =>
   `${kind} ${key} ${profile} ${level}`;
 
 function listAsks(stream: LoopStream): string[] {
   const { metadata, spec } = stream;
   if (metadata.deletionTimestamp) return [];
-  const [profile, level] = [findProfile(stream), judgeLevel(stream)];
-  const by = (kind: Parameters<typeof ask>[0]) => (key: string) => ask(kind, key, profile, level);
+  const level = judgeLevel(stream);
+  const profiles = [findProfile(stream), ...listSounds(stream)];
+  const by = (kind: Parameters<typeof ask>[0]) => (key: string) =>
+    profiles.map((profile) => ask(kind, key, profile, level));
   const uploads = spec.uploadName === undefined ? [] : [spec.uploadName];
   return [
-    ...listKeys(stream, uploads).map(by(BY_UPLOAD)),
-    ...listKeys(stream, listPlaylistNames(stream)).map(by(BY_PLAYLIST)),
+    ...listKeys(stream, uploads).flatMap(by(BY_UPLOAD)),
+    ...listKeys(stream, listPlaylistNames(stream)).flatMap(by(BY_PLAYLIST)),
   ];
 }
+
+const listSounds = ({ spec }: LoopStream): string[] => (spec.loudness ? [soundProfile(spec.loudness)] : []);
 
 const keepStatus = ({ phase, reason, message, podIP, startTime, ...status }: PodStatus): PodStatus => ({
   ...(phase !== undefined && { phase }),
@@ -154,6 +161,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_PLAYLIST]: (stream) => listKeys(stream, listPlaylistNames(stream)),
         [BY_DESTINATION]: (stream) => listKeys(stream, listDestinationNames(stream.spec)),
         [BY_ASK]: listAsks,
+        [BY_SOUND]: listSounds,
       },
     }),
     playlists: createCache(PLAYLISTS, {
@@ -232,6 +240,8 @@ export interface Asked {
   held: Set<Profile>;
   /** Profiles that a stream waits for which may go on air. */
   urgent: Set<Profile>;
+  /** Profiles of sounds (soundProfile) that streams ask for which may go on air. */
+  sounds: string[];
 }
 
 /**
@@ -243,7 +253,7 @@ export function listProfilesAsked(
   uploadKey: string,
 ): Asked {
   const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(buildKey);
-  const isAsked = (profile: Profile, level: Level) =>
+  const isAsked = (profile: string, level: Level) =>
     streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
     through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, level)));
   const at = (level: Level) => new Set(PROFILES.filter((profile) => isAsked(profile, level)));
@@ -252,6 +262,7 @@ export function listProfilesAsked(
     profiles: PROFILES.filter((profile) => held.has(profile) || open.has(profile) || urgent.has(profile)),
     held: new Set([...held].filter((profile) => !open.has(profile) && !urgent.has(profile))),
     urgent,
+    sounds: streams.values(BY_SOUND).filter((profile) => isAsked(profile, 'open') || isAsked(profile, 'urgent')),
   };
 }
 

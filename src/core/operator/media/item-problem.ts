@@ -10,7 +10,7 @@ import type { HealthProblem } from '../../resources/common/health.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { isPlayable, PREVIEW_PROFILE } from '../../resources/upload/spec.ts';
+import { isAside, isPlayable } from '../../resources/upload/spec.ts';
 
 export type ItemProblem = Omit<HealthProblem, 'since'>;
 
@@ -22,7 +22,7 @@ const problem = (reason: ReadinessReason, outlook: HealthProblem['outlook'], mes
 
 /** Whether something of the upload can be played: a rendition, or all that streams ask for, which may be nothing. */
 function isUsable({ status }: Upload): boolean {
-  if (status?.renditions?.some((one) => one.profile !== PREVIEW_PROFILE && isPlayable(one))) return true;
+  if (status?.renditions?.some((one) => !isAside(one.profile) && isPlayable(one))) return true;
   return findCondition(status?.conditions, 'Ready')?.status === 'True';
 }
 

@@ -9,17 +9,31 @@ import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
+import { type LoudnessTarget, soundProfile } from '../../resources/upload/loudness.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
 
+/** What a stream asks of each item. */
+interface Wanted {
+  profile: Profile;
+  loudness: LoudnessTarget | undefined;
+}
+
+/** Storage key of the sound that has this loudness, where the sound of the file has not. */
+function findSound(upload: Upload, loudness: LoudnessTarget): string | undefined {
+  const sound = findRendition(upload, soundProfile(loudness));
+  return sound?.state === 'ready' && sound.loudness?.gainDb ? sound.key : undefined;
+}
+
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
-function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile: Profile): Track {
+function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, { profile, loudness }: Wanted): Track {
   const lists: NonNullable<Track['lists']> = [];
   const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
     if (id === undefined) return [];
@@ -27,7 +41,12 @@ function buildTrack({ mode, entries }: Assessed, objects: StreamObjects, profile
     const last = lists.at(-1);
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
-    return [{ id, name, rendition: (upload && findRendition(upload, profile)?.key) ?? '' }];
+    const rendition = (upload && findRendition(upload, profile)?.key) ?? '';
+    const sound = upload && loudness && findSound(upload, loudness);
+    // A song is its sound.
+    return [
+      kind === 'audio' ? { id, name, rendition: sound ?? rendition } : { id, name, rendition, ...(sound && { sound }) },
+    ];
   });
   return { mode, items, ...(lists.length > 0 && { lists }) };
 }
@@ -71,7 +90,8 @@ export function buildProgram(
   previous?: Program,
 ): Program {
   const profile = findProfile(stream);
-  const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, profile));
+  const wanted = { profile, loudness: stream.spec.loudness };
+  const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, wanted));
   const program: Program = {
     version: stream.metadata.generation ?? 1,
     ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),

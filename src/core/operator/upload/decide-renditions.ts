@@ -3,9 +3,17 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { parseSoundProfile } from '../../resources/upload/loudness.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { findRendition, type MediaInfo, PREVIEW_PROFILE, type RenditionStatus } from '../../resources/upload/spec.ts';
+import {
+  findRendition,
+  isAside,
+  MAX_RENDITIONS,
+  type MediaInfo,
+  PREVIEW_PROFILE,
+  type RenditionStatus,
+} from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
 import { getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
@@ -76,7 +84,7 @@ function rendition(
   return { profile, state: 'failed', error: result.action === 'failed' ? result.error : unexpected };
 }
 
-/** A rendition that is not complete. Streams may play its beginning; a preview is too short for that. */
+/** A rendition that is not complete. Streams may play its beginning, but for one that nobody waits for. */
 function pending(
   { name, task }: WantedJob,
   profile: string,
@@ -84,7 +92,7 @@ function pending(
   media: MediaInfo,
   { jobs, sameWork, progress, now }: UploadObservation,
 ): RenditionStatus {
-  if (profile === PREVIEW_PROFILE) return { profile, state: 'pending' };
+  if (isAside(profile)) return { profile, state: 'pending' };
   const key = getWorkKey(task);
   const job = jobs.get(name) ?? sameWork.get(key);
   const part = boundPart(job && progress.get(job.metadata.uid)?.prepared, media.durationSeconds);
@@ -92,15 +100,19 @@ function pending(
   return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
+/** A sound is made again in seconds. */
+const KEEP_SOUND_MS = 86_400_000;
+
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
 function keepUnwanted(
   made: RenditionStatus,
   { now, keepUnusedMs }: UploadObservation,
   plan: UploadPlan,
 ): RenditionStatus[] {
-  if (!Number.isFinite(keepUnusedMs)) return [made];
+  const keepMs = parseSoundProfile(made.profile) ? Math.min(KEEP_SOUND_MS, keepUnusedMs) : keepUnusedMs;
+  if (!Number.isFinite(keepMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
-  const until = new Date(Date.parse(unwantedSince) + keepUnusedMs);
+  const until = new Date(Date.parse(unwantedSince) + keepMs);
   if (until <= now) return [];
   plan.requeue(until);
   return [{ ...made, unwantedSince }];
@@ -118,6 +130,27 @@ function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, 
   return shown ? [shown] : [];
 }
 
+/**
+ * The sounds that streams ask for, once one of them has the pictures to play them with, or the whole of a song: no start waits for a
+ * sound. A file without one needs none.
+ */
+function listSounds(
+  upload: Upload,
+  media: MediaInfo,
+  observed: UploadObservation,
+  plan: UploadPlan,
+  { wanted, edited }: { wanted: readonly RenditionStatus[]; edited: boolean },
+): RenditionStatus[] {
+  if (!media.audio || !wanted.some(({ state }) => state === 'ready')) return [];
+  return observed.sounds.flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+}
+
+/** Drops those that have been unwanted for longest where there would be more than an upload may list. */
+function boundUnwanted(kept: RenditionStatus[], room: number): RenditionStatus[] {
+  const newest = kept.toSorted((a, b) => (b.unwantedSince ?? '').localeCompare(a.unwantedSince ?? ''));
+  return newest.slice(0, Math.max(0, room));
+}
+
 /** Everything that has been made, wanted or not, and the state of everything that is wanted. */
 export function decideRenditions(
   upload: Upload,
@@ -130,7 +163,8 @@ export function decideRenditions(
     .sort()
     .flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
   const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
-  const shown = preview(upload, media, observed, plan);
+  const sounds = listSounds(upload, media, observed, plan, { wanted, edited }).slice(0, MAX_RENDITIONS / 2);
+  const shown = [...preview(upload, media, observed, plan), ...sounds];
   const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
   const keptRenditions = (upload.status?.renditions ?? [])
     .filter(
@@ -142,7 +176,9 @@ export function decideRenditions(
   return {
     wanted,
     held,
-    all: [...wanted, ...shown, ...keptRenditions].sort((a, b) => a.profile.localeCompare(b.profile)),
+    all: [...wanted, ...shown, ...boundUnwanted(keptRenditions, MAX_RENDITIONS - wanted.length - shown.length)].sort(
+      (a, b) => a.profile.localeCompare(b.profile),
+    ),
   };
 }
 

@@ -9,8 +9,8 @@ import { findPoster, lacksPoster } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   isArriving,
+  isAside,
   type MediaInfo,
-  PREVIEW_PROFILE,
   type RenditionStatus,
   type UploadState,
   type UploadStatus,
@@ -137,7 +137,7 @@ export function addWaitingStates(upload: Upload, status: UploadStatus, queued: R
     if (status.phase === 'importing') return 'The import waits for other imports to end.';
     if (type !== 'Prepared') return undefined;
     const pending = (status.renditions ?? [])
-      .filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE)
+      .filter(({ state, profile }) => state === 'pending' && !isAside(profile))
       .map(({ profile }) => profile);
     const waits = pending.filter((profile) => queued.has(renditionJobName(name, profile)));
     const made = pending.filter((profile) => !waits.includes(profile));

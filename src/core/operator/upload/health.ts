@@ -7,7 +7,7 @@ import { findFix } from '../../lib/codes/codes.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, type Health } from '../../resources/common/health.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { isPlayable, PREVIEW_PROFILE, type UploadStatus } from '../../resources/upload/spec.ts';
+import { isAside, isPlayable, type UploadStatus } from '../../resources/upload/spec.ts';
 import { buildConditions } from '../runtime/controller.ts';
 
 /** Reason of Ready while Kubernetes refuses a Job or its pod, which is tried again. */
@@ -23,7 +23,7 @@ export function judgeUpload({ media, renditions = [], error, conditions }: Uploa
   }
   if (media && status === 'True') return { state: 'ready', reason, message };
   // A rendition on hold is in no list.
-  const pending = renditions.filter(({ state, profile }) => state === 'pending' && profile !== PREVIEW_PROFILE);
+  const pending = renditions.filter(({ state, profile }) => state === 'pending' && !isAside(profile));
   if (media && pending.length > 0 && pending.every(isPlayable))
     return { state: 'ready', reason: 'Playable', message: `The upload can be played. ${message}` };
   if (refusal !== undefined) return { state: 'reconciling', reason: JOB_REFUSED, message: refusal };

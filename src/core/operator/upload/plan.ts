@@ -12,9 +12,9 @@ import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
+  isAside,
   isSameChoice,
   type MediaInfo,
-  PREVIEW_PROFILE,
   type RenditionStatus,
   type UploadStatus,
 } from '../../resources/upload/spec.ts';
@@ -54,6 +54,8 @@ export interface UploadObservation {
   held: ReadonlyMap<string, Date | undefined>;
   /** Profiles that a started stream waits for. */
   urgent: ReadonlySet<string>;
+  /** Profiles of the sounds that streams ask for which may go on air. */
+  sounds: readonly string[];
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;
@@ -195,7 +197,7 @@ export class UploadPlan {
     const { jobs, urgent } = this.#observed;
     const { profile } = task;
     const leader = jobs.get(lead);
-    if (profile === PREVIEW_PROFILE || !leader || !isActive(leader) || !isOwnedBy(leader, this.#upload)) return;
+    if (isAside(profile) || !leader || !isActive(leader) || !isOwnedBy(leader, this.#upload)) return;
     const name = helpersJobName(this.#upload.metadata.uid, profile);
     const job = jobs.get(name);
     if (job && !isJobFor(job, { task })) return;
@@ -351,8 +353,15 @@ const isEarlyImport = ({ task }: WantedJob): boolean =>
 export const complete = (
   profile: string,
   key: string,
-  { durationSeconds = 0, bitrateKbps = 0 }: RenditionStatus,
-): RenditionStatus => ({ profile, state: 'ready', key, durationSeconds, bitrateKbps });
+  { durationSeconds = 0, bitrateKbps = 0, loudness }: RenditionStatus,
+): RenditionStatus => ({
+  profile,
+  state: 'ready',
+  key,
+  durationSeconds,
+  bitrateKbps,
+  ...(loudness && { loudness }),
+});
 
 type Found = Extract<PrepareResult, { action: 'import' }>;
 

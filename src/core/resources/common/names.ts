@@ -178,8 +178,9 @@ export const importJobName = (uploadName: string): string => `${uploadName}-impo
 /** Name of the Job that clears away media which nothing refers to. */
 export const SWEEP_JOB = 'loopstream-sweep';
 
-/** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. */
-export const renditionJobName = (uploadName: string, profile: string): string => `${uploadName}-${profile}`;
+/** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. The name of an upload leaves room for 8 characters. */
+export const renditionJobName = (uploadName: string, profile: string): string =>
+  `${uploadName}-${profile.replace(/^sound-(\d+)-(\d)-(\d+)$/, 's$1$2$3')}`;
 
 /**
  * Name of the Job whose pods help to make a rendition, by the UID of the upload: Kubernetes allows 63 characters with the number of a

@@ -1,6 +1,7 @@
 /** Reports whether a preview of an upload is requested. Pure: no I/O, no clock. */
 import { kubeTime } from '../../lib/clock.ts';
 import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
+import { parseSoundProfile } from './loudness.ts';
 import type { Upload } from './resource.ts';
 import { findRendition, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
 
@@ -18,7 +19,8 @@ export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): D
 
 /** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
 export function getPreviewState(upload: Pick<Upload, 'metadata' | 'spec' | 'status'>): PreviewState | null {
-  const all = (upload.status?.renditions ?? []).map(({ profile }) => findRendition(upload, profile));
+  const shown = (upload.status?.renditions ?? []).filter(({ profile }) => parseSoundProfile(profile) === undefined);
+  const all = shown.map(({ profile }) => findRendition(upload, profile));
   if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
   const own = findRendition(upload, PREVIEW_PROFILE);
   if (own === undefined || own.state === 'ready') return null;

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
-import { SoundLoudness } from './loudness.ts';
+import { parseSoundProfile, SoundLoudness } from './loudness.ts';
 import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
@@ -317,6 +317,9 @@ export type UploadStatus = Static<typeof UploadStatus>;
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;
+/** Whether it stands in a profile's place for something that no stream waits for: a preview, or a sound. */
+export const isAside = (profile: string): boolean =>
+  profile === PREVIEW_PROFILE || parseSoundProfile(profile) !== undefined;
 export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
 export type PreviewState = (typeof PREVIEW_STATES)[number];
 

@@ -47,6 +47,7 @@ const see = (
     pods,
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

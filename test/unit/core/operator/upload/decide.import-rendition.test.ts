@@ -43,6 +43,7 @@ function see(
     progress: new Map(job && report ? [[job.metadata.uid, report]] : []),
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -33,6 +33,7 @@ const see = (owner: Upload, { job, own = [], report, profiles = [], now = NOW }:
     progress: new Map(job && report ? [[job.metadata.uid, report]] : []),
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

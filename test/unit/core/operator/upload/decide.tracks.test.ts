@@ -41,6 +41,7 @@ function see(
     progress: new Map(),
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -41,6 +41,7 @@ function see(
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
     sameSource: () => seen.sameSource,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -28,6 +28,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
     pods: new Map(jobs.map((job) => [job.metadata.uid, pods])),
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     sameWork: new Map(),

@@ -27,6 +27,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
     keepUnusedMs: 1e9,
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     settings: SETTINGS,
     now,

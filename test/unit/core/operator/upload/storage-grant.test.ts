@@ -18,6 +18,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     progress: new Map(),
     sameSource: () => undefined,
     grant: () => ({}),
+    sounds: [],
     hasPreparedRoom: () => true,
     settings: SETTINGS,
     keepUnusedMs: 1,
