@@ -1,5 +1,6 @@
 /** Tests the uptime of a stream that a real operator and a real streamer keep on air, against the log of an independent receiver. */
 import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Transition } from '../../../src/core/resources/stream/transitions.ts';
 import { renditionScope } from '../../../src/core/resources/upload/spec.ts';
@@ -25,6 +26,8 @@ import { type StreamerPod, startStreamerPod } from './streamer-pod.ts';
 
 aroundEachTest({ pushes: true });
 
+const turns = monitorEventLoopDelay();
+
 /** Of each connection that broke off. */
 const TOLERANCE_SECONDS = 1;
 
@@ -35,11 +38,13 @@ let streamer: StreamerPod;
 beforeAll(async () => {
   studio = await openStudio();
   tap = await startTap(studio.rtmp.port);
+  turns.enable();
   const id = `${renditionScope(NS)}/${MEDIA.sha256}/video-720p30`;
   await makeRendition(join(studio.root, 'storage'), id, { frames: 300, bitrateKbps: 200 });
 });
 afterAll(async () => {
   await streamer?.stop();
+  turns.disable();
   tap?.close();
   await studio?.close();
 });
@@ -78,7 +83,6 @@ it('an outage is as long as the receiver saw it, and so is the time on air, also
   await pause(5_000);
   tap.cut(3_000);
   await until('it is back', async () => (await countTransitions('Recovered')) === 1);
-  const stoppedMs = Date.now();
   await setSpec({ replicas: 0 });
   await until('it is told that it stopped', async () => (await countTransitions('Stopped')) === 1);
 
@@ -86,8 +90,9 @@ it('an outage is as long as the receiver saw it, and so is the time on air, also
   const gaps = listGaps();
   expect(gaps).toHaveLength(2);
   const gone = gaps.reduce((sum, gap) => sum + gap, 0);
-  const seen = (stoppedMs - (tap.publishes[0]?.firstMs ?? 0)) / 1000 - gone;
-  const tolerance = gaps.length * TOLERANCE_SECONDS;
+  const seen = ((tap.publishes.at(-1)?.lastMs ?? 0) - (tap.publishes[0]?.firstMs ?? 0)) / 1000 - gone;
+  // The receiver is in this process, and notes what comes only when it has its turn.
+  const tolerance = gaps.length * (TOLERANCE_SECONDS + turns.max / 1e9);
   expect(outages.map(({ seconds }) => seconds)).toEqual([offAirSeconds]);
   expect(Math.abs(offAirSeconds - gone)).toBeLessThanOrEqual(tolerance);
   expect(Math.abs(onAirSeconds - seen)).toBeLessThanOrEqual(tolerance);
