@@ -7,17 +7,16 @@
 import type { Pod } from '../../kube/core.ts';
 import type { EventInput } from '../../kube/events.ts';
 import { kubeTime } from '../../lib/clock.ts';
-import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { PROGRAM_CHANGED_ANNOTATION } from '../../resources/common/names.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
-import type { Track } from '../../resources/stream/playing.ts';
 import { isOnTheWay } from '../media/items.ts';
 import { findAddressToAsk, findPodTrouble, isOver } from '../pods/status.ts';
 import { no, yes } from '../runtime/controller.ts';
 import { isReady } from './conditions.ts';
 import { type Course, NO_ACTION, SETTLED } from './course.ts';
 import { decideExchange } from './handover.ts';
+import { findJoins } from './joins.ts';
 import { readDisruption, readDisruptionLabel } from './pod.ts';
 import { buildProgram, findPendingSkip, pickPlayhead, withClock, withSkipped } from './program.ts';
 import type { Situation } from './situation.ts';
@@ -108,27 +107,12 @@ function followPod({ stream, report, now }: Situation, pod: Pod, current: Progra
 /** Between two rewrites of a program that only let items join, while more of them are on their way. */
 export const JOIN_INTERVAL_MS = 30_000;
 
-/** The track as it was before items joined it: what `before` leaves out is left out. */
-function withoutJoined(track: Track | undefined, before: Track | undefined): Track | undefined {
-  return track && { ...track, items: track.items.map((item, i) => joins(item, before?.items[i]) ?? item) };
-}
-
-const joins = (item: Track['items'][number], before: Track['items'][number] | undefined) =>
-  before && isLeftOut(before) && item.id === before.id ? { ...item, rendition: '' } : undefined;
-
-/** Whether `next` differs from `current` only in items that play now and were left out. */
-function onlyJoins(next: Program, current: Program): boolean {
-  const video = withoutJoined(next.video, current.video) ?? next.video;
-  const audio = withoutJoined(next.audio, current.audio);
-  return isSameJson({ ...next, version: current.version, video, audio }, current);
-}
-
 const playsAll = ({ video, audio }: Program): boolean =>
   [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
 
 /**
- * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, because no
- * other item is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
+ * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join and sounds that
+ * were made, because no other one is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
  */
 function computeJoinTime(
   { media, report, now }: Situation,
@@ -136,10 +120,12 @@ function computeJoinTime(
   current: Program,
   next: Program,
 ): Date | undefined {
-  if (!onlyJoins(next, current)) return undefined;
+  const joins = findJoins(next, current);
+  if (joins === undefined) return undefined;
   const isStuck = report?.problems.some(({ reason }) => reason === 'NothingPlayable');
   if (isStuck || !playsAll(current)) return undefined;
-  if (!media.unplayable.some(({ problem }) => isOnTheWay(problem?.reason ?? ''))) return undefined;
+  const isOneOfMany = media.unplayable.some(({ problem }) => isOnTheWay(problem?.reason ?? ''));
+  if (joins !== 'sounds' && !isOneOfMany) return undefined;
   const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
   const until = changed + JOIN_INTERVAL_MS;
   // A time ahead of now is of a clock that has been put right since.

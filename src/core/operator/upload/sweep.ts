@@ -12,7 +12,7 @@ import type { RecordsTask } from '../../protocol/records.ts';
 import { listKeys } from '../../protocol/task.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
-import { listItems } from '../../resources/stream/playing.ts';
+import { listPlayedKeys } from '../../resources/stream/playing.ts';
 import { PROFILES } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -74,7 +74,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
     if (poster !== undefined && !hasEnded(job)) keys.push(poster);
   }
   for (const played of [...pods.map(readPodProgram), ...streams.map(({ status }) => status?.playing)])
-    if (played) for (const { rendition } of listItems(played)) if (rendition !== '') keys.push(rendition);
+    if (played) keys.push(...listPlayedKeys(played));
   return new Set(keys.map(getBaseKey));
 }
 

@@ -166,21 +166,6 @@ export function parseFlv(data: Buffer): FlvTag[] {
   return tags;
 }
 
-/**
- * Finds the first whole tag in a piece from the middle of a file, or returns -1. A tag must repeat its size behind its
- * body, followed by another tag or the end of the piece.
- */
-export function findTag(data: Buffer): number {
-  for (let at = 0; at + TAG_HEADER_BYTES <= data.length; at++) {
-    if (!isTagType(data.readUInt8(at)) || data.readUIntBE(at + 8, 3) !== 0) continue;
-    const end = at + TAG_HEADER_BYTES + data.readUIntBE(at + 1, 3);
-    if (end + PREVIOUS_SIZE_BYTES > data.length || data.readUInt32BE(end) !== end - at) continue;
-    const next = data[end + PREVIOUS_SIZE_BYTES];
-    if (next === undefined || isTagType(next)) return at;
-  }
-  return -1;
-}
-
 /** Encodes the file header with the first PreviousTagSize. */
 export function encodeHeader(has: { audio: boolean; video: boolean }): Buffer {
   const header = Buffer.alloc(FLV_HEADER_BYTES);

@@ -60,3 +60,9 @@ export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): P
   ...video.items,
   ...(audio?.items ?? []),
 ];
+
+/** Storage keys of everything that is played: renditions, and sounds in the place of theirs. */
+export const listPlayedKeys = (played: Pick<Playing, 'video' | 'audio'>): string[] =>
+  listItems(played)
+    .flatMap(({ rendition, sound }) => [rendition, sound ?? ''])
+    .filter((key) => key !== '');

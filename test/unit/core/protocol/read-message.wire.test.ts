@@ -77,6 +77,9 @@ describe('a pod of another release reads', () => {
 
   test('its program, also with fields that it does not know', () => {
     expect(readProgram(PROGRAM)).toEqual({ ok: true, message: asJson(PROGRAM) });
+    const sounding = PROGRAM.replace('"renditions/a.flv"', '"renditions/a.flv","sound":"renditions/c.flv"');
+    expect(readProgram(sounding)).toEqual({ ok: true, message: asJson(sounding) });
+    expect(readProgram(sounding.replace('"renditions/c.flv"', '7')).ok).toBe(false);
     const least = { version: 1, epoch: '2026-06-01T12:00:00Z', seed: 1, profile: '720p30', destinations: ['dst-1'] };
     const video = { mode: 'sequential', items: [{ id: 'upl-1', name: '', rendition: '' }] };
     expect(readProgram(JSON.stringify({ ...least, video, mood: 'good' })).ok).toBe(true);

@@ -70,6 +70,12 @@ const COUNTERS: [name: string, help: string, labels: string[], read: Read][] = [
       [audio?.preparationBehind.count ?? 0, { track: 'audio' }],
     ],
   ],
+  [
+    'sound_faults_total',
+    'Items that played with the sound of their file, because the sound made for the stream failed.',
+    [],
+    one((p) => p.video.soundFaults),
+  ],
   ['cache_hits_total', 'Reads of media from the cache on disk.', [], ofCache((c) => c.hits)],
   ['cache_misses_total', 'Reads of media that had to wait for the storage.', [], ofCache((c) => c.misses)],
   ['cache_evictions_total', 'Pieces of media evicted from the cache.', [], ofCache((c) => c.evictions)],

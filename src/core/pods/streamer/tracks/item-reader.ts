@@ -75,9 +75,8 @@ const decodeHeaders = (chunk: PlayedChunk, kind: TrackKind, before?: Decoding): 
 interface Place {
   /** Index of the chunk. */
   chunk: number;
-  /** Byte offset in it; that of a tag if `isTag`. */
+  /** Byte offset of a tag in it. */
   offset: number;
-  isTag: boolean;
   /** First frame of the rendition that plays. */
   frame: number;
 }
@@ -89,18 +88,14 @@ function findPlace(rendition: Rendition, offsetTicks: number): Place {
   const frame = complete ? Math.min(wanted, frames - 1) : wanted;
   const at = chunks.findIndex((known) => holdsFrame(known, frame));
   const chunk = chunks[at];
-  if (!chunk) return { chunk: 0, offset: 0, isTag: true, frame: 0 };
-  if (!chunk.video) {
-    // Sound alone has no table of keyframes. Its bit rate is even, so the offset is proportional.
-    const offset = Math.floor(((frame - chunk.firstFrame) / chunk.frames) * chunk.sizeBytes);
-    return { chunk: at, offset, isTag: offset === 0, frame };
-  }
+  if (!chunk) return { chunk: 0, offset: 0, frame: 0 };
+  // Sound alone has no table of keyframes. Its chunk of half a minute is read from the beginning, and the frames are counted.
+  if (!chunk.video) return { chunk: at, offset: 0, frame };
   const keyframe = chunk.video.keyframes.findLast((k) => k.frame <= frame);
   const isFirst = keyframe === undefined || keyframe.frame === chunk.firstFrame;
   return {
     chunk: at,
     offset: isFirst ? 0 : keyframe.offset,
-    isTag: true,
     frame: isFirst ? chunk.firstFrame : keyframe.frame,
   };
 }
@@ -143,6 +138,8 @@ export class ItemReader implements TimelineItem {
   #reading: Promise<void> | undefined;
   #ended = false;
   #ranOut = false;
+  /** AAC frames of sound alone that are still to be dropped, in front of the joined one. */
+  #earlySounds: number;
   /** Sound before this time is before the joined picture. */
   #soundFromMs: number;
   /** Time of the tag at which the next chunk is looked for again. */
@@ -170,8 +167,9 @@ export class ItemReader implements TimelineItem {
     this.#decoding = this.#videoDecoding = this.#audioDecoding = decodeHeaders(first, kind);
     // Only the first chunk begins with a file header, which a parser expects at offset 0.
     const fileOffset = place.offset + (first.firstFrame > 0 ? FLV_HEADER_BYTES : 0);
-    this.#media = new TagBlocks(pool, place.isTag ? fileOffset : undefined);
+    this.#media = new TagBlocks(pool, fileOffset);
     this.#isWhole = place.offset === 0;
+    this.#earlySounds = first.videoHeader === undefined ? place.frame - first.firstFrame : 0;
     this.#soundFromMs = kind === 'video' && place.frame > 0 ? Number.POSITIVE_INFINITY : 0;
   }
 
@@ -245,6 +243,11 @@ export class ItemReader implements TimelineItem {
   mute(): void {
     this.#muted = true;
     this.#audio.clear();
+  }
+
+  /** Lets the sound be heard again, from the tags on that have not been read yet. */
+  unmute(): void {
+    this.#muted = false;
   }
 
   close(): void {
@@ -383,7 +386,7 @@ export class ItemReader implements TimelineItem {
 
   #add(bytes: Buffer): void {
     this.#abort.signal.throwIfAborted();
-    const added = this.#media.add(bytes, this.#offset, this.#accept);
+    const added = this.#media.add(bytes, this.#accept);
     this.#offset += added.length;
     this.#hash?.update(added);
     if (this.#video.bytes + this.#audio.bytes > MAX_QUEUED_BYTES)
@@ -394,6 +397,7 @@ export class ItemReader implements TimelineItem {
     const isCounted = this.#chunks.rendition.frameTicks === undefined ? isAudioFrame : isVideoFrame;
     if (isCounted(tag)) this.#framesRead++;
     if (isVideoFrame(tag)) this.#acceptPicture(tag, block);
+    else if (isAudioFrame(tag) && this.#earlySounds > 0) this.#earlySounds--;
     else if (!this.#muted && isAudioFrame(tag) && tag.timestampMs >= this.#soundFromMs)
       this.#audio.push(tag, block, this.#decoding);
   };

@@ -25,7 +25,8 @@ import {
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
-import { ItemReader } from './item-reader.ts';
+import type { ItemReader } from './item-reader.ts';
+import { type OpenedItem, openItem } from './item-with-sound.ts';
 import { measure } from './measure-list.ts';
 import type { TrackKind } from './rendition.ts';
 import { VerifiedChunks } from './verified-chunks.ts';
@@ -70,6 +71,8 @@ interface Listing {
   epochMs: number | undefined;
   items: readonly ProgramItem[];
   lists: Track['lists'];
+  /** Whether items play the sounds that they name; those of pictures with a list of songs play none. */
+  playsSounds: boolean;
   loop: Loop;
   /** Largest B-frame delay of the items, in ticks. */
   delayTicks: number;
@@ -91,6 +94,8 @@ export interface TrackStats {
   /** Items that could not be played at their last turn. */
   broken: BrokenTrackItem[];
   preparationBehind: PreparationBehind;
+  /** Turns in which an item played with the sound of its rendition, since the one that it names failed. */
+  soundFaults: number;
 }
 
 /** Ends of an item where its next chunk was not prepared yet. */
@@ -131,7 +136,7 @@ export class TrackPlayer {
   #listing: Listing | undefined;
   /** The turn after the last one returned. */
   #cursor: TrackPlayhead | undefined;
-  #ready: ItemReader | undefined;
+  #ready: OpenedItem | undefined;
   #opening: Promise<void> | undefined;
   /** Rises when a new listing makes the item that is being opened useless. */
   #generation = 0;
@@ -147,6 +152,10 @@ export class TrackPlayer {
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, BrokenTrackItem>();
+  /** Turns of items in which the sound that they name failed. */
+  #soundFaults = 0;
+  /** Keys of the sounds that failed and are still listed: each is logged once. */
+  readonly #faultySounds = new Set<string>();
   #ranOut = 0;
   #behind: { item: ShownItem; rendition: string; preparedFrames: number; since: string } | undefined;
   #playable = true;
@@ -189,30 +198,32 @@ export class TrackPlayer {
     this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
     for (const id of this.#broken.keys())
       if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
+    for (const key of this.#faultySounds)
+      if (!listing.items.some(({ sound }) => sound === key)) this.#faultySounds.delete(key);
     if (!listing.items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
     this.#listing = listing;
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
     this.#changed.abort();
     this.#changed = new AbortController();
-    this.#ready?.close();
+    this.#ready?.item.close();
     this.#ready = undefined;
     this.#open();
   }
 
   /** Implements the splicer's NextItem. */
   readonly next = (): TimelineItem | 'wait' | 'none' => {
-    const item = this.#ready;
-    if (!item) return this.#playable ? 'wait' : 'none';
+    if (!this.#ready) return this.#playable ? 'wait' : 'none';
+    const { reader, item } = this.#ready;
     const before = this.#playing;
     this.#report(before);
     this.#ready = undefined;
-    this.#playing = item;
+    this.#playing = reader;
     this.#notedTicks = undefined;
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
-      this.#setClock(listing, cursor, item, before?.ranOut === true);
+      this.#setClock(listing, cursor, reader, before?.ranOut === true);
       this.#at = cursor;
       this.#cursor = advance(listing.loop, cursor);
     }
@@ -247,6 +258,7 @@ export class TrackPlayer {
         version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
       broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
       preparationBehind: this.#showBehind(),
+      soundFaults: this.#soundFaults,
     };
   }
 
@@ -263,7 +275,7 @@ export class TrackPlayer {
 
   close(): void {
     this.#generation++;
-    this.#ready?.close();
+    this.#ready?.item.close();
     this.#playing?.close();
   }
 
@@ -338,7 +350,8 @@ export class TrackPlayer {
     const loop: Loop = { mode: list.mode, seed: program.seed, durations };
     const { version } = program;
     const { items, lists } = list;
-    const listing: Listing = { version, epochMs: undefined, items, lists, loop, delayTicks, unanswered };
+    const playsSounds = kind === 'video' && !program.audio;
+    const listing: Listing = { version, epochMs: undefined, items, lists, playsSounds, loop, delayTicks, unanswered };
     return listing;
   }
 
@@ -356,11 +369,7 @@ export class TrackPlayer {
   }
 
   async #openNext(): Promise<void> {
-    const { storage, kind, signal } = this.#options;
-    const onData = () => {
-      this.#noteLength();
-      this.#options.onData();
-    };
+    const { kind, signal } = this.#options;
     for (let failures = 0, retryMs = RETRY_MS.first; !signal.aborted; ) {
       const generation = this.#generation;
       const item = this.#upcoming();
@@ -369,16 +378,14 @@ export class TrackPlayer {
       if (!item || !cursor || !listing) return;
       try {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
-        const { offsetTicks } = cursor;
-        const shared = { pools: this.#pools, verified: this.#verified };
-        const opened = await ItemReader.open({ storage, item, kind, offsetTicks, onData, ...shared });
+        const opened = await this.#openItem(item, cursor, listing);
         if (generation === this.#generation) {
-          this.#correctDuration(listing, cursor, opened.ticks);
+          this.#correctDuration(listing, cursor, opened.reader.ticks);
           this.#ready = opened;
           this.#playable = true;
           return;
         }
-        opened.close();
+        opened.item.close();
       } catch (error) {
         if (generation !== this.#generation) continue;
         if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
@@ -386,13 +393,36 @@ export class TrackPlayer {
         this.#cursor = advance(listing.loop, cursor);
         if (++failures % listing.items.length !== 0) continue;
         this.#playable = false;
-        onData();
+        this.#options.onData();
         this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
         await sleep(retryMs, AbortSignal.any([signal, this.#changed.signal])).catch(() => signal.throwIfAborted());
         retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
         if (generation === this.#generation && this.#loads === this.#loaded) await this.#again?.();
       }
     }
+  }
+
+  #openItem(item: ProgramItem, { offsetTicks }: TrackPlayhead, listing: Listing): Promise<OpenedItem> {
+    const { storage, kind } = this.#options;
+    const onData = () => {
+      this.#noteLength();
+      this.#options.onData();
+    };
+    const onSoundFault = (error: ItemError) => this.#noteSoundFault(item, error);
+    const soundKey = listing.playsSounds ? item.sound : undefined;
+    const shared = { pools: this.#pools, verified: this.#verified };
+    return openItem({ storage, item, kind, offsetTicks, onData, soundKey, onSoundFault, ...shared });
+  }
+
+  #noteSoundFault({ id, name, sound = '' }: ProgramItem, { code, message, cause }: ItemError): void {
+    this.#soundFaults++;
+    if (this.#faultySounds.has(sound)) return;
+    this.#faultySounds.add(sound);
+    const about = { item: id, itemName: name, sound, code, message, err: cause };
+    this.#options.log.warn(
+      about,
+      'the item plays with the sound of its file: the sound made for this stream cannot be played',
+    );
   }
 
   #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {

@@ -6,8 +6,8 @@
 
 import { setNewest } from '../../../lib/newest.ts';
 
-/** Eight hours of chunks, in a tenth of a MiB. A longer list is verified in each round. */
-const MAX_CHUNKS = 1024;
+/** Eight hours of chunks of pictures and of sound, in a fifth of a MiB. A longer list is verified in each round. */
+const MAX_CHUNKS = 2048;
 const VALID_MS = 3_600_000;
 
 interface Verified {

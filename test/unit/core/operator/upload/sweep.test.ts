@@ -3,6 +3,8 @@ import type { Job } from '../../../../../src/core/kube/core.ts';
 import { getPosterKey, getWorkKey, wantImport, wantRendition } from '../../../../../src/core/operator/upload/job.ts';
 import { listReferredKeys, mayDelete, planSweep, SweepTimes } from '../../../../../src/core/operator/upload/sweep.ts';
 import { chunkKey, entryKey } from '../../../../../src/core/pods/rendition/format.ts';
+import { toPlaying } from '../../../../../src/core/protocol/program.ts';
+import { PROGRAM_ANNOTATION } from '../../../../../src/core/resources/common/names.ts';
 import { posterKey } from '../../../../../src/core/resources/upload/poster.ts';
 import type { Upload } from '../../../../../src/core/resources/upload/resource.ts';
 import { importContent } from '../../../../../src/core/resources/upload/spec.ts';
@@ -18,6 +20,7 @@ import {
   wantHelpers,
   world,
 } from '../../../../kit/make/operator.ts';
+import { buildProgram } from '../../../../kit/make/streamer.ts';
 
 const nothing = { uploads: [], jobs: [], pods: [], streams: [], begun: [] };
 const KEY = rendition('720p30').key ?? '';
@@ -102,6 +105,24 @@ describe('the sweep’s list of used objects', () => {
 
   it('contains a pod’s items, although their upload has been deleted', () => {
     expect(listReferredKeys({ ...nothing, pods: [makePod(stream(), {}, world())] })).toEqual(new Set([KEY]));
+  });
+
+  it('contains the sounds that a pod plays in the place of those of its items, and those of a lost pod', () => {
+    const sound = 'renditions/a/video-sound-14-1-6.flv';
+    const items = [
+      { id: 'film', name: '', rendition: KEY, sound },
+      { id: 'late', name: '', rendition: '' },
+    ];
+    const played = buildProgram(items);
+    const pod = makePod(stream(), {}, world());
+    pod.metadata.annotations = { [PROGRAM_ANNOTATION]: JSON.stringify(played) };
+    const lost = { ...stream(), status: { playing: toPlaying(played) } };
+    for (const seen of [{ pods: [pod] }, { streams: [lost] }]) {
+      const keys = listReferredKeys({ ...nothing, ...seen });
+      expect(keys).toEqual(new Set([KEY, sound]));
+      const chunk = chunkKey(sound, { firstFrame: 1407, sha256: 'a'.repeat(64) });
+      expect([chunk, `${sound}.json`].map(mayDelete(planSweep(keys, 60)))).toEqual([false, false]);
+    }
   });
 
   it('contains a stream’s items after its pod was lost, until their successors can be played', () => {

@@ -11,7 +11,6 @@ import {
   encodeMetaData,
   encodeTag,
   FlvParser,
-  findTag,
   isKeyframe,
   TAG_AUDIO,
   TAG_SCRIPT,
@@ -174,7 +173,6 @@ function damageDocument(below: (n: number) => number): Objects {
 function parse(data: Buffer, below: (n: number) => number): void {
   const parser = new FlvParser();
   const size = 1 + below(data.length + 1);
-  findTag(data.subarray(below(data.length + 1)));
   for (let at = 0; at < data.length; at += size)
     for (const tag of parser.push(data.subarray(at, at + size))) if (isKeyframe(tag)) compositionTimeMs(tag);
   parser.end();

@@ -62,8 +62,8 @@ export class RecordedStorage extends DirectoryStorage {
   }
 }
 
-/** Builds a rendition whose pictures and sounds hold their numbers; `pad` bytes make a picture larger. */
-export function buildMedia({ frames = FRAMES, pad = 100, hasVideo = true } = {}): Buffer {
+/** Builds a rendition whose pictures and sounds hold their numbers; `pad` bytes make a picture larger, `soundPad` a sound. */
+export function buildMedia({ frames = FRAMES, pad = 100, soundPad = 20, hasVideo = true } = {}): Buffer {
   const numbered = (start: number[], n: number, more: number) => {
     const body = Buffer.alloc(start.length + 4 + more, 7);
     Buffer.from(start).copy(body);
@@ -78,7 +78,7 @@ export function buildMedia({ frames = FRAMES, pad = 100, hasVideo = true } = {})
     : [];
   const sounds = Array.from({ length: Math.round((frames * 48_000) / FPS / 1024) }, (_, n) => ({
     at: Math.round((n * 1024) / 48),
-    tag: [TAG_AUDIO, numbered([0xaf, 1], n, 20)] as const,
+    tag: [TAG_AUDIO, numbered([0xaf, 1], n, soundPad)] as const,
   }));
   const tags = [...pictures, ...sounds].sort((a, b) => a.at - b.at || b.tag[0] - a.tag[0]);
   return Buffer.concat([
@@ -95,6 +95,12 @@ export const numberIn = (body: Buffer, from: number) => body.readUInt32BE(from);
 export async function publish(storage: Storage, cut: CutRendition, chunks: number, isComplete = false): Promise<void> {
   for (let at = 0; at < chunks; at++) await publishChunk(storage, item.rendition, cut, at);
   if (isComplete) await publishIndex(storage, item.rendition, cut);
+}
+
+/** Publishes a complete rendition under a key. */
+export async function publishWhole(storage: Storage, key: string, cut: CutRendition): Promise<void> {
+  for (const at of cut.bodies.keys()) await publishChunk(storage, key, cut, at);
+  await publishIndex(storage, key, cut);
 }
 
 export const count = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n);

@@ -1,0 +1,35 @@
+import { describe, expect, it } from 'vitest';
+import { findJoins } from '../../../../../src/core/operator/stream/joins.ts';
+import type { ProgramItem } from '../../../../../src/core/resources/stream/playing.ts';
+import { buildProgram } from '../../../../kit/make/streamer.ts';
+
+const epoch = '2026-06-01T12:00:00Z';
+const build = (...items: ProgramItem[]) => buildProgram(items, { epoch });
+const later = (...items: ProgramItem[]) => ({ ...build(...items), version: 2 });
+const a = { id: 'a', name: 'A', rendition: 'renditions/a.flv' };
+const b = { id: 'b', name: 'B', rendition: 'renditions/b.flv' };
+const leftOut = { ...b, rendition: '' };
+const sound = 'renditions/a.sound.flv';
+
+describe('what joins a program on air', () => {
+  it('is an item that was left out, with its sound or without', () => {
+    expect(findJoins(later(a, b), build(a, leftOut))).toBe('items');
+    expect(findJoins(later(a, { ...b, sound }), build(a, leftOut))).toBe('sounds');
+  });
+
+  it('is a sound that was made, also beside an item', () => {
+    expect(findJoins(later({ ...a, sound }, b), build(a, b))).toBe('sounds');
+    expect(findJoins(later({ ...a, sound }, b), build(a, leftOut))).toBe('sounds');
+  });
+
+  it.each([
+    ['a sound that goes', later(a, b), build({ ...a, sound }, b)],
+    ['another sound', later({ ...a, sound: 'renditions/a.other.flv' }, b), build({ ...a, sound }, b)],
+    ['another rendition', later({ ...a, rendition: 'renditions/a2.flv', sound }, b), build(a, b)],
+    ['another order', later(b, a), build(a, b)],
+    ['an item that goes', later(a), build(a, b)],
+    ['a song', { ...later({ ...a, sound }), audio: build(b).video }, build(a)],
+  ])('is not %s', (_what, next, current) => {
+    expect(findJoins(next, current)).toBeUndefined();
+  });
+});
