@@ -12,6 +12,7 @@ import { TAG_HEADER_BYTES, TAG_VIDEO } from '../../../src/core/pods/rendition/fl
 import { ChunkEntry, chunkKey, entryKey, indexKey, RenditionIndex } from '../../../src/core/pods/rendition/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
 import { DIMENSIONS, parseProfile } from '../../../src/core/resources/stream/profile.ts';
+import { parseSoundProfile } from '../../../src/core/resources/upload/loudness.ts';
 import { PREVIEW_PROFILE, type TrackChoice } from '../../../src/core/resources/upload/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
@@ -58,14 +59,16 @@ export async function rendition(
     key: task.renditionKey,
     durationSeconds: index.durationSeconds,
     bitrateKbps: index.bitrateKbps,
+    ...(index.loudness && { loudness: index.loudness }),
   });
   expect(index.sizeBytes).toBe((await stat(file)).size);
   expect(index.audio.frames).toBe(found.audioTimes.length);
   // Sound lies at the time of the pictures that are shown with it: the first of them is shown when it was decoded, or later.
-  const delayMs = Math.min(...(type === 'video' ? found.videoTimes : [0]));
+  const hasPictures = type === 'video' && !parseSoundProfile(profile);
+  const delayMs = Math.min(...(hasPictures ? found.videoTimes : [0]));
   expect(found.audioTimes).toEqual(found.audioTimes.map((_, frame) => delayMs + Math.round(frame * AAC_FRAME_MS)));
   expect(found.audio).toMatchObject({ codec_name: 'aac', profile: 'LC', sample_rate: '48000', channels: 2 });
-  if (type === 'video') proveVideo(found, index, profile);
+  if (hasPictures) proveVideo(found, index, profile);
   return { ...found, index, file, warnings };
 }
 

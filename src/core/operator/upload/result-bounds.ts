@@ -6,6 +6,7 @@ import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import type { MediaLimits } from '../../protocol/media-limits.ts';
 import type { PrepareResult } from '../../protocol/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
+import { type LoudnessTarget, parseSoundProfile, type SoundLoudness } from '../../resources/upload/loudness.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
@@ -23,6 +24,10 @@ const MAX_BITRATE_KBPS = 1_000_000;
 const MAX_FRAMERATE = 1_000_000;
 /** Kubernetes takes integers up to 2^63, and a picture's side fits into 32 bits. */
 const MAX_SIDE = 2 ** 31 - 1;
+/** Samples in floating point are at most so far from 1, in dB. */
+const MAX_DB = 1000;
+/** The gain has its own bounds (prepare/transcode/gain.ts). */
+const MAX_CUT_DB = 12;
 const CODEC = /^[\w.-]{1,64}$/;
 const LANGUAGE = /^[A-Za-z0-9-]{2,35}$/;
 /** The definition of the Upload takes twice as many; Jobs write no more. */
@@ -85,9 +90,20 @@ function cleanTrack({ title: written = '', language = '', codec, ...track }: Med
   };
 }
 
+function isLoudness({ gainDb, limitedBy: _, ...measures }: SoundLoudness, { maxBoostDb }: LoudnessTarget): boolean {
+  return within(gainDb, -MAX_CUT_DB, maxBoostDb) && Object.values(measures).every((db) => within(db, -MAX_DB, MAX_DB));
+}
+
+/** A sound alone has a loudness. */
+function isLoudnessOf(loudness: SoundLoudness | undefined, profile: string): boolean {
+  const target = parseSoundProfile(profile);
+  return target ? loudness !== undefined && isLoudness(loudness, target) : loudness === undefined;
+}
+
 const isRendition = (made: RenditionStatus, profile: string, { mediaLimits }: Bounds): boolean =>
   made.state === 'ready' &&
   made.profile === profile &&
+  isLoudnessOf(made.loudness, profile) &&
   isExpectedSeconds(made.durationSeconds ?? -1, mediaLimits.durationSeconds) &&
   isExpectedBitrate(made.bitrateKbps ?? -1);
 

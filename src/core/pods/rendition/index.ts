@@ -21,6 +21,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { parseAs } from '../../lib/parse.ts';
+import { SoundLoudness } from '../../resources/upload/loudness.ts';
 import { UploadWarnings } from '../../resources/upload/warnings.ts';
 import { INDEX_VERSION, OWN_RATE_VERSION } from './format.ts';
 import { isProfileRate } from './frame-times.ts';
@@ -103,6 +104,8 @@ export const RenditionIndex = Type.Object({
   /** Changes that the rendition makes to its source. */
   warnings: Type.Optional(UploadWarnings),
   video: Type.Optional(Type.Object({ ...frameRate, frames: Type.Integer({ minimum: 1 }) })),
+  /** Set for a sound that was made for its loudness. */
+  loudness: Type.Optional(SoundLoudness),
   /** AAC frames of SAMPLES_PER_FRAME samples at AUDIO_SAMPLE_RATE. */
   audio: Type.Object({ frames: Type.Integer({ minimum: 1 }) }),
   /** In the order of their frames, without a gap. */

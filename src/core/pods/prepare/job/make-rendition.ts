@@ -1,7 +1,9 @@
 /** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
+import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import type { JobContext, RenditionTask } from '../steps/context.ts';
 import { examineInTurn } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
+import { makeSound } from '../steps/make-sound.ts';
 import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
 import { findRendition, type Rendered, storeRendition } from '../steps/store.ts';
@@ -34,9 +36,10 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
     const opened = openTarget(task, path, context);
     poster.begin(opened.file);
     try {
-      const facts = examineInTurn(opened, context);
-      const ways = planInTurn(facts, tools.ffmpeg);
-      return { index: await makeFirst(ways, task, context), hasPoster: await poster.finish(POSTER_MS) };
+      const loudness = parseSoundProfile(task.profile);
+      const ways = () => planInTurn(examineInTurn(opened, context), tools.ffmpeg);
+      const index = loudness ? await makeSound(opened, loudness, context) : await makeFirst(ways(), task, context);
+      return { index, hasPoster: await poster.finish(POSTER_MS) };
     } finally {
       await poster.cancel();
     }

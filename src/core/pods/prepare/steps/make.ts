@@ -18,7 +18,7 @@ import type { Way } from './plan.ts';
 import { PreparedReport } from './prepared-report.ts';
 
 /** A copy that broke a promise, or a broken copy: another way may work. */
-class BrokenCopyError extends Error {}
+export class BrokenCopyError extends Error {}
 
 /**
  * Makes the rendition in the first way that works. Resolves with its index, which is not written yet. Rejects with PrepareError,
@@ -151,7 +151,7 @@ async function write(
  * Clocks are rounded, so a source may give a little more than it promises. In some containers sound decodes to more
  * than its packets promise, so sound alone may last as long as its bytes may.
  */
-function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): Most {
+export function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): Most {
   const { type, source, previewSeconds } = input;
   const whole = type === 'video' ? promised : Math.max(promised, longestFor(limits, source.sizeBytes));
   const most = Math.min(whole, previewSeconds ?? whole);
@@ -160,7 +160,7 @@ function limitOutput(input: PlanInput, promised: number, limits: MediaLimits): M
 }
 
 /** Returns what to throw: a copy that is no rendition is made in another way, and an encoded one cannot be mended. */
-function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
+export function judgeFailure(error: unknown, { video, audio }: Plan): unknown {
   if (!isBroken(error)) return error;
   if (video === 'copy' || audio === 'copy') return new BrokenCopyError(error.message, { cause: error });
   if (error instanceof PrepareError) return error;

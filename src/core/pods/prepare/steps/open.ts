@@ -1,5 +1,6 @@
 /** Opens the source of a rendition: the first step. */
 import { parseProfile } from '../../../resources/stream/profile.ts';
+import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import { PREVIEW_PROFILE } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure/failure.ts';
 import type { Source } from '../inspect/source.ts';
@@ -7,8 +8,8 @@ import { SourceFile } from '../inspect/source-file.ts';
 import { matchFramerate, type PlanInput } from '../transcode/plan.ts';
 import type { JobContext, Target } from './context.ts';
 
-/** The plan decides a preview's size, so its quality here has no meaning. */
-const PREVIEW: Opened['shape'] = { quality: '720p', framerate: 30 };
+/** The plan decides a preview's size, and a sound has none, so the quality here has no meaning. */
+const ANY: Opened['shape'] = { quality: '720p', framerate: 30 };
 
 /** A source, and what is to become of it. */
 export interface Opened {
@@ -25,7 +26,7 @@ export function openTarget(
   isOutline = false,
 ): Opened {
   const { type, profile, tracks: chosen } = target;
-  const shape = profile === PREVIEW_PROFILE ? PREVIEW : parseProfile(profile);
+  const shape = profile === PREVIEW_PROFILE || parseSoundProfile(profile) ? ANY : parseProfile(profile);
   if (!shape) throw new PrepareError('prepare_failed', `The profile ${profile} does not exist.`);
   const findFramerate = (source: Source) => matchFramerate(source, shape.framerate);
   const file = new SourceFile(path, { type, chosen, tools, signal, limits, findFramerate, isOutline });

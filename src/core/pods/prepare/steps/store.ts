@@ -1,5 +1,6 @@
 /** Finds a complete rendition in storage, and completes one: the last step. */
 import { text } from 'node:stream/consumers';
+import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import type { RenditionStatus } from '../../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
 import {
@@ -37,13 +38,12 @@ export async function storeRendition(target: Place, index: RenditionIndex, stora
   return describeReady(target, index);
 }
 
-const describeReady = (
-  { profile, renditionKey }: Place,
-  { durationSeconds, bitrateKbps, warnings = [] }: RenditionIndex | RenditionIndexV1,
-): Rendered => ({
-  rendition: { profile, state: 'ready', key: renditionKey, durationSeconds, bitrateKbps },
-  warnings,
-});
+const describeReady = ({ profile, renditionKey }: Place, index: RenditionIndex | RenditionIndexV1): Rendered => {
+  const { durationSeconds, bitrateKbps, warnings = [] } = index;
+  const loudness = index.version === 1 ? undefined : index.loudness;
+  const about = { durationSeconds, bitrateKbps, ...(loudness && { loudness }) };
+  return { rendition: { profile, state: 'ready', key: renditionKey, ...about }, warnings };
+};
 
 /** Returns the index of a rendition of this kind, also of one that an earlier release made. */
 async function readIndex(
@@ -53,7 +53,8 @@ async function readIndex(
   const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
   const index = parseIndex(await text(await storage.read(key)));
-  return index?.profile === profile && (index.video !== undefined) === (type === 'video') ? index : undefined;
+  const hasPictures = type === 'video' && !parseSoundProfile(profile);
+  return index?.profile === profile && (index.video !== undefined) === hasPictures ? index : undefined;
 }
 
 async function hasChunks(

@@ -39,7 +39,8 @@ const chooseShape = ({ quality, framerate, previewSeconds }: PlanInput) =>
  * bits a frame and channel).
  */
 export function maxBytes(input: PlanInput, seconds: number): number {
-  const kbps = (input.type === 'video' ? chooseShape(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
+  const kbps =
+    (input.type === 'video' && !input.alone ? chooseShape(input).kbps * COPY_BITRATE_FACTOR : 0) + MAX_AUDIO_KBPS;
   return 2 ** 24 + Math.ceil((1.25 * seconds * kbps * 1000) / 8);
 }
 
@@ -64,6 +65,15 @@ export interface PlanInput {
   allowCopy: boolean;
   /** True where every streamer that may play it takes any frame rate. */
   ownRates?: boolean;
+  /** The sound alone is made, of the time that it has with the pictures. */
+  alone?: SoundAlone;
+}
+
+interface SoundAlone {
+  /** Filters behind all others. Sound that is copied goes through none. */
+  filters: readonly string[];
+  /** True where ffmpeg reports what the filters find, and writes no rendition. */
+  isMeasured?: boolean;
 }
 
 export interface Plan {
@@ -83,14 +93,15 @@ export interface Plan {
 }
 
 export function planRendition(input: PlanInput): Plan {
-  const { source, scan, type, framerate, path } = input;
-  const wantsVideo = type === 'video';
+  const { source, scan, type, framerate, path, alone } = input;
+  const hasPictures = type === 'video';
+  const wantsVideo = hasPictures && !alone;
   const copyRate = wantsVideo && input.allowCopy ? findCopyRate(input) : undefined;
   const video = !wantsVideo ? 'none' : copyRate === undefined ? 'encode' : 'copy';
   const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
-  const extent = computeExtent(wantsVideo ? scan : { ...scan, video: undefined });
+  const extent = computeExtent(hasPictures ? scan : { ...scan, video: undefined });
   const seconds = Math.min(extent.seconds, input.previewSeconds ?? Number.POSITIVE_INFINITY);
-  const audioSeconds = wantsVideo ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
+  const audioSeconds = hasPictures ? seconds + AUDIO_MARGIN_SECONDS : input.previewSeconds;
   // Each track is read by itself: none waits for packets of the other, wherever they stand in the file and whenever
   // they end. Input that still arrives can be read only once.
   const shares = input.isArriving === true && wantsVideo && audio !== 'silence';
@@ -112,10 +123,11 @@ export function planRendition(input: PlanInput): Plan {
     videoFrames: video === 'encode' ? Math.max(1, Math.round(seconds * framerate)) : undefined,
     args: [
       // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
-      ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
+      ...['-v', alone?.isMeasured ? 'info' : 'error'],
+      ...['-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
       ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
       ...audioArgs(input, audio, soundInput, audioSeconds),
-      ...OUTPUT_ARGS,
+      ...(alone?.isMeasured ? MEASURE_ARGS : OUTPUT_ARGS),
     ],
   };
 }
@@ -130,6 +142,9 @@ export const OUTPUT_ARGS = [
   // A write for each packet would take longer than everything else of a copy.
   ...['-flush_packets', '0', '-f', 'flv', '-flvflags', 'no_duration_filesize', 'pipe:1'],
 ];
+
+/** Makes ffmpeg write no media, but its progress to stdout: without a byte it would be given up. */
+export const MEASURE_ARGS = ['-nostats', '-progress', 'pipe:1', '-f', 'null', '-'];
 
 /**
  * Assumes the result of reading every packet, by a header that tells the whole truth; undefined where the header does
@@ -443,7 +458,7 @@ export const SOUND_ENCODER_ARGS = ['-c:a', 'aac', '-profile:a', 'aac_low', '-b:a
 
 /** Returns the arguments for the sound of the input with this number. */
 function audioArgs(
-  { source: { audio }, scan, type }: PlanInput,
+  { source: { audio }, scan, type, alone }: PlanInput,
   how: Plan['audio'],
   inputNumber: number,
   seconds: number | undefined,
@@ -460,10 +475,12 @@ function audioArgs(
     // Sound alone begins with its first sample: an encoder's run-up that is not played may precede it (Opus, WMA).
     ...(type === 'video' ? ['apad'] : ['asetpts=PTS-STARTPTS']),
     ...(seconds === undefined ? [] : [`atrim=end=${seconds.toFixed(3)}`]),
+    ...(alone?.filters ?? []),
   ];
-  if (rightIndex === undefined) return [...map, '-af', [...own, ...filters].join(','), ...SOUND_ENCODER_ARGS];
+  const encoder = alone?.isMeasured ? [] : SOUND_ENCODER_ARGS;
+  if (rightIndex === undefined) return [...map, '-af', [...own, ...filters].join(','), ...encoder];
   const side = (track: number, name: string) => `[${inputNumber}:${track}]${own.join(',')}[${name}]`;
   const whole = ['join=inputs=2:channel_layout=stereo', ...filters].join(',');
   const graph = `${side(index, 'left')};${side(rightIndex, 'right')};[left][right]${whole}[sound]`;
-  return ['-filter_complex', graph, '-map', '[sound]', ...SOUND_ENCODER_ARGS];
+  return ['-filter_complex', graph, '-map', '[sound]', ...encoder];
 }

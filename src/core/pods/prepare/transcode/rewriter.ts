@@ -78,6 +78,8 @@ export interface Mending {
   pauses?: boolean;
   /** Number of pictures after which further ones are left out. */
   videoFrames: number | undefined;
+  /** Number of AAC frames of sound that is played with pictures of another rendition, to which it is cut or filled. */
+  audioFrames?: number | undefined;
   /** True where pictures have their turns by counting: their own times are only near them (steady-rate.ts). */
   isCounted?: boolean;
   /** Frames between decoding and showing the first picture. */
@@ -97,6 +99,8 @@ export class Rewriter {
   readonly #mending: Mending;
   readonly #delayFrames: number;
   readonly #part: Part | undefined;
+  /** True where sound lies at the times of pictures, whether they are here or not. */
+  readonly #hasPictures: boolean;
   readonly #headers: TrackHeaders = { video: undefined, audio: undefined };
   #begun = false;
   readonly #order: PictureOrder;
@@ -121,6 +125,7 @@ export class Rewriter {
     this.#order = new PictureOrder(framerate ?? 1);
     this.#delayFrames = mending.delayFrames ?? 0;
     this.#part = mending.part;
+    this.#hasPictures = framerate !== undefined || mending.audioFrames !== undefined;
     this.#audioFrames = this.#part?.firstSound ?? 0;
     this.#audioWritten = this.#audioFrames;
     this.#videoWritten = this.#part?.firstFrame ?? 0;
@@ -156,7 +161,9 @@ export class Rewriter {
     if (this.#framerate) {
       this.#closeGop(this.#framerate);
       this.#place(this.#order.end());
-      const wanted = this.#part?.endSound ?? audioFramesFor(this.#order.frames, this.#framerate);
+    }
+    const wanted = this.#countWantedSound();
+    if (wanted !== undefined) {
       this.#audio.length = Math.min(this.#audio.length, Math.max(0, wanted - this.#audioWritten));
       this.#fill(wanted - this.#audioWritten - this.#audio.length);
     }
@@ -164,6 +171,12 @@ export class Rewriter {
     if (this.#framerate && this.#order.frames === 0) throw new BrokenPromiseError('the rendition has no video');
     if (!this.#headers.audio || this.#audioWritten === 0) throw new BrokenPromiseError('the rendition has no audio');
     return rest;
+  }
+
+  /** AAC frames of the whole, or the end of its part; undefined where sound is as long as it comes. */
+  #countWantedSound(): number | undefined {
+    if (!this.#framerate) return this.#mending.audioFrames;
+    return this.#part?.endSound ?? audioFramesFor(this.#order.frames, this.#framerate);
   }
 
   /** The times at which pictures are decoded follow from their order, so the source's own do not count. */
@@ -208,18 +221,19 @@ export class Rewriter {
   }
 
   #pushAudio(tag: FlvTag): void {
-    const { firstSound: first = 0, endSound = Number.POSITIVE_INFINITY } = this.#part ?? {};
+    const { firstSound: first = 0, endSound = this.#mending.audioFrames ?? Number.POSITIVE_INFINITY } =
+      this.#part ?? {};
     if (this.#audioFrames >= endSound) return;
     const expected = ORIGIN_MS + audioSlotMs(this.#audioFrames);
     // A frame mostly before the first one is the encoder's run-up: the next frame overlaps with its sound.
     if (this.#audioFrames === first && tag.timestampMs < expected - AUDIO_FRAME_MS / 2) return;
     const late = tag.timestampMs - expected;
     if (Math.abs(late) > AUDIO_FRAME_MS / 2 + TOLERANCE_MS) {
-      const begins = this.#audioFrames === first && this.#framerate !== undefined && late <= MAX_LATE_START_MS;
+      const begins = this.#audioFrames === first && this.#hasPictures && late <= MAX_LATE_START_MS;
       if (!(this.#mending.sound || begins) || late > MAX_PAUSE_MS)
         throw new BrokenPromiseError(`AAC frame ${this.#audioFrames} is at ${tag.timestampMs} ms, not ${expected} ms`);
-      if (this.#framerate && late < 0) return;
-      if (this.#framerate || (this.#mending.pauses && late > PAUSE_MS)) this.#fill(Math.round(late / AUDIO_FRAME_MS));
+      if (this.#hasPictures && late < 0) return;
+      if (this.#hasPictures || (this.#mending.pauses && late > PAUSE_MS)) this.#fill(Math.round(late / AUDIO_FRAME_MS));
     }
     this.#audioFrames++;
     this.#audio.push(tag.body);

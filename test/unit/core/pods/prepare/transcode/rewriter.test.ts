@@ -70,6 +70,28 @@ function cut(flv: Buffer, framerate: Framerate | undefined, chunkSeconds?: numbe
   return { ...totals, chunks: [...chunks, last] };
 }
 
+describe('sound alone of pictures in another rendition', () => {
+  const frames = (tags: FlvTag[], mends = false) => {
+    const rewriter = new Rewriter(undefined, { sound: mends, videoFrames: undefined, audioFrames: 100 });
+    const made = [HEADERS[1] as FlvTag, ...tags].flatMap((one) => rewriter.push(one));
+    const times = [...made, ...rewriter.end()].filter((one) => one.body[1] === 1).map((one) => one.timestampMs);
+    return { times, silentFrames: rewriter.silentFrames };
+  };
+  const all = Array.from({ length: 100 }, (_, frame) => audioSlotMs(frame));
+
+  test('is cut to their length, or filled with silence', () => {
+    expect(frames(sound(120))).toEqual({ times: all, silentFrames: 0 });
+    expect(frames(sound(90))).toEqual({ times: all, silentFrames: 10 });
+  });
+
+  test('keeps its holes and a late beginning, which are silent', () => {
+    const late = sound(100).slice(21);
+    expect(frames(late, true)).toEqual({ times: all, silentFrames: 20 });
+    const holed = sound(100).filter((_, at) => at < 11 || at >= 21);
+    expect(frames(holed, true)).toEqual({ times: all, silentFrames: 10 });
+  });
+});
+
 describe('rewriting', () => {
   test('keeps the promises for any length of pictures and sound, in any order of arrival', () => {
     const anyCase = fc.record({
