@@ -195,19 +195,19 @@ describe('destinations', () => {
     expect(await versionNow()).not.toBe(version);
   });
 
-  test('a least bitrate of its own is in the resource, of 0 to 50,000 kbit/s; null gives it back to the platform', async () => {
+  test('a least bitrate of its own is in the resource, of 0 to 50,000 kbit/s; -1 and null give it back to the platform', async () => {
     const { id, leastBitrateKbps } = await make('/v1/destinations', { ...target, leastBitrateKbps: 3000 });
     expect(leastBitrateKbps).toBe(3000);
     const patch = (body: unknown) => ada.call('PATCH', `/v1/destinations/${id}`, body);
     const readSpec = async () => (await api.kube.get(DESTINATIONS, NAMESPACE, id)).spec;
     expect(await readSpec()).toMatchObject({ leastBitrateKbps: 3000 });
-    for (const wrong of [-1, 50_001, 1.5, '3000'])
+    for (const wrong of [-2, 50_001, 1.5, '3000'])
       expect(await patch({ leastBitrateKbps: wrong })).toMatchObject({
         status: 422,
         body: { errors: [{ path: '/leastBitrateKbps' }] },
       });
     expect((await patch({ leastBitrateKbps: 0 })).body).toMatchObject({ leastBitrateKbps: 0, takesOffAir: false });
-    const query = `mutation { updateDestination(id: "${id}", input: { leastBitrateKbps: null }) {
+    const query = `mutation { updateDestination(id: "${id}", input: { leastBitrateKbps: -1 }) {
       destination { leastBitrateKbps } } }`;
     const { body } = await ada.call('POST', '/graphql', { query });
     expect(body).toEqual({ data: { updateDestination: { destination: { leastBitrateKbps: null } } } });

@@ -72,8 +72,11 @@ const PlatformInput = Type.Union([GivenPlatform, Type.Null()], {
 });
 export type PlatformInput = Static<typeof PlatformInput>;
 
-const LeastBitrate = Type.Union([Type.Integer({ minimum: 0, maximum: MOST_LEAST_KBPS }), Type.Null()], {
-  description: 'Bitrate up to which pictures are filled, in kbit/s. 0 fills none. Null: what the platform asks for.',
+/** GraphQL takes null for a missing value, and so do many agents: BY_PLATFORM says the same. */
+export const BY_PLATFORM = -1;
+const LeastBitrateInput = Type.Union([Type.Integer({ minimum: BY_PLATFORM, maximum: MOST_LEAST_KBPS }), Type.Null()], {
+  description:
+    'Bitrate up to which pictures are filled, in kbit/s. 0 fills none. -1 or null: what the platform asks for.',
 });
 
 export const DestinationCreate = Type.Object(
@@ -82,7 +85,7 @@ export const DestinationCreate = Type.Object(
     rtmpUrl: RtmpUrl,
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
-    leastBitrateKbps: Type.Optional(LeastBitrate),
+    leastBitrateKbps: Type.Optional(LeastBitrateInput),
     platform: Type.Optional(PlatformInput),
   },
   { title: 'DestinationCreate', additionalProperties: false },
@@ -95,7 +98,7 @@ export const DestinationUpdate = Type.Object(
     rtmpUrl: Type.Optional(RtmpUrl),
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
-    leastBitrateKbps: Type.Optional(LeastBitrate),
+    leastBitrateKbps: Type.Optional(LeastBitrateInput),
     platform: Type.Optional(PlatformInput),
   },
   { title: 'DestinationUpdate', additionalProperties: false, minProperties: 1 },
@@ -182,7 +185,10 @@ export const Destination = Type.Object(
     }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
     hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
-    leastBitrateKbps: LeastBitrate,
+    leastBitrateKbps: nullable(
+      Type.Integer({ minimum: 0 }),
+      'Bitrate up to which pictures are filled, in kbit/s. 0 fills none. Null: what the platform asks for.',
+    ),
     lastTest: nullable(LastTest, 'Result of the last test with the current URL, key and login. Null if there is none.'),
     platform: nullable(Platform, 'Where viewers see the stream. Null: nobody looks.'),
     platformLive: nullable(PlatformLive, 'What is known of the view of the viewers. Null without `platform`.'),

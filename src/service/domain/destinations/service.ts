@@ -32,7 +32,13 @@ import {
   showPlatform,
   showPlatformLive,
 } from './platform.ts';
-import type { Destination, DestinationChange, DestinationCreate, DestinationUpdate } from './record.ts';
+import {
+  BY_PLATFORM,
+  type Destination,
+  type DestinationChange,
+  type DestinationCreate,
+  type DestinationUpdate,
+} from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import type { SecretStore } from './secret-store.ts';
 import { createTests, showTest } from './testing.ts';
@@ -87,6 +93,10 @@ function expireView({ spec, status }: Resource, before: DestinationPlatform | un
   // The operator may remove it meanwhile, and needs both.
   return { platform: { checkedAt: status.platform.checkedAt, expiresAt: kubeTime(now) } };
 }
+
+/** Null takes it out of the resource. */
+const readLeastBitrate = (given: DestinationUpdate['leastBitrateKbps']): number | null =>
+  given === undefined || given === BY_PLATFORM ? null : given;
 
 const isTokenOurs = ({ metadata, spec }: Resource): boolean =>
   spec.platform?.secretName === platformSecretName(metadata.name);
@@ -159,10 +169,10 @@ export function createDestinationService({
       const given = readPlatform(input.platform ?? null, { allowPrivate: allowPrivateWatch });
       const buildSpec = (id: string) => {
         const platform = nameSecret(id, given);
-        const { name: displayName, leastBitrateKbps } = input;
+        const leastBitrateKbps = readLeastBitrate(input.leastBitrateKbps);
         return {
-          ...{ displayName, secretName: id },
-          ...(typeof leastBitrateKbps === 'number' && { leastBitrateKbps }),
+          ...{ displayName: input.name, secretName: id },
+          ...(leastBitrateKbps !== null && { leastBitrateKbps }),
           ...(platform && { platform }),
         };
       };
@@ -220,7 +230,7 @@ export function createDestinationService({
         },
         spec: {
           ...(input.name !== undefined && { displayName: input.name }),
-          ...(input.leastBitrateKbps !== undefined && { leastBitrateKbps: input.leastBitrateKbps }),
+          ...(input.leastBitrateKbps !== undefined && { leastBitrateKbps: readLeastBitrate(input.leastBitrateKbps) }),
           ...(next && { platform: patchPlatform(nameSecret(id, next)) }),
         },
       };

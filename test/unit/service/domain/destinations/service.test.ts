@@ -103,7 +103,10 @@ test('a least bitrate is the destination’s own until null takes it away; a cha
   expect(await service.update('ada', id, { name: 'Renamed' })).toMatchObject({ leastBitrateKbps: 0 });
   expect(await service.update('ada', id, { leastBitrateKbps: null })).toMatchObject({ leastBitrateKbps: null });
   expect(stored.get(id)?.spec).not.toHaveProperty('leastBitrateKbps');
-  expect((await service.create('ada', { ...INPUT, leastBitrateKbps: null })).leastBitrateKbps).toBeNull();
+  for (const leastBitrateKbps of [null, -1])
+    expect((await service.create('ada', { ...INPUT, leastBitrateKbps })).leastBitrateKbps).toBeNull();
+  await service.update('ada', id, { leastBitrateKbps: 50_000 });
+  expect(await service.update('ada', id, { leastBitrateKbps: -1 })).toMatchObject({ leastBitrateKbps: null });
   expect(secrets.get(id)).toEqual(SECRET);
 });
 
