@@ -41,6 +41,7 @@ export function NewDestination({ taken, onBack, onDone }: NewDestinationProps) {
       rtmpUser: '',
       rtmpPassword: '',
       endLogin: false,
+      leastBitrateKbps: '',
       ...buildViewersValues(null),
     },
     validateInputOnBlur: ['rtmpUrl'],

@@ -25,11 +25,15 @@ import {
   findAddressKeyNeed,
   findAddressMistake,
   findChanges,
+  findLeastBitrateChange,
+  findLeastBitrateMistake,
   findPlatformChange,
   nameMistakes,
+  showLeastBitrate,
   VIEWERS_FIELDS,
   validateViewers,
 } from './formValues.ts';
+import { LeastBitrateField } from './leastBitrate.tsx';
 import { LoginFields } from './login.tsx';
 import { PlatformIcon } from './platform.tsx';
 import { findPreset, PRESETS, type Preset, type PresetId, presetById } from './presets.ts';
@@ -38,13 +42,14 @@ import { ViewersFields } from './viewersFields.tsx';
 const LABELS = {
   name: 'Name',
   rtmpUrl: 'Address',
+  leastBitrateKbps: 'Least bitrate',
   viewersAt: 'Where viewers see it',
   watchUrl: 'Address that viewers open',
   channel: 'Twitch channel',
   videoId: 'Video that viewers open',
   repairs: 'Start a new broadcast',
 };
-const SENT_FIELDS = [...FIELDS, ...Object.keys(VIEWERS_FIELDS)];
+const SENT_FIELDS = [...FIELDS, 'leastBitrateKbps', ...Object.keys(VIEWERS_FIELDS)];
 type DestinationFormState = UseFormReturnType<DestinationValues>;
 
 export const PLATFORM_CHOICES = PRESETS.map(({ id, label }) => ({ value: id, label, icon: <PlatformIcon id={id} /> }));
@@ -152,6 +157,12 @@ interface DestinationFormProps {
   onDone: (destination: Destination) => unknown;
 }
 
+const findAllChanges = (values: DestinationValues, before: Destination | undefined) => ({
+  ...findChanges(values, before),
+  ...findLeastBitrateChange(values, before),
+  ...findPlatformChange(values, before),
+});
+
 export function DestinationForm({ before, isGone = false, onClose, onDone }: DestinationFormProps) {
   const { destinations } = useApi().calls;
   const [first] = PRESETS;
@@ -165,6 +176,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       rtmpUser: '',
       rtmpPassword: '',
       endLogin: false,
+      leastBitrateKbps: showLeastBitrate(before),
       ...buildViewersValues(before?.platform ?? null),
     },
     validateInputOnBlur: ['rtmpUrl'],
@@ -173,6 +185,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
       rtmpUrl: (url) => findAddressMistake(url, before?.rtmpUrl),
       rtmpKey: (key, { rtmpUrl }) =>
         before || findAddressKeyNeed(rtmpUrl) !== 'required' ? null : missing('the stream key')(key),
+      leastBitrateKbps: findLeastBitrateMistake,
       ...validateViewers(before),
     },
   });
@@ -181,8 +194,8 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
   const creation = useSubmit<DestinationValues, Destination>({
     send: (values, idempotencyKey) => {
       const { name, rtmpUrl, rtmpKey } = values;
-      const given = { name, rtmpUrl, rtmpKey, ...findChanges(values, undefined) };
-      return destinations.create({ ...given, ...findPlatformChange(values, undefined) }, { idempotencyKey });
+      const given = { name, rtmpUrl, rtmpKey, ...findAllChanges(values, undefined) };
+      return destinations.create(given, { idempotencyKey });
     },
     fields: SENT_FIELDS,
     onMistakes: (mistakes) => form.setErrors(nameMistakes(mistakes)),
@@ -198,7 +211,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
   const [keyless, setKeyless] = useState<DestinationValues>();
   const save = (values: DestinationValues) => {
     if (!before) return isKeyMissed(values) ? setKeyless(values) : creation.submit(values);
-    const changes = { ...findChanges(values, before), ...findPlatformChange(values, before) };
+    const changes = findAllChanges(values, before);
     return Object.keys(changes).length === 0 ? finish(before) : change.submit(changes);
   };
   const { question } = change;
@@ -216,6 +229,7 @@ export function DestinationForm({ before, isGone = false, onClose, onDone }: Des
           <AddressField form={form} />
           <StreamKey form={form} preset={preset} before={before} />
           <LoginFields form={form} hasLogin={before?.hasLogin ?? false} />
+          <LeastBitrateField form={form} />
           <ViewersFields form={form} before={before} />
           {moved && (
             <p className={forms.help} role="status">

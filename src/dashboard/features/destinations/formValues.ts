@@ -1,6 +1,7 @@
 /** The values of a destination's form, and the part of them that is sent. Pure: no I/O, no clock. */
 
 import { tidyKey, tidyText, tidyUrl } from '../../../core/lib/pasted.ts';
+import { MOST_LEAST_KBPS } from '../../../core/resources/destination/least-bitrate.ts';
 import { splitLogin } from '../../../core/resources/destination/login.ts';
 import {
   findAddressProblem,
@@ -21,7 +22,11 @@ import { asSentence } from '../../api/problem.ts';
 
 export const FIELDS = ['name', 'rtmpUrl', 'rtmpKey', 'rtmpUser', 'rtmpPassword'] as const;
 type DestinationFormField = (typeof FIELDS)[number];
-export type DestinationValues = Record<DestinationFormField, string> & { endLogin: boolean } & ViewersValues;
+export type DestinationValues = Record<DestinationFormField, string> & {
+  endLogin: boolean;
+  /** A number, or empty for what the platform asks for. */
+  leastBitrateKbps: string;
+} & ViewersValues;
 
 export type ViewersAt = 'nowhere' | NonNullable<Destination['platform']>['kind'];
 
@@ -121,6 +126,24 @@ export function findPlatformChange(
     },
   };
 }
+
+export const showLeastBitrate = (before: Destination | undefined): string => `${before?.leastBitrateKbps ?? ''}`;
+
+/** Returns the mistake in a least bitrate, as Mantine asks for it. */
+export const findLeastBitrateMistake = (text: string): string | null =>
+  /^\d{0,5}$/.test(text.trim()) && Number(text) <= MOST_LEAST_KBPS
+    ? null
+    : `Enter a whole number from 0 to ${MOST_LEAST_KBPS.toLocaleString('en')}, or leave it empty.`;
+
+/** The least bitrate as it is sent; nothing where it stays as it is. */
+export function findLeastBitrateChange(
+  { leastBitrateKbps }: Pick<DestinationValues, 'leastBitrateKbps'>,
+  before: Destination | undefined,
+): Pick<DestinationUpdate, 'leastBitrateKbps'> {
+  const wanted = leastBitrateKbps.trim() === '' ? null : Number(leastBitrateKbps);
+  return wanted === (before?.leastBitrateKbps ?? null) ? {} : { leastBitrateKbps: wanted };
+}
+
 type SentFields = Partial<Record<DestinationFormField, string>>;
 
 /** Whether a new destination at this address needs a key. One that cannot be read, or has a placeholder for it, does. */

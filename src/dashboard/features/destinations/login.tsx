@@ -19,7 +19,7 @@ export function LoginFields({ form, hasLogin }: LoginFieldsProps) {
   // A mistake is shown; the fields stay open while somebody mends it.
   if (isWrong && !isOpen) setOpen(true);
   return (
-    <details className={classes.login} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+    <details className={classes.folded} open={isOpen} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>This server requires a login</summary>
       <div className={forms.form}>
         <p className={forms.help}>

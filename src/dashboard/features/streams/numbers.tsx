@@ -18,6 +18,7 @@ import { Chart } from './chart.tsx';
 import { selectPoints } from './chartLine.ts';
 import { useHistory } from './history.ts';
 import classes from './numbers.module.css';
+import { listPublishingFacts } from './publishing.ts';
 
 interface TileProps {
   label: string;
@@ -87,7 +88,25 @@ interface Row {
   view: Destination['platformLive'] | undefined;
 }
 
-function DestinationRow({ id, name, stats, view }: Row) {
+/** What the last minute was like, beside what the platform asks for. */
+function Publishing({ stats, keyframeSeconds }: { stats: DestinationStats; keyframeSeconds: number | null }) {
+  const facts = listPublishingFacts(stats, keyframeSeconds);
+  if (facts.length === 0) return null;
+  return (
+    <p className={classes.small} data-testid="publishing">
+      Last minute:{' '}
+      {facts.map(({ text, wanted, isBad }, n) => (
+        <span key={text} className={isBad ? classes.error : undefined}>
+          {n > 0 && ' · '}
+          {text}
+          {wanted && ` (asked: ${wanted})`}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+function DestinationRow({ id, name, stats, view, keyframeSeconds }: Row & { keyframeSeconds: number | null }) {
   const Icon = stats ? (stats.connected ? IconCircleCheck : IconCircleX) : IconSend;
   return (
     <li>
@@ -111,6 +130,7 @@ function DestinationRow({ id, name, stats, view }: Row) {
             {stats.reconnects === 1 ? 'reconnect' : 'reconnects'}
           </p>
         )}
+        {stats?.connected && <Publishing stats={stats} keyframeSeconds={keyframeSeconds} />}
         {stats?.lastError && (
           <p className={classes.error}>
             {stats.connected && 'Last error: '}
@@ -124,11 +144,12 @@ function DestinationRow({ id, name, stats, view }: Row) {
 }
 
 /** All that it is sent to, each with how that goes while it is on air. */
-export function DestinationRows({ rows }: { rows: readonly Row[] }) {
+export function DestinationRows({ rows, stats }: { rows: readonly Row[]; stats: LiveStats | undefined }) {
+  const keyframeSeconds = stats?.keyframeIntervalSeconds ?? null;
   return (
     <ul className={classes.destinations}>
       {rows.map((row) => (
-        <DestinationRow key={row.id} {...row} />
+        <DestinationRow key={row.id} {...row} keyframeSeconds={keyframeSeconds} />
       ))}
     </ul>
   );

@@ -190,7 +190,7 @@ function StreamView({ stream }: { stream: Stream }) {
             </Panel>
           )}
           <Panel title="Destinations">
-            <DestinationRows rows={rows} />
+            <DestinationRows rows={rows} stats={numbers} />
           </Panel>
           <UptimePanel id={stream.id} />
           <SessionsPanel id={stream.id} />

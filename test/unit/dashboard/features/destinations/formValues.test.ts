@@ -2,7 +2,11 @@ import { expect, test } from 'vitest';
 import {
   findAddressKeyNeed,
   findAddressMistake,
+  findLeastBitrateChange,
+  findLeastBitrateMistake,
+  showLeastBitrate,
 } from '../../../../../src/dashboard/features/destinations/formValues.ts';
+import type { Destination } from '../../../../../src/service/client/index.ts';
 import { readChanges } from '../../../../../src/service/domain/destinations/secret-changes.ts';
 import type { AppError } from '../../../../../src/service/lib/errors.ts';
 
@@ -77,4 +81,22 @@ test('an address that can be one, and one that stays, is no mistake', () => {
   const shown = 'srt://media.example:9000?passphrase=…';
   expect(findAddressMistake(shown, shown)).toBeNull();
   expect(findAddressMistake('  ')).toBe('Enter the destination’s address.');
+});
+
+test.each([
+  ['', null, {}],
+  ['0', null, { leastBitrateKbps: 0 }],
+  [' 3000 ', null, { leastBitrateKbps: 3000 }],
+  ['3000', 3000, {}],
+  ['0', 0, {}],
+  ['', 3000, { leastBitrateKbps: null }],
+])('a least bitrate of "%s" where it was %j sends %j', (leastBitrateKbps, before, sent) => {
+  const destination = { leastBitrateKbps: before } as Destination;
+  expect(findLeastBitrateMistake(leastBitrateKbps)).toBeNull();
+  expect(findLeastBitrateChange({ leastBitrateKbps }, destination)).toEqual(sent);
+  expect(showLeastBitrate(destination)).toBe(before === null ? '' : `${before}`);
+});
+
+test.each(['50001', '-1', '1.5', '1e3', 'much'])('a least bitrate of "%s" is a mistake', (text) => {
+  expect(findLeastBitrateMistake(text)).toBe('Enter a whole number from 0 to 50,000, or leave it empty.');
 });
