@@ -14,7 +14,7 @@ import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
 
 /** The result is the median of this many windows. */
-const WINDOWS = 5;
+export const WINDOWS = 5;
 /** Enough for a receiver to show that media has come; a minute of all streams would fill a gigabyte. */
 const RECORDED_BYTES = 2 ** 18;
 /** Outputs of a stream with further ones: at most five (resources/stream/spec.ts). */
@@ -42,7 +42,7 @@ export interface CostOptions {
 }
 
 /** Processes whose cost is one figure. */
-class Side {
+export class Side {
   readonly #senders: Sender[] = [];
   /** One value for each window, for one stream: of a core, MiB, voluntary context switches a second. */
   readonly cpu: number[] = [];
@@ -95,12 +95,12 @@ async function startPair(
   return pair;
 }
 
-const ratio = (ours: readonly number[], bare: readonly number[]): string => {
+export const formatRatio = (ours: readonly number[], bare: readonly number[]): string => {
   const ratios = ours.map((value, i) => value / (bare[i] ?? Number.NaN));
   return `${median(ratios).toFixed(2)}× (${Math.min(...ratios).toFixed(2)}–${Math.max(...ratios).toFixed(2)})`;
 };
-const percent = (values: readonly number[]): string => `${(median(values) * 100).toFixed(2)} %`;
-const mib = (values: readonly number[]): string => `${median(values).toFixed(1)} MiB`;
+export const formatCores = (values: readonly number[]): string => `${(median(values) * 100).toFixed(2)} %`;
+export const formatMib = (values: readonly number[]): string => `${median(values).toFixed(1)} MiB`;
 
 export async function measureCost(root: string, { streams, warmUp, seconds }: CostOptions): Promise<Row[]> {
   const beside = `ffmpeg -stream_loop, ${streams} of each, after ${warmUp} s`;
@@ -139,36 +139,36 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
   const one = rates[1] as Pair;
   const cpuRow = ({ what, ours, bare }: Pair, bar: number): Row => ({
     what: `CPU of a stream, of one core: ${what}`,
-    ours: `${percent(ours.cpu)}, ${median(ours.switches).toFixed(1)} switches/s`,
-    peer: `${percent(bare.cpu)}, ${median(bare.switches).toFixed(1)} switches/s`,
+    ours: `${formatCores(ours.cpu)}, ${median(ours.switches).toFixed(1)} switches/s`,
+    peer: `${formatCores(bare.cpu)}, ${median(bare.switches).toFixed(1)} switches/s`,
     beside,
-    result: ratio(ours.cpu, bare.cpu),
+    result: formatRatio(ours.cpu, bare.cpu),
     bar: `≤ ${bar}×`,
   });
   const further = several.ours.pss.map((value, i) => (value - (one.ours.pss[i] ?? Number.NaN)) / (OUTPUTS - 1));
   return [
     ...rates.map(({ what, ours, bare }, i) => ({
       what: `PSS of a stream: ${what}`,
-      ours: mib(ours.pss),
-      peer: mib(bare.pss),
+      ours: formatMib(ours.pss),
+      peer: formatMib(bare.pss),
       beside,
-      result: ratio(ours.pss, bare.pss),
+      result: formatRatio(ours.pss, bare.pss),
       bar: `≤ ${RATES[i]?.pssBar}×`,
     })),
     {
       what: `PSS of each further output: ${one.what}`,
-      ours: mib(further),
-      peer: mib(several.bare.pss),
+      ours: formatMib(further),
+      peer: formatMib(several.bare.pss),
       beside: 'one more ffmpeg -stream_loop',
-      result: `+${mib(further)}`,
+      result: `+${formatMib(further)}`,
       bar: `≤ +${FURTHER_OUTPUT_BAR_MIB} MiB`,
     },
     ...rates.map((pair) => cpuRow(pair, CPU_BAR)),
     cpuRow({ ...chunks, what: `${one.what}, to a receiver with ${chunks.what}` }, SMALL_CHUNKS_BAR),
     {
       what: `CPU of each further output: ${one.what}`,
-      ours: percent(several.ours.cpu.map((value, i) => (value - (one.ours.cpu[i] ?? Number.NaN)) / (OUTPUTS - 1))),
-      peer: percent(several.bare.cpu),
+      ours: formatCores(several.ours.cpu.map((value, i) => (value - (one.ours.cpu[i] ?? Number.NaN)) / (OUTPUTS - 1))),
+      peer: formatCores(several.bare.cpu),
       beside: 'one more ffmpeg -stream_loop',
       result: 'stated',
       bar: '–',

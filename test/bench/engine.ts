@@ -11,6 +11,7 @@ import { environment } from '../../src/core/settings/environment.ts';
 import { ensurePrograms } from '../../tools/process/preflight.ts';
 import { startRtmpServer } from '../kit/real/rtmp.ts';
 import { measureCost } from './cost.ts';
+import { measureFiller } from './filler.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
 import { circumstances, type Row, readVersion, report, selectParts, whole } from './report.ts';
@@ -19,7 +20,7 @@ import { SENDER } from './senders.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
 
-const PARTS = ['cost', 'start', 'return', 'soak', 'seams', 'remux'];
+const PARTS = ['cost', 'filler', 'start', 'return', 'soak', 'seams', 'remux'];
 const HELP = `Usage: node test/bench/engine.ts [options]
 
   --streams N    streams of each side and row whose cost is measured (4)
@@ -68,6 +69,7 @@ async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts:
     const short = await makeMedia(root, 'short', SHORT_CLIPS);
     const steps: Record<string, () => Promise<Row[]>> = {
       cost: () => measureCost(root, { streams, warmUp, seconds }),
+      filler: () => measureFiller(root, { streams, warmUp, seconds }),
       seams: () => measureSeams(rtmp, short, seams),
       start: () => measureStart(rtmp, long, 5),
       return: () => measureReturn(rtmp, long, 4),
@@ -81,7 +83,7 @@ async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts:
       return step();
     };
     const rows: Row[] = [];
-    for (const name of ['cost', 'start', 'return', 'soak']) rows.push(...(await take(name)));
+    for (const name of ['cost', 'filler', 'start', 'return', 'soak']) rows.push(...(await take(name)));
     // The seams take minutes of real time and little processor time, and their timestamps do not depend on it.
     const both = await Promise.all([take('seams'), take('remux')]);
     return [...rows, ...both.flat()];

@@ -49,6 +49,8 @@ export interface Media {
   /** The clip in the streamer's program, and as an MP4 file with the same packets. */
   items: ProgramItem[];
   files: string[];
+  /** What its destinations ask for. */
+  leastBitrateKbps?: number;
 }
 
 export interface Streamer extends Sender {
@@ -83,7 +85,8 @@ export async function startStreamer(media: Media, url: string, ...keys: readonly
       JSON.stringify(buildProgram(items, { version, destinations, profile: media.profile })),
     );
   await publish(media.items, 1);
-  for (const [i, name] of destinations.entries()) await writeDestination(destinationsFile, name, [url, keys[i] ?? '']);
+  for (const [i, name] of destinations.entries())
+    await writeDestination(destinationsFile, name, [url, keys[i] ?? '', undefined, media.leastBitrateKbps]);
   const port = await reserveFreePort();
   const container = readContainer();
   const env = {

@@ -138,7 +138,7 @@ export type DestinationSecrets = [
   url: string,
   key: string,
   login?: [user: string, password: string] | undefined,
-  leastBitrateKbps?: number,
+  leastBitrateKbps?: number | undefined,
 ];
 
 export interface Packet {
