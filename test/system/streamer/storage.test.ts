@@ -151,17 +151,18 @@ test('S3 gone for a minute near the end of a chunk touches no stream, whether it
   }
 }, 180_000);
 
-test('a stream that starts while S3 is away says so, and goes on air where its clock stands when S3 is back', async () => {
+test('a stream that starts while S3 is away says so, sends the slate, and plays where its clock stands when S3 is back', async () => {
   await s3.stop();
   // The list has one item: of several, readable ones would play first, and start the clock.
   const stream = await onAir(studio.items.slice(0, 1), 'late');
   await until('not playable', async () => !(await stream.stats()).playable);
+  await live(stream);
   const seenAt = Date.now();
   expect(await stream.status('/healthz')).toBe(200);
   const readiness = await fetch(`${stream.base}/readyz`);
-  expect(readiness.status).toBe(503);
+  expect(readiness.status).toBe(200);
   expect(await readiness.json()).toMatchObject({
-    status: 'no_playable_item',
+    status: 'ready',
     errors: [{ code: 'storage_unavailable', message: expect.stringMatching(/^The S3 storage cannot be reached/) }],
   });
   expect((await stream.stats()).brokenItems).toContainEqual(
@@ -171,7 +172,7 @@ test('a stream that starts while S3 is away says so, and goes on air where its c
   const awayMs = 8000;
   await until('away for longer than a round', () => Date.now() - seenAt > awayMs);
   await s3.start();
-  await live(stream);
+  await until('it plays', async () => (await stream.stats()).currentItem !== null);
   // A restart of the list when S3 came back would have set an epoch of that moment or later.
   const { clock } = await stream.stats();
   expect(Date.parse(clock.video?.epoch ?? '')).toBeLessThan(seenAt);

@@ -154,7 +154,7 @@ const onAir: Alert[] = [
     means:
       'An item cannot be played and is left out, an item is prepared more slowly than it plays, one of several destinations accepts no media, or no item can be played.',
     viewers:
-      'The loop without the broken item; the prepared part of an item again; nothing at the destination that is down.',
+      'The loop without the broken item, or the slate where no item can be played; the prepared part of an item again; nothing at the destination that is down.',
     looks: [
       [DESCRIBE, 'the message of `Degraded` names item or destination'],
       [STREAM_STATS, '`brokenItems` and `destinations[].lastError`'],

@@ -175,7 +175,7 @@ export const REFUSED_CHANGES = {
 export const DEGRADATIONS = {
   NothingPlayable: {
     code: 'nothing_playable',
-    meaning: 'No item can be played.',
+    meaning: 'No item can be played, so the stream shows a slate, two bars on black, until one can.',
     fix: 'Give the stream a file that plays, and check whether the media storage is complete.',
   },
   PreparationBehind: {

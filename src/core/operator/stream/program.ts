@@ -17,7 +17,7 @@ import { type Assessed, findProfile } from '../media/items.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
 
-/** What a stream asks of each item. */
+/** The wishes of a stream for each item. */
 interface Wanted {
   profile: Profile;
   loudness: LoudnessTarget | undefined;

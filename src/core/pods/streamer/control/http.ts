@@ -138,8 +138,9 @@ function routes(options: HttpOptions): Record<string, Handler> {
       });
     },
     '/readyz': (_, response) => {
-      const { live, playable, destinations, cache } = stats();
-      const status = live && playable ? 'ready' : playable ? 'no_destination_connected' : 'no_playable_item';
+      // The slate is media too.
+      const { live, destinations, cache } = stats();
+      const status = live ? 'ready' : 'no_destination_connected';
       const errors = destinations.flatMap((d) => (d.lastError ? [{ name: d.name, ...d.lastError }] : []));
       const storage = cache?.failure === undefined ? [] : [{ code: 'storage_unavailable', message: cache.failure }];
       json(response, status === 'ready' ? 200 : 503, { status, errors: [...storage, ...errors] });

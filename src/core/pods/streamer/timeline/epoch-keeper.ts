@@ -15,6 +15,8 @@ export interface ItemStart {
   knownMs: number | undefined;
   /** The item before it ended early, by a skip or because it was not prepared further. */
   endedEarly: boolean;
+  /** No item played before it, as at the start: it has joined where the clock stands. */
+  rejoins: boolean;
   /** Now, on the monotonic clock. */
   monotonicMs: number;
 }
@@ -26,8 +28,8 @@ export class EpochKeeper {
   #movedMs = Number.NEGATIVE_INFINITY;
 
   /** Records that an item begins, and returns the epoch of its listing from now on. */
-  begin({ epochMs, knownMs, endedEarly, monotonicMs }: ItemStart): number {
-    const first = !this.#begun;
+  begin({ epochMs, knownMs, endedEarly, rejoins, monotonicMs }: ItemStart): number {
+    const first = !this.#begun || rejoins;
     this.#begun = true;
     const behindMs = epochMs - (knownMs ?? epochMs);
     if (knownMs === undefined || endedEarly) return this.#set(epochMs);

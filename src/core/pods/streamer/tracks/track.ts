@@ -22,6 +22,7 @@ import {
   resumeAfter,
   type TrackPlayhead,
 } from '../timeline/playhead.ts';
+import { createSlate } from '../timeline/slate.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
 import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
@@ -159,6 +160,10 @@ export class TrackPlayer {
   #ranOut = 0;
   #behind: { item: ShownItem; rendition: string; preparedFrames: number; since: string } | undefined;
   #playable = true;
+  /** Makes the item that plays while none of the list can; undefined for sound, which is silence then. */
+  #slate: (() => TimelineItem) | undefined;
+  /** The slate has played since the last item. */
+  #rejoins = false;
   /** Loads the program again, after the storage did not answer for its list. */
   #again: (() => Promise<void>) | undefined;
   /** Number of the last load that began, and of the last that ended. */
@@ -202,6 +207,7 @@ export class TrackPlayer {
       if (!listing.items.some(({ sound }) => sound === key)) this.#faultySounds.delete(key);
     if (!listing.items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
     this.#listing = listing;
+    if (this.#options.kind === 'video') this.#slate = createSlate(program.profile);
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
     this.#generation++;
     this.#changed.abort();
@@ -213,7 +219,7 @@ export class TrackPlayer {
 
   /** Implements the splicer's NextItem. */
   readonly next = (): TimelineItem | 'wait' | 'none' => {
-    if (!this.#ready) return this.#playable ? 'wait' : 'none';
+    if (!this.#ready) return this.#playable ? 'wait' : this.#standIn();
     const { reader, item } = this.#ready;
     const before = this.#playing;
     this.#report(before);
@@ -234,6 +240,15 @@ export class TrackPlayer {
     const { kind } = this.#options;
     return new CuttableItem(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
   };
+
+  /** Returns what plays while no item can. */
+  #standIn(): TimelineItem | 'none' {
+    if (!this.#slate) return 'none';
+    this.#report(this.#playing);
+    this.#playing = undefined;
+    this.#rejoins = true;
+    return this.#slate();
+  }
 
   /**
    * Ends the current item as soon as the next one can play, at once or within a few pictures. Resolves when the next
@@ -291,8 +306,10 @@ export class TrackPlayer {
       epochMs,
       knownMs: listing.epochMs,
       endedEarly: this.#skipping !== undefined || afterRunOut,
+      rejoins: this.#rejoins,
       monotonicMs: clock.monotonicMs(),
     });
+    this.#rejoins = false;
     this.#onAir = listing;
   }
 
@@ -397,7 +414,9 @@ export class TrackPlayer {
         this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
         await sleep(retryMs, AbortSignal.any([signal, this.#changed.signal])).catch(() => signal.throwIfAborted());
         retryMs = Math.min(retryMs * 2, RETRY_MS.longest);
-        if (generation === this.#generation && this.#loads === this.#loaded) await this.#again?.();
+        if (generation !== this.#generation) continue;
+        this.#rejoin(listing);
+        if (this.#loads === this.#loaded) await this.#again?.();
       }
     }
   }
@@ -423,6 +442,13 @@ export class TrackPlayer {
       about,
       'the item plays with the sound of its file: the sound made for this stream cannot be played',
     );
+  }
+
+  /** Moves on to where the clock stands meanwhile, unless an item of the list still plays. */
+  #rejoin(listing: Listing): void {
+    if (this.#playing || listing.epochMs === undefined) return;
+    const elapsed = msToTicks(this.#options.clock.now().getTime() - listing.epochMs);
+    this.#cursor = computePlayhead(listing.loop, elapsed) ?? this.#cursor;
   }
 
   #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {

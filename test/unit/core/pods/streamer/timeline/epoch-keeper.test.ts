@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
-import { EpochKeeper } from '../../../../../../src/core/pods/streamer/timeline/epoch-keeper.ts';
+import { EpochKeeper, type ItemStart } from '../../../../../../src/core/pods/streamer/timeline/epoch-keeper.ts';
 
 const KNOWN = 1_000_000;
-const begin = (keeper: EpochKeeper, byMs: number, more: { monotonicMs?: number; endedEarly?: boolean } = {}) =>
-  keeper.begin({ epochMs: KNOWN + byMs, knownMs: KNOWN, endedEarly: false, monotonicMs: 0, ...more }) - KNOWN;
+const begin = (keeper: EpochKeeper, byMs: number, more: Partial<ItemStart> = {}) =>
+  keeper.begin({ epochMs: KNOWN + byMs, knownMs: KNOWN, endedEarly: false, rejoins: false, monotonicMs: 0, ...more }) -
+  KNOWN;
 
 test('joining at the keyframe before the place moves nothing, then or at the seams that follow', () => {
   const keeper = new EpochKeeper();
@@ -26,5 +27,12 @@ test('a skip and a new version always move it', () => {
   const keeper = new EpochKeeper();
   begin(keeper, 0);
   expect(begin(keeper, -500, { endedEarly: true })).toBe(-500);
-  expect(keeper.begin({ epochMs: 7, knownMs: undefined, endedEarly: false, monotonicMs: 0 })).toBe(7);
+  expect(keeper.begin({ epochMs: 7, knownMs: undefined, endedEarly: false, rejoins: false, monotonicMs: 0 })).toBe(7);
+});
+
+test('an item that joins behind the slate moves it no more than the first one does', () => {
+  const keeper = new EpochKeeper();
+  begin(keeper, 0);
+  expect(begin(keeper, 1900, { rejoins: true })).toBe(0);
+  expect(begin(keeper, 30_000, { rejoins: true })).toBe(30_000);
 });
