@@ -6,7 +6,12 @@ import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import type { MediaLimits } from '../../protocol/media-limits.ts';
 import type { PrepareResult } from '../../protocol/task.ts';
 import { parseProfile } from '../../resources/stream/profile.ts';
-import { type LoudnessTarget, parseSoundProfile, type SoundLoudness } from '../../resources/upload/loudness.ts';
+import {
+  type LoudnessTarget,
+  MAX_CUT_DB,
+  parseSoundProfile,
+  type SoundLoudness,
+} from '../../resources/upload/loudness.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
@@ -26,8 +31,6 @@ const MAX_FRAMERATE = 1_000_000;
 const MAX_SIDE = 2 ** 31 - 1;
 /** Samples in floating point are at most so far from 1, in dB. */
 const MAX_DB = 1000;
-/** The gain has its own bounds (prepare/transcode/gain.ts). */
-const MAX_CUT_DB = 12;
 const CODEC = /^[\w.-]{1,64}$/;
 const LANGUAGE = /^[A-Za-z0-9-]{2,35}$/;
 /** The definition of the Upload takes twice as many; Jobs write no more. */

@@ -33,6 +33,9 @@ export const LoudnessTarget = Type.Object(
 );
 export type LoudnessTarget = Static<typeof LoudnessTarget>;
 
+/** Largest cut of a loud item, in dB. */
+export const MAX_CUT_DB = 12;
+
 /** Why an item does not have the wanted loudness. `cut`: it would have to be made quieter by more than is done. */
 export const LOUDNESS_LIMITS = ['peak', 'boost', 'cut', 'silence'] as const;
 

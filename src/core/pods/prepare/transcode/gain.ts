@@ -1,5 +1,5 @@
 /** Decides by how much a sound is made louder, and why it may miss the wanted loudness. Pure: no I/O, no clock. */
-import type { LoudnessTarget, SoundLoudness } from '../../../resources/upload/loudness.ts';
+import { type LoudnessTarget, MAX_CUT_DB, type SoundLoudness } from '../../../resources/upload/loudness.ts';
 import { AUDIO_SAMPLE_RATE } from '../../rendition/index.ts';
 
 /** Measures of a sound; without a number for silence. */
@@ -18,7 +18,6 @@ export interface Gain {
   bound?: 'boost' | 'cut' | 'silence';
 }
 
-const MAX_CUT_DB = 12;
 /** Nobody hears less. */
 const UNCHANGED_DB = 0.5;
 const ACCEPTED_LU = 1;
