@@ -62,3 +62,10 @@ export async function prepareMedia(
   const items = [{ id: 'x', name: profile, rendition }];
   return { root: dir, storage: join(dir, 'media'), profile, items, files: [source] };
 }
+
+/** Makes a sound of another pitch for the item of a clip that was prepared. */
+export async function withSound({ items, ...media }: Media): Promise<Media> {
+  const options = { frames: PREPARED_SECONDS * 30, audioOnly: true, hertz: 1000 };
+  const { rendition: sound } = await makeRendition(media.storage, 'sound', options);
+  return { ...media, items: items.map((item) => ({ ...item, sound })) };
+}
