@@ -34,7 +34,7 @@ const HELP = `Usage: node test/bench/engine.ts [options]
 
 LOOPSTREAM_SENDER names the ffmpeg that sends; by default it is the built one (make sender), else the machine's own.
 
-Needs ffmpeg, nginx with its RTMP module, and liquidsoap; what is missing is installed. Ends within a quarter of an hour
+Needs ffmpeg, nginx with its RTMP module, and for the seams liquidsoap; what is missing is installed. Ends within a quarter of an hour
 unless told otherwise.
 `;
 
@@ -96,16 +96,18 @@ async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts:
 async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(HELP);
   const parts = selectParts(values.only, PARTS);
+  const hasSeams = parts.includes('seams');
   await ensurePrograms(
     [
       { command: 'ffmpeg', aptPackage: 'ffmpeg' },
       { command: 'nginx', aptPackage: 'nginx' },
       { file: '/usr/lib/nginx/modules/ngx_rtmp_module.so', aptPackage: 'libnginx-mod-rtmp' },
-      { command: 'liquidsoap', aptPackage: 'liquidsoap' },
+      ...(hasSeams ? [{ command: 'liquidsoap', aptPackage: 'liquidsoap' }] : []),
     ],
     { env: environment(), onProgress: (step) => process.stderr.write(`${step}\n`) },
   );
-  const about = circumstances([readVersion.ffmpeg(), readVersion.liquidsoap(), `sender ${basename(SENDER)}`]);
+  const peers = [readVersion.ffmpeg(), ...(hasSeams ? [readVersion.liquidsoap()] : [])];
+  const about = circumstances([...peers, `sender ${basename(SENDER)}`]);
   execFileSync(process.execPath, [join(import.meta.dirname, '../../scripts/build.ts')], { stdio: 'ignore' });
   const sizes = {
     streams: whole(values.streams),
