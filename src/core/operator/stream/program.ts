@@ -42,7 +42,7 @@ function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, {
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
     const rendition = (upload && findRendition(upload, profile)?.key) ?? '';
-    const sound = upload && loudness && findSound(upload, loudness);
+    const sound = upload && rendition !== '' && loudness ? findSound(upload, loudness) : undefined;
     // A song is its sound.
     return [
       kind === 'audio' ? { id, name, rendition: sound ?? rendition } : { id, name, rendition, ...(sound && { sound }) },

@@ -3,6 +3,8 @@ import { TICKS_PER_SECOND } from '../timeline/ticks.ts';
 import { chunkFrameTicks, type Rendition } from './rendition.ts';
 
 const MIN_RANGE_BYTES = 256 * 1024;
+/** Three seconds of sound alone, of which an item may need one more track. */
+const SOUND_RANGE_BYTES = MIN_RANGE_BYTES / 4;
 /** Half a second of the largest profile. A track of it holds 6 MiB then. */
 const MAX_RANGE_BYTES = 8 * MIN_RANGE_BYTES;
 /** The least part of a second in a read, which takes four turns of another thread. */
@@ -17,7 +19,7 @@ export function chooseRangeBytes(rendition: Pick<Rendition, 'frameTicks' | 'chun
   const sizeBytes = chunks.reduce((sum, chunk) => sum + chunk.sizeBytes, 0);
   const frames = chunks.reduce((sum, chunk) => sum + chunk.frames, 0);
   const wanted = (MIN_SECONDS * TICKS_PER_SECOND * sizeBytes) / (frames * chunkFrameTicks(rendition));
-  let bytes = MIN_RANGE_BYTES;
+  let bytes = rendition.frameTicks === undefined ? SOUND_RANGE_BYTES : MIN_RANGE_BYTES;
   while (bytes < Math.min(wanted, MAX_RANGE_BYTES)) bytes *= 2;
   return bytes;
 }

@@ -29,5 +29,5 @@ test('a read is between 0.8 and 1.6 seconds of media, where that is between 256 
 
 test('the mean of all chunks counts, and sound alone is counted by its own frames', () => {
   expect(chooseRangeBytes(rendition(1000, 9000))).toBe(chooseRangeBytes(rendition(5000)));
-  expect(chooseRangeBytes({ ...rendition(192), frameTicks: undefined })).toBe(256 * 1024);
+  expect(chooseRangeBytes({ ...rendition(192), frameTicks: undefined })).toBe(64 * 1024);
 });
