@@ -110,7 +110,7 @@ test('a sound comes, fails and goes at the next turn of its item, in one publish
 
   const { flashes, clicks, endsAt } = await perceive(await readRecording('changed'));
   expect(clicks.length).toBeGreaterThanOrEqual(5);
-  // What is heard without a sound is a tone, which is never silent.
+  // Without a sound there is a tone, which is never silent.
   expect(clicks[0]).toBeGreaterThan(SECONDS - 1);
   expect(clicks.at(-1)).toBeLessThan(endsAt - SECONDS);
   // The last silence may end with the tone.
