@@ -72,12 +72,12 @@ test('a stream on air that viewers do not see is unmistakable on every page, wit
   const page = await open('/destinations');
   await showUntil(page.getByText('Viewers see the stream · 7 viewers'), { status: 'True', viewers: 7 });
   const unseen = { status: 'False', reason: 'frozen' } as const;
-  await showUntil(page.getByText('Viewers do not see the stream since'), unseen);
+  await showUntil(page.getByText('Viewers have not seen the stream since'), unseen);
   await page.getByText('Viewers see a picture that stands still').waitFor();
   await expectForEverybody(page);
   await page.goto(new URL(`/streams/${system.facts.demoStreamId}`, page.url()).href);
   await showUntil(findBadge(page, 'Live, not seen'), unseen);
-  await page.getByText('Viewers do not see the stream since').waitFor();
+  await page.getByText('Viewers have not seen the stream since').waitFor();
   expect(await page.locator('[data-testid="stream-status"][data-tone="live"]').count()).toBe(0);
   await expectForEverybody(page);
   for (const path of ['/', '/streams']) {

@@ -77,7 +77,7 @@ export const PLATFORM_WARNINGS = {
 export const PLATFORM_DOUBTS = {
   not_checked: {
     meaning: 'Nobody has looked lately.',
-    fix: 'Wait a minute. If it stays, ask the operator of this service whether the component `platform` runs.',
+    fix: 'Wait a minute. If it stays, ask the operator of this service whether its platform component runs.',
   },
   not_sending: {
     meaning: 'The stream is not sent now.',

@@ -35,6 +35,6 @@ export function describeView(view: PlatformLive): ViewText {
   if (status === 'unknown')
     return { tone: 'quiet', head: 'Not known whether viewers see the stream', facts: seen, ...cause };
   const time = formatTime(since);
-  const head = `Viewers do not see the stream${time === undefined ? '' : ` since ${time}`}`;
+  const head = time === undefined ? 'Viewers do not see the stream' : `Viewers have not seen the stream since ${time}`;
   return { tone: 'danger', head, facts, ...cause };
 }

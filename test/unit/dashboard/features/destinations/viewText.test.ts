@@ -30,7 +30,7 @@ test('only a stream that viewers see, and that nothing threatens, looks good', (
 
 test('a stream that is not seen has its time, its cause and what to do', () => {
   const { head, cause, fix, facts } = describeView({ ...SEEN, status: 'false', ...why('frozen'), viewers: 0 });
-  expect(head).toMatch(/^Viewers do not see the stream since .*\d/);
+  expect(head).toMatch(/^Viewers have not seen the stream since .*\d/);
   expect([cause, fix]).toEqual([PLATFORM_CODES.frozen.meaning, PLATFORM_CODES.frozen.fix]);
   expect(facts).toEqual([]);
 });
