@@ -318,3 +318,6 @@ export function parseMinor(
   const minor = BigInt(`${whole}${part.padEnd(digits, '0')}`);
   return minor > 0n ? String(minor) : undefined;
 }
+
+/** `−14.2` with the sign that does not break a line. */
+export const formatDecibels = (value: number): string => String(Math.round(value * 10) / 10).replace('-', '−');

@@ -118,7 +118,24 @@ const track = (index: number, rest: Partial<Track>): Track => ({
   ...rest,
 });
 const picture = track(0, { kind: 'VIDEO', codec: 'h264', channels: null, automatic: true });
-const noMedia = { durationSeconds: null, video: null, audio: null, declaredTracks: [], posterUrl: null };
+const noMedia = {
+  ...{ durationSeconds: null, video: null, audio: null, declaredTracks: [], posterUrl: null },
+  ...{ loudness: null, sounds: [] },
+};
+type Sound = Upload['sounds'][number];
+const sound = (rest: Partial<Sound>): Sound => ({
+  ...{
+    targetLufs: -14,
+    maxTruePeakDb: -1,
+    maxBoostDb: 6,
+    state: 'ready',
+    gainDb: 6,
+    integratedLufs: -14,
+    truePeakDb: -2,
+  },
+  ...{ limitedBy: null, error: null },
+  ...rest,
+});
 
 /** Each stands for a kind, and says of an upload only what makes it one. */
 const UPLOADS: readonly Partial<Upload>[] = [
@@ -184,7 +201,13 @@ const UPLOADS: readonly Partial<Upload>[] = [
     },
   },
   { name: 'Being prepared.mov', state: 'preparing', progress: 0.3 },
-  { name: 'Song.flac', type: 'AUDIO', video: null, posterUrl: null, warnings: [warn('still_picture')] },
+  {
+    ...{ name: 'Song.flac', type: 'AUDIO', video: null, posterUrl: null, warnings: [warn('still_picture')] },
+    sounds: [
+      sound({ gainDb: 3.2, integratedLufs: -16.2, limitedBy: 'peak' }),
+      sound({ targetLufs: -8, gainDb: 6, integratedLufs: -13.4, limitedBy: 'boost' }),
+    ],
+  },
   ...NAMES.map((name) => ({ name: `${name.slice(0, 196)}.mp4` })),
 ];
 export const uploads = UPLOADS.map(

@@ -302,6 +302,8 @@ describe('uploads', () => {
       tracks: null,
       declaredTracks: [],
       moreTracks: 0,
+      loudness: null,
+      sounds: [],
       posterUrl: null,
       preview: null,
       warnings: [],

@@ -107,6 +107,11 @@ describe('creating', () => {
     ['an end in the past', { scheduleEndAt: '2020-01-01T00:00:00Z' }, '/scheduleEndAt'],
     ['an end before the start', { scheduleStartAt: inMinutes(20), scheduleEndAt: inMinutes(10) }, '/scheduleEndAt'],
     ['a time that is none', { scheduleStartAt: 'tomorrow' }, '/scheduleStartAt'],
+    ['a loudness that no sound has', { loudness: { targetLufs: -31 } }, '/loudness/targetLufs'],
+    ['a peak above the largest number of a sample', { loudness: { maxTruePeakDb: 0 } }, '/loudness/maxTruePeakDb'],
+    ['a boost that is a part of a decibel', { loudness: { maxBoostDb: 1.5 } }, '/loudness/maxBoostDb'],
+    ['an unknown part of the loudness', { loudness: { targetLUFS: -14 } }, '/loudness/targetLUFS'],
+    ['a loudness that is a number', { loudness: -14 }, '/loudness'],
     ['an unknown field', { loops: {} }, '/loops'],
   ];
   test.each(refused)('%s is refused with the field named, and nothing is left behind', async (_name, more, path) => {
@@ -215,6 +220,26 @@ describe('changing', () => {
     expect(await patch({ destinationIDs: ['dst-none'] })).toMatchObject({ errors: [{ path: '/destinationIDs/0' }] });
     expect(await patch({})).toMatchObject({ code: 'validation_failed' });
     expect(await patch({ status: 'live' })).toMatchObject({ errors: [{ path: '/status', message: 'is not known' }] });
+  });
+
+  test('a loudness has defaults, is replaced as a whole, and null removes it', async () => {
+    const whole = (rest: object = {}) => ({ targetLufs: -14, maxTruePeakDb: -1, maxBoostDb: 6, ...rest });
+    const { id, loudness } = await create({ loudness: {} });
+    expect(loudness).toEqual(whole());
+    expect((await resource(id)).spec.loudness).toEqual(whole());
+    const patch = async (body: unknown) => (await ada.call<Stream>('PATCH', `/v1/streams/${id}`, body)).body;
+    expect(await patch({ loudness: { targetLufs: -23, maxBoostDb: 0 } })).toMatchObject({
+      loudness: whole({ targetLufs: -23, maxBoostDb: 0 }),
+    });
+    expect(await patch({ name: 'Quiet' })).toMatchObject({ loudness: whole({ targetLufs: -23, maxBoostDb: 0 }) });
+    expect(await patch({ loudness: { maxTruePeakDb: -2 } })).toMatchObject({ loudness: whole({ maxTruePeakDb: -2 }) });
+    const wrong = await ada.call('PATCH', `/v1/streams/${id}`, { loudness: { targetLufs: -7 } });
+    expect(getErrors(wrong)).toEqual({ '/loudness/targetLufs': 'must be at most -8' });
+    const number = await ada.call('PATCH', `/v1/streams/${id}`, { loudness: -14 });
+    expect(getErrors(number)).toEqual({ '/loudness': 'must be an object' });
+    expect(await patch({ loudness: null })).toMatchObject({ loudness: null });
+    expect((await resource(id)).spec).not.toHaveProperty('loudness');
+    expect((await create({ loudness: null })).loudness).toBeNull();
   });
 
   test('shows the destinations that receive the stream, and replaces them with their settings', async () => {

@@ -110,6 +110,15 @@ describe('mutations', () => {
       expect(await mutate(update, { id, input: { quality, framerate } })).toMatchObject({
         stream: { quality: 'q_1080p', framerate: 'f_30' },
       });
+    // A number that is null is left out; a loudness that is null is none.
+    const loudness = { targetLufs: -16, maxTruePeakDb: -1, maxBoostDb: 6 };
+    const louden = `mutation($id: ID!, $input: StreamUpdateInput!) { updateStream(id: $id, input: $input) {
+      stream { loudness { targetLufs maxTruePeakDb maxBoostDb } } } }`;
+    expect(await mutate(louden, { id, input: { loudness: { targetLufs: -16, maxBoostDb: null } } })).toEqual({
+      stream: { loudness },
+    });
+    expect((await rest()).loudness).toEqual(loudness);
+    expect(await mutate(louden, { id, input: { loudness: null } })).toEqual({ stream: { loudness: null } });
     const schedule = `mutation($id: ID!, $input: StreamScheduleInput!) { scheduleStream(id: $id, input: $input) {
       stream { state scheduleStartAt recurrence { cron timeZone durationSeconds } } } }`;
     const recurrence = { cron: '0 6 * * *', durationSeconds: 3600 };

@@ -245,6 +245,11 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
       expect(await done('update_stream', { id, framerate, name: `Loop ${revision}` })).toMatchObject({
         framerate: 'f_25',
       });
+    const loudness = { targetLufs: -23, maxTruePeakDb: -1, maxBoostDb: 6 };
+    expect(await done('update_stream', { id, loudness: { targetLufs: '-23' } })).toMatchObject({ loudness });
+    const loud = await call('update_stream', { id, loudness: { targetLufs: 0 } });
+    expectProblem(loud, 'validation_failed', '/loudness/targetLufs must be at most -8');
+    expect(await done('update_stream', { id, loudness: null })).toMatchObject({ loudness: null });
     const scheduleStartAt = inMinutes(60);
     expect(await done('schedule_stream', { id, scheduleStartAt })).toMatchObject({ status: 'scheduled' });
     expect((await done('list_streams', { q: revision, status: 'Scheduled', limit: '5' })).data).toMatchObject([{ id }]);

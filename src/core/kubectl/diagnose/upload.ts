@@ -4,6 +4,7 @@ import { JOBS, type Job, type Pod } from '../../kube/core.ts';
 import { findFix } from '../../lib/codes/codes.ts';
 import { UPLOAD_WARNINGS } from '../../lib/codes/uploads.ts';
 import { UPLOAD_LABEL } from '../../resources/common/names.ts';
+import { type LOUDNESS_LIMITS, parseSoundProfile } from '../../resources/upload/loudness.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
 import { listPodsOf } from '../streams/logs.ts';
@@ -29,12 +30,19 @@ function describeState(state: string, progress: number | undefined): string {
   return isUnderWay(state) && progress !== undefined ? `is ${state} (${percent(progress)})` : `is ${state}`;
 }
 
+const isSound = (profile: string): boolean => parseSoundProfile(profile) !== undefined;
+
+/** Renditions with pictures, and those that are a song alone. */
+const listRenditions = ({ status }: Upload) => (status?.renditions ?? []).filter(({ profile }) => !isSound(profile));
+
 /** Name, state, progress, renditions. */
-export const describeUploadRow = ({ metadata, status }: Upload): string[] => [
-  metadata.name,
-  status?.phase ?? 'new',
-  isUnderWay(status?.phase ?? '') ? percent(status?.progress) : '',
-  (status?.renditions ?? []).map(({ profile, state }) => `${profile} ${state}`).join(', '),
+export const describeUploadRow = (upload: Upload): string[] => [
+  upload.metadata.name,
+  upload.status?.phase ?? 'new',
+  isUnderWay(upload.status?.phase ?? '') ? percent(upload.status?.progress) : '',
+  listRenditions(upload)
+    .map(({ profile, state }) => `${profile} ${state}`)
+    .join(', '),
 ];
 
 /** Errors of the import and of the preparations, with their fixes. */
@@ -45,11 +53,12 @@ export function findUploadFaults({ metadata, status }: Upload): DiagnosedFact[] 
     return fix === undefined ? {} : { fix };
   };
   const { error, renditions = [], waiting } = status ?? {};
-  const failed = renditions.flatMap(({ profile, state, error: why }) =>
-    state === 'failed' && why
-      ? [{ message: `${about} could not be prepared for ${profile}: ${why.message}`, ...explainCode(why.code) }]
-      : [],
-  );
+  const failed = renditions.flatMap(({ profile, state, error: why }) => {
+    if (state !== 'failed' || !why) return [];
+    const sound = parseSoundProfile(profile);
+    const what = sound ? `brought to ${sound.targetLufs} LUFS` : `prepared for ${profile}`;
+    return [{ message: `${about} could not be ${what}: ${why.message}`, ...explainCode(why.code) }];
+  });
   return [
     ...(error ? [{ message: `${about} failed: ${error.message}`, ...explainCode(error.code) }] : []),
     ...failed,
@@ -67,6 +76,24 @@ export function findUploadFaults({ metadata, status }: Upload): DiagnosedFact[] 
 const listWarnings = ({ status }: Upload): StorySection => ({
   title: 'Changes to the file, so that it plays',
   rows: (status?.warnings ?? []).map(({ code, message }) => [message, UPLOAD_WARNINGS[code].fix]),
+});
+
+const LIMITS: Record<(typeof LOUDNESS_LIMITS)[number], string> = {
+  peak: 'its peaks leave no more room',
+  boost: 'it would need a larger boost than maxBoostDb',
+  cut: 'it would have to be made quieter by more than 12 dB',
+  silence: 'it is silent',
+};
+
+const listSounds = ({ status }: Upload): StorySection => ({
+  title: 'Sounds',
+  rows: (status?.renditions ?? []).flatMap(({ profile, state, loudness, error }) => {
+    const target = parseSoundProfile(profile);
+    if (!target) return [];
+    const made = loudness?.integratedLufs === undefined ? '' : `${loudness.integratedLufs} LUFS`;
+    const why = loudness?.limitedBy && LIMITS[loudness.limitedBy];
+    return [[`${target.targetLufs} LUFS`, state, made, error?.message ?? why ?? '']];
+  }),
 });
 
 const listJobs = (jobs: readonly Job[], now: Date): StorySection => ({
@@ -105,12 +132,9 @@ export async function tellUpload(reader: Reader, name: string, now: Date): Promi
       listConditions(upload.status?.conditions, now),
       {
         title: 'Renditions',
-        rows: (upload.status?.renditions ?? []).map(({ profile, state: is, error }) => [
-          profile,
-          is,
-          error?.message ?? '',
-        ]),
+        rows: listRenditions(upload).map(({ profile, state: is, error }) => [profile, is, error?.message ?? '']),
       },
+      listSounds(upload),
       listWarnings(upload),
       listJobs(jobs, now),
       listPods(pods, now),

@@ -6,8 +6,9 @@
  */
 import { findProblem } from '../../resources/stream/problem.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { parseSoundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { UPLOAD_STATES } from '../../resources/upload/spec.ts';
+import { RENDITION_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 
 type Labels = Record<string, string>;
 type Sample = readonly [labels: Labels, value: number];
@@ -110,11 +111,10 @@ const OF_UPLOADS: Family[] = [
   {
     name: 'loopstream_renditions',
     type: 'gauge',
-    help: 'Renditions of uploads, by their state.',
+    help: 'Renditions of uploads, by their state, without sounds of their own.',
     labels: ['namespace', 'state'],
   },
 ];
-const RENDITION_STATES = ['pending', 'ready', 'failed'];
 
 const escaped = (value: string): string =>
   value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
@@ -149,7 +149,8 @@ function buildCounts(uploads: readonly Upload[]): string {
     const found = counts.get(namespace) ?? { uploads: zero(UPLOAD_STATES), renditions: zero(RENDITION_STATES) };
     counts.set(namespace, found);
     raise(found.uploads, status?.phase ?? 'importing');
-    for (const { state } of status?.renditions ?? []) raise(found.renditions, state);
+    for (const { profile, state } of status?.renditions ?? [])
+      if (!parseSoundProfile(profile)) raise(found.renditions, state);
   }
   return OF_UPLOADS.map((family, index) => {
     const lines = [...counts].flatMap(([namespace, found]) =>

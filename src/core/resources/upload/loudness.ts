@@ -5,6 +5,8 @@
  */
 import { type Static, Type } from 'typebox';
 
+export const DEFAULT_LOUDNESS = { targetLufs: -14, maxTruePeakDb: -1, maxBoostDb: 6 };
+
 /**
  * Integrated loudness by EBU R 128 and true peak by ITU-R BS.1770. Whole numbers only, so that streams that mean the same share a sound.
  */
@@ -13,20 +15,20 @@ export const LoudnessTarget = Type.Object(
     targetLufs: Type.Integer({
       minimum: -30,
       maximum: -8,
-      default: -14,
-      description: 'Integrated loudness of each item, in LUFS (EBU R 128). Platforms for music play at -14.',
+      default: DEFAULT_LOUDNESS.targetLufs,
+      description: 'Integrated loudness of each item, in LUFS (EBU R 128). Defaults to -14, as YouTube plays.',
     }),
     maxTruePeakDb: Type.Integer({
       minimum: -9,
       maximum: -1,
-      default: -1,
-      description: 'Highest true peak of each item, in dBTP (ITU-R BS.1770).',
+      default: DEFAULT_LOUDNESS.maxTruePeakDb,
+      description: 'Highest true peak of each item, in dBTP (ITU-R BS.1770). Defaults to -1.',
     }),
     maxBoostDb: Type.Integer({
       minimum: 0,
       maximum: 20,
-      default: 6,
-      description: 'Largest boost of a quiet item, in dB: it may be quiet on purpose.',
+      default: DEFAULT_LOUDNESS.maxBoostDb,
+      description: 'Largest boost of a quiet item, in dB: it may be quiet on purpose. Defaults to 6.',
     }),
   },
   { description: 'Loudness that all items are brought to. Without it each item is as loud as its file.' },

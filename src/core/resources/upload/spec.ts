@@ -116,11 +116,13 @@ export type MediaInfo = Static<typeof MediaInfo>;
 /** Those that nobody wants are dropped for others. */
 export const MAX_RENDITIONS = 32;
 
+export const RENDITION_STATES = ['pending', 'ready', 'failed'] as const;
+
 export const RenditionStatus = Type.Object({
   profile: Type.String({
     description: 'Quality and frame rate, e.g. 1080p30; preview; or the loudness of a sound, e.g. sound-14-1-6.',
   }),
-  state: Type.Enum(['pending', 'ready', 'failed'], {
+  state: Type.Enum(RENDITION_STATES, {
     description: 'State of the rendition. A ready one is complete; a pending one can be played if it says so.',
   }),
   key: Type.Optional(Type.String({ description: 'Storage key. The chunks and the index are stored below it.' })),

@@ -25,6 +25,8 @@ export interface NewStream extends ChoiceValues {
   uploadID: string;
   playlistID: string;
   destinationID: string;
+  /** As toLoudnessChoice() has it. */
+  loudness: string;
   name: string;
   /** The name that was made from the media; another one was chosen by a person. */
   madeName: string;
@@ -41,6 +43,7 @@ export const EMPTY_DRAFT: NewStream = {
   uploadID: '',
   playlistID: '',
   destinationID: '',
+  loudness: '',
   name: '',
   madeName: '',
   isProfileChosen: '',

@@ -2,6 +2,7 @@
 import type { StreamCreate } from '../../../service/client/index.ts';
 import { quote } from '../../lib/isolate.ts';
 import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
+import { readLoudnessChoice } from '../streams/loudness.ts';
 import type { DraftFile, NewStream } from './draft.ts';
 
 export const STEPS = ['media', 'destination', 'stream'] as const;
@@ -129,6 +130,7 @@ export function findMedia(draft: NewStream, made: MadePlaylists): MediaFields {
 /** `made`: the playlists that were made of the files. */
 export function buildBody(draft: NewStream, made: MadePlaylists = {}): StreamCreate {
   const { name, destinationID } = draft;
+  const loudness = readLoudnessChoice(draft.loudness);
   const { onItemFailure, ...choices } = pickChoices(draft);
   return {
     name: name.trim(),
@@ -136,5 +138,6 @@ export function buildBody(draft: NewStream, made: MadePlaylists = {}): StreamCre
     destinationIDs: [destinationID],
     ...findMedia(draft, made),
     ...(playsList(draft) && { onItemFailure }),
+    ...(loudness && { loudness }),
   };
 }

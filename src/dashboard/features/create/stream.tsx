@@ -11,6 +11,7 @@ import { useSubmit } from '../../ui/useSubmit.ts';
 import { PriceLine } from '../billing/prices.tsx';
 import { ChoiceFields } from '../streams/choiceFields.tsx';
 import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
+import { LoudnessField } from '../streams/loudnessField.tsx';
 import { notifyRefused } from '../streams/queries.ts';
 import { CheckResult } from './checkResult.tsx';
 import classes from './create.module.css';
@@ -20,7 +21,7 @@ import { buildBody, listAskedChoices, listPlannedPlaylists } from './steps.ts';
 import type { StreamProfile } from './suggestProfile.ts';
 import type { DestinationCheck } from './useDestinationCheck.ts';
 
-type StreamStepValues = ChoiceValues & Pick<NewStream, 'name'>;
+type StreamStepValues = ChoiceValues & Pick<NewStream, 'name' | 'loudness'>;
 
 interface Order {
   draft: NewStream;
@@ -45,13 +46,21 @@ interface StreamStepProps {
 const mayBeTriedAgain = (error: unknown): boolean =>
   !(error instanceof ProblemError) || error.isPassing || error instanceof problems.Unauthenticated;
 
-const FIELDS = ['name', ...CHOICE_FIELDS, 'destinationIDs', 'videoUploadObjectID', 'playlistIDs', 'audioPlaylistIDs'];
+const FIELDS = [
+  'name',
+  ...CHOICE_FIELDS,
+  'loudness',
+  'destinationIDs',
+  'videoUploadObjectID',
+  'playlistIDs',
+  'audioPlaylistIDs',
+];
 
 /** The form follows what is suggested until a person chooses. */
 function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draft' | 'change' | 'suggested'>) {
   const isFree = draft.isProfileChosen === '';
   const form = useForm<StreamStepValues>({
-    initialValues: { name: draft.name, ...pickChoices(draft), ...(isFree && suggested) },
+    initialValues: { name: draft.name, loudness: draft.loudness, ...pickChoices(draft), ...(isFree && suggested) },
     validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
     onValuesChange: (values) => {
       const { quality, framerate } = values;
@@ -119,6 +128,7 @@ export function StreamStep(props: StreamStepProps) {
       <div className={classes.pair}>
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
+      <LoudnessField before={draft.loudness} props={form.getInputProps('loudness')} />
       <PriceLine {...form.values} />
       <CheckResult check={check} id={draft.destinationID} />
       {complaint && (

@@ -11,16 +11,17 @@ export const nameCopy = (name: string): string =>
   name.startsWith(COPY_OF) ? name : `${COPY_OF}${name}`.slice(0, MOST_LETTERS).toWellFormed().trim();
 
 /**
- * Returns the request for the copy: the same media and picture. It has no schedule, so that it stays off air, and destinations of its own,
+ * Returns the request for the copy: the same media, picture and loudness. It has no schedule, so that it stays off air, and destinations of its own,
  * since two streams cannot publish to one key.
  */
 export const toCopy = (stream: Stream, name: string, destinationIDs: string[]): StreamCreate => {
-  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs } = stream;
+  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs, loudness } = stream;
   return {
     name: name.trim(),
     ...pickChoices(stream),
     destinationIDs,
     ...(videoUploadObjectID !== null ? { videoUploadObjectID } : { playlistIDs }),
     ...(audioPlaylistIDs.length > 0 && { audioPlaylistIDs }),
+    ...(loudness && { loudness }),
   };
 };

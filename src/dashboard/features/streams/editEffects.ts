@@ -12,6 +12,7 @@ const EFFECTS: Partial<Record<keyof StreamUpdate, string>> = {
   videoUploadObjectID: MEDIA,
   playlistIDs: MEDIA,
   audioPlaylistIDs: 'The new sound begins after the song or clip that plays now.',
+  loudness: 'An item has the new loudness where it next begins, once its sound is made.',
   destinationIDs: 'Destinations change at once. Those that stay notice nothing.',
 };
 

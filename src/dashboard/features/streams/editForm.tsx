@@ -20,6 +20,7 @@ import { CHOICE_FIELDS } from './choiceValues.ts';
 import { listEditEffects } from './editEffects.ts';
 import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEditValues } from './editValues.ts';
 import { LABELS } from './fields.ts';
+import { LoudnessField } from './loudnessField.tsx';
 import { OffAirQuestion } from './offAirQuestion.tsx';
 import { isRunning } from './phase.ts';
 
@@ -152,6 +153,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           <PriceLine {...form.values} />
           <Media form={form} choices={choices} />
           <Sound form={form} choices={choices} />
+          <LoudnessField before={form.getInitialValues().loudness} props={form.getInputProps('loudness')} />
           <ChoiceFields fields={PLAYING} getInputProps={form.getInputProps} />
           <CheckboxList
             legend="Destinations"

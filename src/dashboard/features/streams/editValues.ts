@@ -4,6 +4,7 @@ import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { CheckboxItem } from '../../ui/checkboxItem.ts';
 import { type ChoiceValues, findChangedChoices, pickChoices } from './choiceValues.ts';
+import { readLoudnessChoice, toLoudnessChoice } from './loudness.ts';
 
 export interface EditValues extends ChoiceValues {
   name: string;
@@ -12,6 +13,8 @@ export interface EditValues extends ChoiceValues {
   playlistIDs: string[];
   /** Played over its pictures in place of their own sound. */
   audioPlaylistIDs: string[];
+  /** As toLoudnessChoice() has it. */
+  loudness: string;
   destinationIDs: string[];
 }
 
@@ -22,6 +25,7 @@ export const toEditValues = (stream: Stream): EditValues => ({
   videoUploadObjectID: stream.videoUploadObjectID ?? '',
   playlistIDs: stream.playlistIDs,
   audioPlaylistIDs: stream.audioPlaylistIDs,
+  loudness: toLoudnessChoice(stream.loudness),
   destinationIDs: stream.destinationIDs,
 });
 
@@ -39,6 +43,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...findChangedChoices(before, after),
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
+    ...(after.loudness !== before.loudness && { loudness: readLoudnessChoice(after.loudness) }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };

@@ -9,6 +9,7 @@ export const LABELS = {
   audioPlaylistIDs: 'Audio playlists',
   onItemFailure: 'Items that cannot be played',
   start: 'Play the media',
+  loudness: 'Loudness',
 } as const;
 
 export const CHOICES = {

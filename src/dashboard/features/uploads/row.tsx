@@ -27,6 +27,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { useUploadsChanged } from './queries.ts';
+import { listSoundNotes } from './sounds.ts';
 import { canRetry, describeDoing, describeWait, getStateLook, listFacts } from './text.ts';
 import { Tracks } from './tracks.tsx';
 import classes from './uploads.module.css';
@@ -78,13 +79,14 @@ function Failed({ error: { message, fix }, isWorthRetry, retry }: FailedProps) {
   );
 }
 
-function Warnings({ warnings }: Pick<Upload, 'warnings'>) {
+function Notes({ notes, name }: { notes: readonly string[]; name: string }) {
+  if (notes.length === 0) return null;
   return (
-    <ul className={classes.warnings} data-testid="upload-warnings">
-      {warnings.map(({ code, message }) => (
-        <li key={code}>
+    <ul className={classes.warnings} data-testid={name}>
+      {notes.map((note) => (
+        <li key={note}>
           <IconInfoCircle size={18} stroke={1.7} aria-hidden />
-          {message}
+          {note}
         </li>
       ))}
     </ul>
@@ -150,7 +152,8 @@ export function UploadRow({ upload }: { upload: Upload }) {
       }
     >
       {doing && <Doing name={name} progress={progress} what={doing} />}
-      {warnings.length > 0 && <Warnings warnings={warnings} />}
+      <Notes name="upload-warnings" notes={warnings.map(({ message }) => message)} />
+      <Notes name="upload-sounds" notes={listSoundNotes(upload)} />
       {waiting && <Waits waiting={waiting} />}
       <Tracks upload={upload} />
       {error && <Failed error={error} isWorthRetry={canRetry(upload)} retry={retry} />}

@@ -3,6 +3,7 @@
 import type { Upload } from '../../../service/client/index.ts';
 import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
+import { formatMeasured } from './sounds.ts';
 
 export interface StateLook {
   word: string;
@@ -51,13 +52,14 @@ const formatPicture = ({ width, height, framerate, codec }: NonNullable<Upload['
 export const formatSound = ({ codec, channels }: Pick<NonNullable<Upload['audio']>, 'codec' | 'channels'>): string =>
   [nameCodec(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
 
-/** All that is known of it, in the order one looks for it: length, size, picture, sound. */
-export function listFacts({ durationSeconds, sizeBytes, video, audio }: Upload): string[] {
+/** All that is known of it, in the order one looks for it: length, size, picture, sound, loudness. */
+export function listFacts({ durationSeconds, sizeBytes, video, audio, loudness }: Upload): string[] {
   return [
     durationSeconds !== null && formatLength(durationSeconds),
     sizeBytes !== null && formatBytes(sizeBytes),
     video && formatPicture(video),
     audio && formatSound(audio),
+    formatMeasured({ loudness }),
   ].filter((fact): fact is string => typeof fact === 'string');
 }
 

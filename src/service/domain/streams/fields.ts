@@ -17,6 +17,7 @@ import {
   Schedule,
 } from '../../../core/resources/stream/spec.ts';
 import { ON_AIR_FOR_VIEWERS } from '../../../core/resources/stream/viewers.ts';
+import { DEFAULT_LOUDNESS, LoudnessTarget } from '../../../core/resources/upload/loudness.ts';
 import { computed, fieldsIn, shown } from '../../lib/fields.ts';
 import {
   FramerateOutput,
@@ -77,6 +78,11 @@ const Ids = Type.Array(Type.String());
 const removeEmpty = (ids: string[]): string[] | null => (ids.length > 0 ? ids : null);
 
 const { cron, timeZone, durationSeconds } = Recurrence.properties;
+
+const LoudnessInput = nullable(
+  Type.Partial(Type.Object(LoudnessTarget.properties), { additionalProperties: false }),
+  'Loudness that all items are brought to, replaced as a whole. Null: each is as loud as its file.',
+);
 
 export const STREAM_FIELDS = {
   id: shown(Type.String(), ({ metadata }: Source) => metadata.name),
@@ -178,6 +184,13 @@ export const STREAM_FIELDS = {
     graphqlType: 'StreamStartPolicy',
     label: 'Play the media',
     choices: { Progressive: 'As soon as enough of it is prepared', Prepared: 'When all of it is prepared' },
+  }),
+  loudness: inSpec('loudness', {
+    in: OPTIONAL,
+    absent: null,
+    input: LoudnessInput,
+    write: (loudness) => loudness && { ...DEFAULT_LOUDNESS, ...loudness },
+    label: 'Loudness',
   }),
   scheduleStartAt: inSchedule('startAt', { in: TIMES, absent: null }),
   scheduleEndAt: inSchedule('endAt', { in: TIMES, absent: null }),

@@ -48,6 +48,20 @@ export const exampleUpload: Upload = {
   posterUrl: EXAMPLE.posterUrl,
   warnings: [],
   waiting: null,
+  loudness: { integratedLufs: -19.4, truePeakDb: -3.1, rangeLu: 6.2 },
+  sounds: [
+    {
+      targetLufs: -14,
+      maxTruePeakDb: -1,
+      maxBoostDb: 6,
+      state: 'ready',
+      gainDb: 5.4,
+      integratedLufs: -14.1,
+      truePeakDb: -2,
+      limitedBy: null,
+      error: null,
+    },
+  ],
   error: null,
   createdAt: EXAMPLE.createdAt,
 };

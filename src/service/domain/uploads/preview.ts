@@ -15,6 +15,7 @@ import {
   SAMPLES_PER_FRAME,
 } from '../../../core/pods/rendition/index.ts';
 import { type Storage, StorageError } from '../../../core/pods/storage/storage.ts';
+import { parseSoundProfile } from '../../../core/resources/upload/loudness.ts';
 import { getPreviewState } from '../../../core/resources/upload/requested.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { findRendition, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../core/resources/upload/spec.ts';
@@ -27,9 +28,10 @@ const PIECE_BYTES = 64 * 1024;
 /** `1080p30` → 1080; 0 for the preview rendition, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 
-/** Returns the key of the smallest playable rendition. */
+/** Returns the key of the smallest playable rendition. A sound of its own is none: it shows nothing. */
 function findKey(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
+    .filter(({ profile }) => parseSoundProfile(profile) === undefined)
     .map(({ profile }) => findRendition(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;

@@ -1,6 +1,7 @@
 /** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { PREVIEW_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
+import { PREVIEW_STATES, RENDITION_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 
 const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
@@ -46,6 +47,27 @@ const DeclaredTrack = Type.Object({
   channels: nullable(Type.Integer()),
   playable: Type.Boolean({ description: 'False if the track cannot be decoded.' }),
   automatic: Type.Boolean({ description: 'True if the track plays where no track of its kind is chosen.' }),
+});
+
+const UploadError = Type.Object({
+  code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
+  message: Type.String({ description: 'The cause, as a sentence.' }),
+  fix: Type.String({ description: 'Action that solves the problem.' }),
+});
+
+const Sound = Type.Object({
+  targetLufs: Type.Integer(),
+  maxTruePeakDb: Type.Integer(),
+  maxBoostDb: Type.Integer(),
+  state: Type.Enum(RENDITION_STATES, { title: 'SoundState' }),
+  gainDb: nullable(Type.Number(), 'By how much the sound is louder than the file, in dB. Null until it is ready.'),
+  integratedLufs: nullable(Type.Number(), 'Integrated loudness of the sound, in LUFS. Null for silence.'),
+  truePeakDb: nullable(Type.Number(), 'True peak of the sound, in dBTP. Null for silence.'),
+  limitedBy: nullable(
+    Type.Enum(LOUDNESS_LIMITS, { title: 'LoudnessLimit' }),
+    'Why the sound does not have the loudness of `targetLufs`: its peaks, the limits of the gain, or silence.',
+  ),
+  error: nullable(UploadError, 'Why the sound could not be made. Streams play that of the file.'),
 });
 
 export const Upload = Type.Object(
@@ -104,13 +126,18 @@ export const Upload = Type.Object(
       }),
       'Retries of the import while the link’s server is unavailable.',
     ),
-    error: nullable(
+    loudness: nullable(
       Type.Object({
-        code: Type.String({ description: 'Stable code, with a page at /docs/errors/{code}.' }),
-        message: Type.String({ description: 'The cause, as a sentence.' }),
-        fix: Type.String({ description: 'Action that solves the problem.' }),
+        integratedLufs: nullable(Type.Number(), 'Integrated loudness, in LUFS (EBU R 128). Null for silence.'),
+        truePeakDb: nullable(Type.Number(), 'True peak, in dBTP (ITU-R BS.1770). Null for silence.'),
+        rangeLu: nullable(Type.Number(), 'Loudness range, in LU. Null for silence.'),
       }),
+      'Measured loudness of the file. Null until a stream with `loudness` has had a sound made of it.',
     ),
+    sounds: Type.Array(Sound, {
+      description: 'Sounds that were made of the file, one for each loudness that streams ask for.',
+    }),
+    error: nullable(UploadError),
     createdAt: Type.String({ format: 'date-time' }),
   },
   { title: 'Upload' },

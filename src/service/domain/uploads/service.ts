@@ -40,6 +40,7 @@ import { findPosterUrl } from './posters.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
+import { showSounds } from './sounds.ts';
 import { checkChoice, hasChoice } from './tracks.ts';
 
 const HOUR_MS = 3_600_000;
@@ -131,6 +132,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
+  ...showSounds({ metadata, spec, ...(status && { status }) }, showError),
   error: status?.error ? showError(status.error) : null,
   createdAt: metadata.creationTimestamp,
 });

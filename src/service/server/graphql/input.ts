@@ -64,12 +64,20 @@ export function inputType(name: string, schema: TSchema, named: Named = {}): Gra
   return new GraphQLInputObjectType({ name, description, fields: Object.fromEntries(fields) });
 }
 
-/** Converts to JSON. null counts as missing, since many clients send it for absent values. */
-export function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plain);
+const allowsNull = ({ anyOf = [] }: Shape = {}): boolean => anyOf.some(({ type }) => type === 'null');
+
+/**
+ * Converts to JSON. null counts as missing, since many clients send it for absent values; only where the schema has it, it is the value
+ * that removes a field.
+ */
+export function plain(value: unknown, { properties = {} }: Shape = {}): unknown {
+  if (Array.isArray(value)) return value.map((part) => plain(part));
   if (typeof value !== 'object' || value === null) return value;
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, part]) => (part === null || part === undefined ? [] : [[key, plain(part)]])),
+    Object.entries(value).flatMap(([key, part]) => {
+      if (part === null && allowsNull(properties[key])) return [[key, null]];
+      return part === null || part === undefined ? [] : [[key, plain(part)]];
+    }),
   );
 }
 
@@ -107,8 +115,8 @@ export function mutationField<
   const { operation, description, type, withId, input, args, run } = options;
   const checkInput = compileBody(input?.schema ?? NO_INPUT);
   const checkArgs = compileBody(args?.schema ?? NO_INPUT);
-  const checked = (check: typeof checkInput, value: unknown): never => {
-    const result = check(plain(value));
+  const checked = (check: typeof checkInput, value: unknown, schema?: TSchema): never => {
+    const result = check(plain(value, schema as Shape | undefined));
     if ('error' in result) throw result.error;
     return result.value as never;
   };
@@ -129,7 +137,11 @@ export function mutationField<
       context.allow(operation);
       const others = checked(checkArgs, rest);
       try {
-        return await run(context, { id: String(id ?? ''), input: checked(checkInput, given ?? {}), args: others });
+        return await run(context, {
+          id: String(id ?? ''),
+          input: checked(checkInput, given ?? {}, input?.schema),
+          args: others,
+        });
       } catch (error) {
         throw input ? underInput(error) : error;
       }

@@ -12,6 +12,7 @@ import {
   type Stream as StreamRecord,
   StreamSchedule,
   Stream as StreamSchema,
+  StreamUpdate,
   StreamWindows,
   UnplayableItem as UnplayableItemSchema,
 } from '../../domain/streams/record.ts';
@@ -35,6 +36,10 @@ const Recurrence = outputType('Recurrence', RecurrenceSchema, {
 
 const Window = outputType('StreamWindow', innerSchema(StreamWindows, 'windows'), {
   description: 'A window in which the schedule keeps the stream on air.',
+});
+
+const Loudness = outputType('StreamLoudness', innerSchema(StreamSchema, 'loudness'), {
+  description: 'Loudness that the items of a stream are brought to.',
 });
 
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
@@ -61,7 +66,7 @@ const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSche
 const streamType = (streams: StreamService) =>
   outputType<StreamRecord>('Stream', StreamSchema, {
     interfaces: [Node],
-    types: { ...STREAM_ENUMS, recurrence: Recurrence, degraded: Degraded },
+    types: { ...STREAM_ENUMS, recurrence: Recurrence, loudness: Loudness, degraded: Degraded },
     omit: ['status'],
     fields: {
       state: { type: required(State), resolve: ({ status }) => status },
@@ -111,6 +116,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         ...STREAM_ENUMS,
         track: enumType('StreamTrack', ['video', 'audio']),
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
+        loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
       },
       lists: {
         Stream: { where, order: STREAM_ORDER },

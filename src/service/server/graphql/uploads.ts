@@ -1,7 +1,8 @@
 /** Defines the GraphQL fields of uploads. */
 
 import { GraphQLFloat, GraphQLID } from 'graphql';
-import { PREVIEW_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
+import { PREVIEW_STATES, RENDITION_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
 import type { Services } from '../setup/services.ts';
@@ -21,6 +22,8 @@ const State = enumType('UploadState', UPLOAD_STATES);
 
 const inUpload = (name: string, property: string, options?: Parameters<typeof outputType>[2]) =>
   outputType(name, innerSchema(UploadSchema, property), options);
+
+const UploadError = inUpload('UploadError', 'error');
 
 const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   interfaces: [Node],
@@ -42,7 +45,15 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     ),
     warnings: inUpload('UploadWarning', 'warnings'),
     waiting: inUpload('UploadWaiting', 'waiting', {}),
-    error: inUpload('UploadError', 'error'),
+    loudness: inUpload('UploadLoudness', 'loudness'),
+    sounds: inUpload('UploadSound', 'sounds', {
+      types: {
+        state: enumType('UploadSoundState', RENDITION_STATES),
+        limitedBy: enumType('UploadSoundLimit', LOUDNESS_LIMITS),
+        error: UploadError,
+      },
+    }),
+    error: UploadError,
   },
   fields: {
     id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },

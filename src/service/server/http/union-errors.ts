@@ -1,6 +1,6 @@
 /**
- * Explains errors in a union of objects that one field tells apart, such as `op` of playlist changes. It reports the errors of the
- * intended object only, not those of the others. Pure: no I/O, no clock.
+ * Explains errors in a union of objects that one field tells apart, such as `op` of playlist changes, or of a value and null. It reports
+ * the errors of the intended one only, not those of the others. Pure: no I/O, no clock.
  */
 import type { TSchema } from 'typebox';
 import { Value } from 'typebox/value';
@@ -15,6 +15,7 @@ export interface SchemaError {
 }
 
 interface ObjectSchema extends TSchema {
+  type?: string;
   properties?: Record<string, { enum?: unknown[] }>;
 }
 
@@ -56,19 +57,28 @@ function findPlace({ instancePath, schemaPath }: SchemaError, schema: TSchema, v
   return { path, among: at(schema, union) as ObjectSchema[], value: at(value, path) };
 }
 
+/** Returns the one schema that is not null; undefined where there are several. */
+function findBesideNull(among: readonly ObjectSchema[]): ObjectSchema | undefined {
+  const [one, ...others] = among.filter(({ type }) => type !== 'null');
+  return others.length === 0 && among.length === 2 ? one : undefined;
+}
+
 /** Returns the errors of one value; undefined if its object in the union is unclear. */
 function explainUnion(
   { path, among, value }: Place,
   describe: (errors: SchemaError[]) => FieldError[],
 ): FieldError[] | undefined {
+  const describeAs = (intended: TSchema) =>
+    describe(Value.Errors(intended, value) as SchemaError[]).map((error) => ({ ...error, path: path + error.path }));
+  const beside = findBesideNull(among);
+  if (beside) return describeAs(beside);
   const field = findDiscriminator(among);
   if (field === undefined) return undefined;
   const given = at(value, `/${field}`);
   const meant = among.find(({ properties }) => properties?.[field]?.enum?.[0] === given);
   const allowedValues = among.map(({ properties }) => properties?.[field]?.enum?.[0]);
   const nobody = { type: 'object', required: [field], properties: { [field]: { enum: allowedValues } } };
-  const errors = describe(Value.Errors((meant ?? nobody) as TSchema, value) as SchemaError[]);
-  return errors.map((error) => ({ ...error, path: path + error.path }));
+  return describeAs((meant ?? nobody) as TSchema);
 }
 
 /** Describes all errors. `describe` does so for those outside of unions. */

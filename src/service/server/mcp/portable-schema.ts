@@ -14,7 +14,7 @@ const UNPORTABLE: ReadonlySet<string> = new Set(['uniqueItems', 'minProperties',
 /** In results the names and types say enough: the rest would be two thirds of the list that each conversation begins with. */
 const WORDS: ReadonlySet<string> = new Set([
   ...UNPORTABLE,
-  ...['description', 'required', 'pattern', 'format', 'default'],
+  ...['description', 'required', 'enum', 'pattern', 'format', 'default'],
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'],
 ]);
 
@@ -36,11 +36,11 @@ function leaveNullOut(schema: Json): Json {
   return one ? { ...one, ...rest } : schema;
 }
 
-/** A simple value or null, in the short form. */
+/** A value or null, in the short form: keywords of objects and lists say nothing of null. */
 function shortenNull(schema: Json): Json {
   const { one, rest } = splitNull(schema) ?? {};
-  const isSimple = one && Object.keys(one).length === 1 && typeof one.type === 'string';
-  return isSimple ? { type: [one.type, 'null'], ...rest } : schema;
+  if (!one || typeof one.type !== 'string') return schema;
+  return { ...one, type: [one.type, 'null'], ...rest };
 }
 
 interface Dialect {

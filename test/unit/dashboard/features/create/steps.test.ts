@@ -59,6 +59,10 @@ test('one goes on while a file is sent, before the server knows it; sound alone 
 test('a stream has the final choices, independent of earlier ones', () => {
   const draft = draftOf({ source: 'upload', uploadID: 'u1', playlistID: 'p1', destinationID: 'd1', name: ' A ' });
   expect(buildBody(draft)).toMatchObject({ name: 'A', videoUploadObjectID: 'u1', destinationIDs: ['d1'] });
+  expect(buildBody(draft)).not.toHaveProperty('loudness');
+  expect(buildBody({ ...draft, loudness: '-16 -1 6' })).toMatchObject({
+    loudness: { targetLufs: -16, maxTruePeakDb: -1, maxBoostDb: 6 },
+  });
   expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
   expect(buildBody({ ...draft, source: 'link', linkUploadID: 'u2' })).toMatchObject({ videoUploadObjectID: 'u2' });
 });

@@ -14,6 +14,9 @@ test('on air, each kind of edit says when viewers see it, once', () => {
   expect(listEditEffects({ name: 'Evening', onItemFailure: 'Block' }, true)).toEqual([
     'Takes effect at once, and restarts nothing.',
   ]);
+  expect(listEditEffects({ loudness: null }, true)).toEqual([
+    'An item has the new loudness where it next begins, once its sound is made.',
+  ]);
   expect(listEditEffects({ destinationIDs: ['dst-1'] }, true)).toEqual([
     'Destinations change at once. Those that stay notice nothing.',
   ]);

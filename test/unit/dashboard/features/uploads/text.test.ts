@@ -28,6 +28,8 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   tracks: null,
   declaredTracks: [],
   moreTracks: 0,
+  loudness: null,
+  sounds: [],
   posterUrl: null,
   preview: null,
   warnings: [],

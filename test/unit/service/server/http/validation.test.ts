@@ -81,6 +81,19 @@ describe('a union of objects that one field tells apart', () => {
   });
 });
 
+test.each([
+  [{ most: 9, extra: 1 }, ['/loudness/extra is not known', '/loudness/most must be at most 5']],
+  [-14, ['/loudness must be an object']],
+])(
+  'a wrong %j where null is a value too gets the errors of that value, and not that it must be null',
+  (loudness, sentences) => {
+    const given = Type.Object({ most: Type.Integer({ maximum: 5 }) }, { additionalProperties: false });
+    const check = compileBody(Type.Object({ loudness: Type.Union([given, Type.Null()]) }));
+    expect(errors(check({ loudness })).map(({ path, message }) => `${path} ${message}`)).toEqual(sentences);
+    expect(check({ loudness: null })).toEqual({ value: { loudness: null } });
+  },
+);
+
 describe('texts in a query', () => {
   const check = compileQuery(Type.Object({ q: Type.Optional(Type.String()) }));
 

@@ -68,9 +68,9 @@ test('null is no value of an argument, which may be left out, and one of results
   expect(toPortableInput(text)).toEqual({ type: 'string', maxLength: 9, description: 'A text.' });
   expect(toPortableOutput(text)).toEqual({ type: ['string', 'null'] });
   const list = { anyOf: [{ type: 'array', items: text }, { type: 'null' }] };
-  expect(toPortableOutput(list)).toEqual({
-    anyOf: [{ type: 'array', items: { type: ['string', 'null'] } }, { type: 'null' }],
-  });
+  expect(toPortableOutput(list)).toEqual({ type: ['array', 'null'], items: { type: ['string', 'null'] } });
+  const choice = { anyOf: [{ enum: ['a', 'b'] }, { type: 'null' }] };
+  expect(toPortableOutput(choice)).toEqual({ type: ['string', 'null'] });
 });
 
 test('a number stays an argument where its text is listed', () => {
