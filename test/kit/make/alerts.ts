@@ -24,6 +24,7 @@ const seenByViewers = (status: string) =>
   pick('loopstream_status_condition', `,condition="OnAirForViewers",status="${status}"`);
 const LEADER = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="a"}';
 const SECOND = 'leader_election_master_status{name="loopstream-operator",namespace="tv",job="op",instance="b"}';
+const LOOKER = 'leader_election_master_status{name="loopstream-platform",namespace="tv",job="platform",instance="a"}';
 const OPERATOR = 'job="op",instance="a"';
 const OTHERS = 'job="others",instance="z"';
 const OUR_API = 'db_pool_max_connections{pool="loopstream",job="api",instance="a"}';
@@ -252,6 +253,10 @@ export const ALERT_CASES: Record<string, AlertCase[]> = {
   LoopStreamTwoLeaders: [
     { series: { [LEADER]: '1x10', [SECOND]: '1x10' }, at: '4m', fires: { namespace: 'tv' } },
     { series: { [LEADER]: '1x10', [SECOND]: '0x10' }, at: '4m' },
+  ],
+  LoopStreamPlatformNoLeader: [
+    { series: { [LOOKER]: '0x10', [SECOND]: '1x10' }, at: '4m', fires: { namespace: 'tv' } },
+    { series: { [LOOKER]: '1 1 0 1 1', [LEADER]: '0x10' }, at: '4m' },
   ],
   LoopStreamReconcileErrors: [
     {

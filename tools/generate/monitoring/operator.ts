@@ -2,7 +2,7 @@
  * Declares alerts about the operator: streams on air stay so without it, and nothing else happens. Pure: no I/O, no
  * clock.
  */
-import { type Alert, API_HEALTH, type Group, OPERATOR_LOG, OPERATOR_PODS, ofOperator } from './alert.ts';
+import { type Alert, API_HEALTH, type Group, OPERATOR_LOG, OPERATOR_PODS, ofOperator, PLATFORM_LOG } from './alert.ts';
 
 const CONTROLLERS = 'controller=~"stream|upload|playlist|destination"';
 const LEADING = 'leader_election_master_status{name="loopstream-operator"}';
@@ -76,6 +76,32 @@ const presence: Alert[] = [
       ['helm list -A', 'releases of loopstream'],
     ],
     mends: ['Enable leader election, or keep one replica or release.'],
+  },
+  {
+    name: 'LoopStreamPlatformNoLeader',
+    expr: 'max by (namespace) (leader_election_master_status{name="loopstream-platform"}) == 0',
+    for: '2m',
+    severity: 'warning',
+    summary: 'No process of the role platform leads in {{ $labels.namespace }}.',
+    description:
+      'The role platform runs, but none of its processes has held the Lease for two minutes. An election takes 15 seconds.',
+    means: 'The role platform cannot write the Lease, or a process outside its pods holds and renews it.',
+    viewers: 'Streams stay on air. Nobody looks at what viewers see, and no broadcast that has ended is made anew.',
+    looks: [
+      [
+        'kubectl get lease -n "$NS" loopstream-platform -o yaml',
+        '`holderIdentity` and `renewTime`, which may name a process outside the pods',
+      ],
+      [PLATFORM_LOG, 'renewals that are forbidden or time out'],
+      [
+        'kubectl auth can-i update leases.coordination.k8s.io/loopstream-platform -n "$NS" --as=system:serviceaccount:"$RELEASE_NS":loopstream-platform',
+        '`yes` if the role platform may update the Lease',
+      ],
+    ],
+    mends: [
+      'Missing rights: set `rbac.create=true`, or grant those in `manifests/rbac.yaml`.',
+      'The holder no longer exists: delete the Lease. The role platform creates it again.',
+    ],
   },
 ];
 
