@@ -285,7 +285,7 @@ const billing = group('Billing: streams cost credits for their time on air, and 
 
 const platform = buildPlatform(
   deployment('role platform', {
-    requests: { cpu: '20m', memory: '96Mi', ...DISK.requests },
+    requests: { cpu: '20m', memory: '128Mi', ...DISK.requests },
     limits: { memory: '512Mi', ...DISK.limits },
   }),
 );
