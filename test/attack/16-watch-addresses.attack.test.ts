@@ -2,8 +2,10 @@
  * Attacks the process that looks at what viewers see, through the addresses that strangers give it: none is ever True, none costs an honest
  * stream its verdict, and no private address hears of it.
  */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer, request, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
 import { join } from 'node:path';
@@ -18,6 +20,7 @@ import { openStudio, type Studio } from '../kit/make/onair.ts';
 import { buildProgram } from '../kit/make/streamer.ts';
 import { publishedBy, startWatching } from '../kit/make/watching.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { run } from '../kit/run.ts';
 import { type PlatformProcess, startPlatformProcess } from '../kit/system/platform-process.ts';
 import {
   aroundPlatformTests,
@@ -79,8 +82,10 @@ const ANSWERS: Record<string, (response: ServerResponse) => void> = {
   'inline-data': playlist('data:video/mp2t;base64,R0A='),
   noise: playlist('noise.ts'),
   dripping: playlist('dripping.ts'),
+  'huge-picture': playlist('huge.ts'),
   beyond: playlist('noise.ts', '#EXT-X-BYTERANGE:1000@99999999999\n'),
   'noise.ts': (response) => pour(response, 'G', MIB),
+  'huge.ts': (response) => response.end(hugeMedia),
   'dripping.ts': (response) => drip(response, MIB, Buffer.from('G')),
   'endless-tag': (response) => drip(response, flvTag, Buffer.from('x')),
   hang: () => undefined,
@@ -88,12 +93,36 @@ const ANSWERS: Record<string, (response: ServerResponse) => void> = {
 const BOMB = brotliCompressSync(Buffer.alloc(2 ** 26, 'a'));
 const WATCHED = Object.keys(ANSWERS).filter((name) => !name.endsWith('.ts') && name !== 'hang');
 
+const toGolomb = (value: number): string => {
+  const bits = (value + 1).toString(2);
+  return bits.padStart(2 * bits.length - 1, '0');
+};
+/** H.264 (ITU-T H.264, 7.3): the parameter sets of 16000×9008 pixels, and the begin of such a picture. A real one would cost a gigabyte. */
+async function makeHugePicture(dir: string): Promise<Buffer> {
+  const unit = (type: number, bits: string) => {
+    const whole = `${bits}1`.padEnd(8 * Math.ceil((bits.length + 1) / 8), '0');
+    return Buffer.from([0, 0, 0, 1, type, ...(whole.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))]);
+  };
+  const golomb = (...values: number[]) => values.map(toGolomb).join('');
+  const baseline = '0100001011000000'.concat((62).toString(2).padStart(8, '0'));
+  const sequence = unit(0x67, `${baseline}${golomb(0, 0, 2, 1)}0${golomb(16_000 / 16 - 1, 9_008 / 16 - 1)}1100`);
+  const picture = unit(0x68, `${golomb(0, 0)}00${golomb(0, 0, 0)}000${golomb(0, 0, 0)}000`);
+  const slice = unit(0x65, `${golomb(0, 7, 0)}0000${golomb(0)}00${golomb(0)}${'0110'.repeat(4_000)}`);
+  const file = join(dir, 'huge.h264');
+  await writeFile(file, Buffer.concat(Array(4).fill(Buffer.concat([sequence, picture, slice]))));
+  const media = join(dir, 'huge.ts');
+  await run('ffmpeg', ['-v', 'error', '-nostdin', '-f', 'h264', '-framerate', '2', '-i', file, '-c', 'copy', media]);
+  return readFile(media);
+}
+
 const servers: Server[] = [];
 const sockets = new Set<Socket>();
 let studio: Studio;
 let rtmp: RtmpServer;
 let platform: PlatformProcess;
 let honestUrl: string;
+/** A segment whose picture claims 16K. */
+let hugeMedia: Buffer;
 
 aroundPlatformTests(NS);
 
@@ -110,6 +139,7 @@ async function listen<S extends Server>(server: S, port = 0, host = '127.0.0.1')
 
 beforeAll(async () => {
   studio = await openStudio();
+  hugeMedia = await makeHugePicture(studio.root);
   const hlsPort = await reserveFreePort();
   rtmp = await startRtmpServer({ record: join(studio.root, 'seen'), hls: { port: hlsPort } });
   honestUrl = `http://127.0.0.1:${hlsPort}/hls/film.m3u8`;
@@ -261,4 +291,30 @@ test('a name that leads to a private address is never connected to, whatever els
       await watching.says(`${name} ${scheme}`, 'Unknown unreachable');
   await watching.end();
   expect(visits).toBe(0);
+});
+
+test('a name whose answer changes between two connections is followed nowhere that is forbidden, even where private addresses may be watched', async () => {
+  const attempts = new Set<string>();
+  const note = (message: unknown) =>
+    (message as { socket: Socket }).socket.on('connectionAttempt', (address) => void attempts.add(address));
+  subscribe('net.client.socket', note);
+  // It gives each connection one answer, so that the next one asks DNS again.
+  const port = await listen(
+    createServer((_, response) => playlist('segment.ts')(response.setHeader('connection', 'close'))),
+  );
+  let questions = 0;
+  const watching = startWatching({
+    lookup: (_, __, done) => {
+      questions += 1;
+      done(null, [{ address: questions === 1 ? '127.0.0.1' : '169.254.169.254', family: 4 }]);
+    },
+  });
+  watching.add('moving', `http://moving.example:${port}/live.m3u8`, publishedBy('http://127.0.0.10:9'));
+  await until('it has moved', () => questions > 1);
+  await watching.looked('moving', 1);
+  await watching.end();
+  unsubscribe('net.client.socket', note);
+  expect([...attempts]).toContain('127.0.0.1');
+  expect([...attempts]).not.toContain('169.254.169.254');
+  expect(watching.words('moving').join()).not.toContain('True');
 });
