@@ -7,6 +7,7 @@ import type { Kube } from '../kube/types.ts';
 import { type Clock, sleep } from '../lib/clock.ts';
 import { isSameJson } from '../lib/json-equal.ts';
 import { forEachConcurrently } from '../lib/pool.ts';
+import { readBounded } from '../lib/read-bounded.ts';
 import { findSecretText } from '../operator/stream/find-secret.ts';
 import { readStats, type StreamerStats } from '../protocol/report.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../resources/common/names.ts';
@@ -82,11 +83,7 @@ export function createPodStats(clock: Clock, findToken: (stream: LoopStream) => 
         signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
         headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
       });
-      let text = '';
-      for await (const chunk of body) {
-        text += chunk;
-        if (text.length > MAX_BYTES) return undefined;
-      }
+      const text = await readBounded(body, MAX_BYTES);
       const read = statusCode === 200 ? readStats(JSON.parse(text)) : undefined;
       // Bytes that only grow are no change.
       return read?.ok ? { destinations: read.message.destinations.map(pickState) } : undefined;

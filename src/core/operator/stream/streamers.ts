@@ -10,6 +10,7 @@ import { shortenAtRandom } from '../../lib/backoff.ts';
 import { sleep } from '../../lib/clock.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { readBounded } from '../../lib/read-bounded.ts';
 import { type ReleaseRequest, readSkipAnswer, type SkipRequest } from '../../protocol/commands.ts';
 import { readStats, type StreamerReport } from '../../protocol/report.ts';
 import {
@@ -132,11 +133,7 @@ export function createStreamers(lifecycle: Lifecycle, options: StreamersOptions 
         headers: token === undefined ? {} : { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
         body: body === undefined ? null : JSON.stringify(body),
       });
-      let text = '';
-      for await (const chunk of answer.body) {
-        text += chunk;
-        if (text.length > MAX_BYTES) return undefined;
-      }
+      const text = await readBounded(answer.body, MAX_BYTES);
       return answer.statusCode === 200 ? (JSON.parse(text) as unknown) : undefined;
     } catch {
       return undefined;

@@ -6,6 +6,7 @@ import { Agent, request } from 'undici';
 import type { Job } from '../../kube/core.ts';
 import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
+import { readBounded } from '../../lib/read-bounded.ts';
 import { PROFILE_PARAMETER, PROGRESS_PATH, type PrepareProgress, readProgress } from '../../protocol/task.ts';
 import { importJobName, PREPARE_PORT, renditionJobName, UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { BY_OWNER, type Caches, listProfilesAsked, listUploadsOfContent } from '../caches/caches.ts';
@@ -145,12 +146,7 @@ async function ask(
       body.on('error', () => undefined).destroy();
       return undefined;
     }
-    let text = '';
-    for await (const chunk of body) {
-      text += chunk;
-      if (text.length > MAX_BYTES) return undefined;
-    }
-    const read = readProgress(text);
+    const read = readProgress(await readBounded(body, MAX_BYTES));
     return read.ok ? read.message : undefined;
   } catch {
     return undefined;

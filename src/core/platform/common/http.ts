@@ -3,6 +3,7 @@
  * never has the text of a request or of an answer: both may hold secrets.
  */
 import { Agent, request } from 'undici';
+import { readBounded } from '../../lib/read-bounded.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** With name and TLS. Shorter than the time after which an insert counts as settled (youtube/repair.ts). */
@@ -53,15 +54,7 @@ export function createSender(signal: AbortSignal): SendApiRequest {
         body: content ?? null,
         signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWER_TIMEOUT_MS)]),
       });
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      for await (const chunk of answer.body) {
-        bytes += chunk.length;
-        // Leaving the loop ends the connection.
-        if (bytes > MAX_BYTES) return undefined;
-        chunks.push(chunk);
-      }
-      const body = parseJson(Buffer.concat(chunks).toString());
+      const body = parseJson(await readBounded(answer.body, MAX_BYTES));
       return { status: answer.statusCode, body, headers: answer.headers };
     } catch {
       return undefined;

@@ -1,10 +1,11 @@
 /** Reads live statistics and the preview from the pod that sends the stream. */
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import { Agent, request } from 'undici';
 import type { Pod } from '../../../core/kube/core.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
+import { readBounded } from '../../../core/lib/read-bounded.ts';
 import { STREAM_LABEL, STREAMER_PORT } from '../../../core/resources/common/names.ts';
 import { readPlatformView } from '../../../core/resources/destination/platform.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
@@ -87,7 +88,7 @@ export function createStatsService(deps: StatsServiceDeps) {
     try {
       const signal = AbortSignal.timeout(STATS_TIMEOUT_MS);
       const answer = await ask(base, '/stats', stream, { signal, headersTimeout: STATS_TIMEOUT_MS });
-      const text = await bounded(answer.body, MAX_STATS_BYTES);
+      const text = await readBounded(answer.body, MAX_STATS_BYTES);
       if (answer.statusCode !== 200) return NOT_LIVE;
       const now = clock.now();
       const find = (id: string) => {
@@ -133,15 +134,4 @@ export function createStatsService(deps: StatsServiceDeps) {
     answer.body.on('error', () => undefined).destroy();
     return undefined;
   }
-}
-
-async function bounded(body: Dispatcher.ResponseData['body'], limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > limit) throw new Error('The response is too long.');
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
