@@ -1,6 +1,6 @@
 /**
  * Attacks the account of a platform that a destination is looked at with: its token is in no answer to anybody and in no log, and what viewers see
- * cannot be made up by whoever calls the API.
+ * cannot be made up by a caller of the API.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DESTINATIONS } from '../../src/core/resources/destination/resource.ts';

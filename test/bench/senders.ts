@@ -49,7 +49,7 @@ export interface Media {
   /** The clip in the streamer's program, and as an MP4 file with the same packets. */
   items: ProgramItem[];
   files: string[];
-  /** What its destinations ask for. */
+  /** The least bit rate that its destinations ask for. */
   leastBitrateKbps?: number;
 }
 

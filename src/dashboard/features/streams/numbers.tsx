@@ -88,7 +88,7 @@ interface Row {
   view: Destination['platformLive'] | undefined;
 }
 
-/** What the last minute was like, beside what the platform asks for. */
+/** Shows the last minute beside the values that the platform asks for. */
 function Publishing({ stats, keyframeSeconds }: { stats: DestinationStats; keyframeSeconds: number | null }) {
   const facts = listPublishingFacts(stats, keyframeSeconds);
   if (facts.length === 0) return null;

@@ -9,7 +9,7 @@ const LEAST_SHARE = 0.95;
 
 interface PublishingFact {
   text: string;
-  /** What the platform asks for. */
+  /** The value that the platform asks for. */
   wanted?: string;
   isBad: boolean;
 }
