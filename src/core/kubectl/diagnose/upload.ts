@@ -4,7 +4,7 @@ import { JOBS, type Job, type Pod } from '../../kube/core.ts';
 import { findFix } from '../../lib/codes/codes.ts';
 import { UPLOAD_WARNINGS } from '../../lib/codes/uploads.ts';
 import { UPLOAD_LABEL } from '../../resources/common/names.ts';
-import { type LOUDNESS_LIMITS, parseSoundProfile } from '../../resources/upload/loudness.ts';
+import { type LOUDNESS_LIMITS, nameProfile, parseSoundProfile } from '../../resources/upload/loudness.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { formatAge } from '../shell/age.ts';
 import { listPodsOf } from '../streams/logs.ts';
@@ -55,9 +55,8 @@ export function findUploadFaults({ metadata, status }: Upload): DiagnosedFact[] 
   const { error, renditions = [], waiting } = status ?? {};
   const failed = renditions.flatMap(({ profile, state, error: why }) => {
     if (state !== 'failed' || !why) return [];
-    const sound = parseSoundProfile(profile);
-    const what = sound ? `brought to ${sound.targetLufs} LUFS` : `prepared for ${profile}`;
-    return [{ message: `${about} could not be ${what}: ${why.message}`, ...explainCode(why.code) }];
+    const message = `${about} could not be prepared for ${nameProfile(profile)}: ${why.message}`;
+    return [{ message, ...explainCode(why.code) }];
   });
   return [
     ...(error ? [{ message: `${about} failed: ${error.message}`, ...explainCode(error.code) }] : []),
@@ -88,11 +87,10 @@ const LIMITS: Record<(typeof LOUDNESS_LIMITS)[number], string> = {
 const listSounds = ({ status }: Upload): StorySection => ({
   title: 'Sounds',
   rows: (status?.renditions ?? []).flatMap(({ profile, state, loudness, error }) => {
-    const target = parseSoundProfile(profile);
-    if (!target) return [];
+    if (!isSound(profile)) return [];
     const made = loudness?.integratedLufs === undefined ? '' : `${loudness.integratedLufs} LUFS`;
     const why = loudness?.limitedBy && LIMITS[loudness.limitedBy];
-    return [[`${target.targetLufs} LUFS`, state, made, error?.message ?? why ?? '']];
+    return [[nameProfile(profile), state, made, error?.message ?? why ?? '']];
   }),
 });
 

@@ -2,6 +2,7 @@
 
 import type { EventInput } from '../../kube/events.ts';
 import { toPascalCase } from '../../lib/codes/code-text.ts';
+import { nameProfile } from '../../resources/upload/loudness.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
 import { buildNormalEvent, buildWarningEvent } from '../runtime/controller.ts';
 
@@ -17,15 +18,14 @@ export function buildUploadEvents(before: UploadStatus | undefined, status: Uplo
     if (!known) events.push(buildWarningEvent(toPascalCase(code), message));
   }
   for (const { profile, state, playable, error } of status.renditions ?? []) {
+    const made = nameProfile(profile);
     const earlier = before?.renditions?.find((other) => other.profile === profile);
     if (playable && !earlier?.playable)
-      events.push(buildNormalEvent('MediaPlayable', `Enough of the upload is prepared to play it in ${profile}.`));
+      events.push(buildNormalEvent('MediaPlayable', `Enough of the upload is prepared to play it in ${made}.`));
     if (earlier?.state === state) continue;
-    if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `The upload is prepared for ${profile}.`));
+    if (state === 'ready') events.push(buildNormalEvent('MediaPrepared', `The upload is prepared for ${made}.`));
     if (state === 'failed')
-      events.push(
-        buildWarningEvent('MediaFailed', `Preparing the upload for ${profile} failed: ${error?.message ?? ''}`),
-      );
+      events.push(buildWarningEvent('MediaFailed', `Preparing the upload for ${made} failed: ${error?.message ?? ''}`));
   }
   if (status.waiting && status.waiting.tries !== before?.waiting?.tries) {
     events.push(

@@ -74,3 +74,9 @@ export function parseSoundProfile(profile: string): LoudnessTarget | undefined {
   if (targetLufs === undefined || maxTruePeakDb === undefined || maxBoostDb === undefined) return undefined;
   return { targetLufs, maxTruePeakDb, maxBoostDb };
 }
+
+/** Names what is made for people: the quality of pictures, or the loudness of a sound. */
+export function nameProfile(profile: string): string {
+  const sound = parseSoundProfile(profile);
+  return sound ? `${sound.targetLufs} LUFS` : profile;
+}

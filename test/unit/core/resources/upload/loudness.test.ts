@@ -1,6 +1,6 @@
 /** Tests the names of sounds. */
 import { expect, test } from 'vitest';
-import { parseSoundProfile, soundProfile } from '../../../../../src/core/resources/upload/loudness.ts';
+import { nameProfile, parseSoundProfile, soundProfile } from '../../../../../src/core/resources/upload/loudness.ts';
 
 test('the profile of a sound says its loudness, and that of pictures says none', () => {
   for (const target of [
@@ -12,4 +12,8 @@ test('the profile of a sound says its loudness, and that of pictures says none',
   for (const profile of ['720p30', 'preview', 'sound', 'sound-14-1', 'sound-14-1-6-2']) {
     expect(parseSoundProfile(profile)).toBeUndefined();
   }
+});
+
+test('people read the loudness of a sound, and the quality of pictures', () => {
+  expect(['sound-14-1-6', '720p30', 'preview'].map(nameProfile)).toEqual(['-14 LUFS', '720p30', 'preview']);
 });
