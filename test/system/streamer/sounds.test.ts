@@ -105,7 +105,7 @@ test('a sound comes, fails and goes at the next turn of its item, in one publish
   // An epoch that began anew would be four turns later.
   expect(Math.abs((epochs[1] ?? 0) - (epochs[0] ?? 0))).toBeLessThan(SECONDS * 1000);
   expect(after).toMatchObject({ reconnects: 0, skippedItems: 0, brokenItems: [] });
-  expect(stream.log().match(/"sound":"renditions\/nobody\.flv"/g)).toHaveLength(1);
+  expect(stream.log().match(/"storageKey":"renditions\/nobody\.flv"/g)).toHaveLength(1);
   await stream.stop();
 
   const { flashes, clicks, endsAt } = await perceive(await readRecording('changed'));

@@ -79,8 +79,10 @@ function decideProgramChange(situation: Situation, pod: Pod, next: Program | und
   const { stream, program: current } = situation;
   // The label tells those who evict pods whether they may move this one.
   const isLabelled = readDisruptionLabel(pod) === readDisruption(stream);
-  const joinAt = next && current && isLabelled ? computeJoinTime(situation, pod, current, next) : undefined;
-  if (next && !joinAt && (next !== current || !isLabelled)) {
+  const isChanged = next !== current;
+  const joinAt =
+    next && current && isChanged && isLabelled ? computeJoinTime(situation, pod, current, next) : undefined;
+  if (next && !joinAt && (isChanged || !isLabelled)) {
     return { action: { do: 'patch', podUid: pod.metadata.uid, program: next } };
   }
   return current ? { requeueAt: joinAt, ...followPod(situation, pod, current) } : {};

@@ -47,7 +47,7 @@ export async function makeSound(
   const source = input.source.audio ? await measureInput(input, context) : {};
   let gain = decideGain(source, loudness);
   for (let more = MORE_ATTEMPTS; ; more--) {
-    context.log.info({ ...source, ...gain }, 'making the sound');
+    context.log.info({ sourceLufs: source.integratedLufs, gainDb: gain.gainDb }, 'making the sound');
     const { index, made, output } = await makeOrEncode(input, gain, opened.target, context);
     const next = lowerCeiling(gain, made, loudness);
     if (!next || more === 0) {

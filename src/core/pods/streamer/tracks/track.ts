@@ -433,13 +433,13 @@ export class TrackPlayer {
     return openItem({ storage, item, kind, offsetTicks, onData, soundKey, onSoundFault, ...shared });
   }
 
-  #noteSoundFault({ id, name, sound = '' }: ProgramItem, { code, message, cause }: ItemError): void {
+  #noteSoundFault({ id, name, sound = '' }: ProgramItem, error: ItemError): void {
+    const { code } = error;
     this.#soundFaults++;
     if (this.#faultySounds.has(sound)) return;
     this.#faultySounds.add(sound);
-    const about = { item: id, itemName: name, sound, code, message, err: cause };
     this.#options.log.warn(
-      about,
+      { item: id, itemName: name, storageKey: sound, code, err: error },
       'the item plays with the sound of its file: the sound made for this stream cannot be played',
     );
   }

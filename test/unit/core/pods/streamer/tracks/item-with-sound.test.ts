@@ -215,7 +215,7 @@ describe('a track', () => {
     for (let turn = 0; turn < 3; turn++) (await next(track)).close();
     await until('a fourth turn', () => track.stats().soundFaults === 4);
     expect(lines.filter((line) => line.includes(SOUND))).toHaveLength(1);
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ item: item.id, sound: SOUND, code: 'item_missing' });
+    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ item: item.id, storageKey: SOUND, code: 'item_missing' });
     expect(track.stats()).toMatchObject({ broken: [], skipped: {} });
   });
 
