@@ -95,7 +95,8 @@ async function readScreen(moments: readonly number[]): Promise<string[]> {
   const begin = video.buffered.start(0);
   const screens: string[] = [];
   for (const moment of moments) {
-    const isThere = new Promise((resolve) => video.addEventListener('seeked', resolve, { once: true }));
+    // `seeked` may come before the picture is on the screen.
+    const isThere = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
     video.currentTime = begin + moment + 0.01;
     await Promise.race([isThere, failed]);
     context.drawImage(video, 0, 0, canvas.width, canvas.height);
