@@ -95,7 +95,7 @@ export default defineConfig({
           ...describeLane(LANES.cluster),
           testTimeout: 400_000,
           // The first run builds programs and images.
-          hookTimeout: 3_000_000,
+          hookTimeout: 4_500_000,
           maxWorkers: 1,
         },
       },
@@ -104,7 +104,7 @@ export default defineConfig({
           ...describeLane({ name: 'kind', tests: KIND, setup: [] }),
           exclude: [],
           testTimeout: 400_000,
-          hookTimeout: 3_000_000,
+          hookTimeout: 4_500_000,
           maxWorkers: 1,
         },
       },

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { environment } from '../../../../src/core/settings/environment.ts';
 import { runOrThrow } from './command.ts';
 
-const TIMEOUT_MS = 45 * 60_000;
+const TIMEOUT_MS = 4_200_000;
 
 export interface Buildah {
   buildah: (args: string[]) => Promise<string>;
