@@ -131,6 +131,8 @@ export const SENTENCES = {
   noDestination: 'is required',
   destinationsTwice: 'cannot be given together with destinations',
   noneEnabled: 'must have an enabled entry: to send nothing, stop the stream',
+  isrc: 'must be an International Standard Recording Code, such as US-RC1-76-07839',
+  licenseUrl: 'must be an http or https URL of at most 256 characters, without a password',
   rightSide: 'must be given together with audio, as another track',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',

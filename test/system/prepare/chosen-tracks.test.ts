@@ -1,6 +1,6 @@
 /** Tests that the tracks play which the owner has chosen, and that a choice which cannot play says so. */
 import { describe, expect, test } from 'vitest';
-import { fitTracks } from '../../../src/core/pods/prepare/inspect/tracks.ts';
+import { fitResult } from '../../../src/core/pods/prepare/inspect/tracks.ts';
 import type { MediaInfo, TrackChoice } from '../../../src/core/resources/upload/spec.ts';
 import { warn } from '../../../src/core/resources/upload/warnings.ts';
 import { importWhole } from '../../kit/make/imports.ts';
@@ -149,21 +149,31 @@ describe('a result', () => {
   const bytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
   test('lists forty tracks, without their titles', () => {
-    const { media } = fitTracks(build(40), MOST);
-    expect(bytes(fitTracks(build(40), MOST))).toBeLessThanOrEqual(MOST);
+    const { media } = fitResult(build(40), MOST);
+    expect(bytes(fitResult(build(40), MOST))).toBeLessThanOrEqual(MOST);
     expect(media.tracks).toHaveLength(40);
     expect(media).not.toHaveProperty('moreTracks');
   });
 
   test('names those that play, and says how many more there are, where not all fit', () => {
-    const fitted = fitTracks(build(64, 7), MOST);
+    const fitted = fitResult(build(64, 7), MOST);
     expect(bytes(fitted)).toBeLessThanOrEqual(MOST);
     const { tracks = [], moreTracks = 0 } = fitted.media;
     expect(tracks.length + moreTracks).toBe(64);
     expect(tracks.at(-1)).toMatchObject({ index: 63, automatic: true });
   });
 
+  test('shortens long tags first, which may be longer than a Job can report', () => {
+    const word = '夜'.repeat(256);
+    const tags = { title: word, artist: word, album: word, isrc: 'USRC17607839', label: word, license: word };
+    const one = build(1);
+    const fitted = fitResult({ ...one, media: { ...one.media, tags } }, MOST);
+    expect(bytes(fitted)).toBeLessThanOrEqual(MOST);
+    expect(fitted.media.tracks).toEqual(one.media.tracks);
+    expect(fitted.media.tags).toMatchObject({ title: '夜'.repeat(80), isrc: 'USRC17607839' });
+  });
+
   test('keeps titles that fit', () => {
-    expect(fitTracks(build(3), MOST)).toEqual(build(3));
+    expect(fitResult(build(3), MOST)).toEqual(build(3));
   });
 });

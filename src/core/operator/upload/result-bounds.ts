@@ -14,6 +14,7 @@ import {
 } from '../../resources/upload/loudness.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
 import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';
+import { cleanTags } from '../../resources/upload/tags.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import type { PodSettings } from '../pods/security.ts';
 import type { MakingTask } from './job.ts';
@@ -78,9 +79,15 @@ function isMedia(media: MediaInfo, task: Of<'import'>, bounds: Bounds): boolean 
 }
 
 /** Names are shown to people and written into programs. */
-function withPlainNames({ name: written = '', tracks, ...media }: MediaInfo): MediaInfo {
+function withPlainNames({ name: written = '', tracks, tags: stated = {}, ...media }: MediaInfo): MediaInfo {
   const name = nameFrom(written);
-  return { ...media, ...(name !== undefined && { name }), ...(tracks && { tracks: tracks.map(cleanTrack) }) };
+  const tags = cleanTags(stated);
+  return {
+    ...media,
+    ...(name !== undefined && { name }),
+    ...(tracks && { tracks: tracks.map(cleanTrack) }),
+    ...(tags && { tags }),
+  };
 }
 
 function cleanTrack({ title: written = '', language = '', codec, ...track }: MediaTrack): MediaTrack {

@@ -20,7 +20,7 @@ import { ConfigError } from '../../settings/settings.ts';
 import { openStorage } from '../storage/open.ts';
 import { StorageError } from '../storage/storage.ts';
 import { PrepareError } from './failure/failure.ts';
-import { fitTracks } from './inspect/tracks.ts';
+import { fitResult } from './inspect/tracks.ts';
 import { makeRange } from './job/make-range.ts';
 import { makeRendition } from './job/make-rendition.ts';
 import { progressLog } from './job/progress-log.ts';
@@ -174,7 +174,7 @@ async function perform(
   }
   if (records) await requireOwner(context.storage, records.installation);
   const found = await takeUpSource(task, records, context);
-  if (found) return { action: 'import', ...fitTracks(found, MAX_RESULT_BYTES) };
+  if (found) return { action: 'import', ...fitResult(found, MAX_RESULT_BYTES) };
   // Only an import needs the HTTP client.
   const { importSource } = await import('./job/import-source.ts');
   const { upload } = records ?? {};
@@ -190,7 +190,7 @@ async function perform(
       minBytesPerSecond: config.minFetchBytesPerSecond,
     },
   );
-  return { action: 'import', ...fitTracks(imported, MAX_RESULT_BYTES) };
+  return { action: 'import', ...fitResult(imported, MAX_RESULT_BYTES) };
 }
 
 /** Converts any error to one of the upload's codes. An unknown error may be temporary. */

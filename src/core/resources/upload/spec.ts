@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
 import { parseSoundProfile, SoundLoudness } from './loudness.ts';
+import { MediaTags } from './tags.ts';
 import { UploadWarnings } from './warnings.ts';
 
 export const UPLOAD_TYPES = ['video', 'audio'] as const;
@@ -108,6 +109,7 @@ export const MediaInfo = Type.Object(
     moreTracks: Type.Optional(
       Type.Integer({ minimum: 1, description: 'Number of tracks that the list leaves out, if it does.' }),
     ),
+    tags: Type.Optional(Type.Object(MediaTags.properties, { description: 'Tags of the source, if it has any.' })),
   },
   { description: 'Properties of the source. Set once it has been imported.' },
 );
@@ -183,6 +185,11 @@ export const UploadSpec = Type.Object({
     description: 'The media to take from the source: video, or sound alone.',
   }),
   tracks: Type.Optional(TrackChoice),
+  tags: Type.Optional(
+    Type.Object(MediaTags.properties, {
+      description: 'Words of the owner, each in place of that in status.media.tags.',
+    }),
+  ),
   source: Type.Object(
     {
       url: Type.Optional(

@@ -44,6 +44,13 @@ export const exampleUpload: Upload = {
     track({ index: 2, kind: 'AUDIO', codec: 'aac', language: 'deu', channels: 2, automatic: false }),
   ],
   moreTracks: 0,
+  title: 'Fireplace in winter',
+  artist: 'Example Films',
+  album: null,
+  isrc: null,
+  label: null,
+  license: 'CC BY 4.0',
+  licenseUrl: 'https://creativecommons.org/licenses/by/4.0/',
   preview: 'ready',
   posterUrl: EXAMPLE.posterUrl,
   warnings: [],
@@ -152,9 +159,10 @@ export const uploadOperations = [
     http: 'PATCH /uploads/{id}',
     summary: 'Change an upload',
     description:
-      'Changes its name, or replaces the choice of tracks; `{}` is the automatic choice. After another choice the upload is ' +
-      'prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the file has no ' +
-      'such track.',
+      'Changes its name, or the words about it: `title`, `artist`, `album`, `isrc`, `label`, `license` and `licenseUrl` go before those of ' +
+      'the file, and "" or null takes those of the file again. Replaces the choice of tracks; `{}` is the automatic choice. After another ' +
+      'choice the upload is prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the ' +
+      'file has no such track.',
     input: UploadUpdate,
     output: record(Upload),
     errors: ['conflict'],
@@ -162,7 +170,7 @@ export const uploadOperations = [
     mcp: {
       title: 'Change an upload',
       description:
-        'Changes the name of an upload, or chooses the video and audio track that play, by their indexes in `declaredTracks`. `audioRight` makes two mono ' +
+        'Changes the name of an upload, or its tags ("" is that of the file), or chooses the video and audio track that play, by their indexes in `declaredTracks`. `audioRight` makes two mono ' +
         'tracks left and right. An empty object restores the automatic choice. A stream on air goes on with what it ' +
         'plays until the new choice is prepared.',
       wait: untilSettled,
@@ -171,7 +179,7 @@ export const uploadOperations = [
     },
     graphql: {
       description:
-        'Changes the name of an upload, or chooses its tracks, after which it is prepared again. A stream on air goes on ' +
+        'Changes the name of an upload, or its tags ("" is that of the file), or chooses its tracks, after which it is prepared again. A stream on air goes on ' +
         'with what it plays until that is done.',
     },
     run: ({ uploads }, { accountId, id, input }) => uploads.update(accountId, id, input),

@@ -2,6 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { MAX_TAG_CHARS, TAG_MEANINGS, type TagName } from '../../../core/resources/upload/tags.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 
 const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
@@ -21,19 +22,35 @@ export const UploadTracks = Type.Object(
   },
 );
 
+/** GraphQL takes null for a missing value: "" says the same. No descriptions, which agents would pay for in each conversation. */
+const GivenTag = Type.Optional(nullable(Type.String({ maxLength: MAX_TAG_CHARS })));
+const shownTag = (name: TagName) => nullable(Type.String(), TAG_MEANINGS[name]);
+
+const GIVEN_TAGS = {
+  title: GivenTag,
+  artist: GivenTag,
+  album: GivenTag,
+  isrc: GivenTag,
+  label: GivenTag,
+  license: GivenTag,
+  licenseUrl: GivenTag,
+};
+export type GivenTags = Partial<Record<TagName, string | null>>;
+
 export const UploadFromLink = Type.Object(
   {
     type: UploadType,
     url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
     name: Type.Optional(DisplayName),
     tracks: Type.Optional(UploadTracks),
+    ...GIVEN_TAGS,
   },
   { title: 'UploadFromLink', additionalProperties: false },
 );
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
 export const UploadUpdate = Type.Object(
-  { name: Type.Optional(DisplayName), tracks: Type.Optional(UploadTracks) },
+  { name: Type.Optional(DisplayName), tracks: Type.Optional(UploadTracks), ...GIVEN_TAGS },
   { title: 'UploadUpdate', additionalProperties: false },
 );
 export type UploadUpdate = Static<typeof UploadUpdate>;
@@ -96,6 +113,13 @@ export const Upload = Type.Object(
       description: 'Video and audio tracks of the file. Empty until it has been imported.',
     }),
     moreTracks: Type.Integer({ description: 'Number of tracks that `declaredTracks` leaves out.' }),
+    title: shownTag('title'),
+    artist: shownTag('artist'),
+    album: shownTag('album'),
+    isrc: shownTag('isrc'),
+    label: shownTag('label'),
+    license: shownTag('license'),
+    licenseUrl: shownTag('licenseUrl'),
     preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
       description:
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +

@@ -24,6 +24,7 @@ import {
   type TrackChoice,
   type UploadStatus,
 } from '../../../core/resources/upload/spec.ts';
+import { findTags } from '../../../core/resources/upload/tags.ts';
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
@@ -41,6 +42,7 @@ import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
 import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
 import { showSounds } from './sounds.ts';
+import { changesTags, dropNulls, readTags } from './tags.ts';
 import { checkChoice, hasChoice } from './tracks.ts';
 
 const HOUR_MS = 3_600_000;
@@ -114,6 +116,8 @@ const showError = ({ code, message }: NonNullable<UploadStatus['error']>): NonNu
   fix: findFix(code, 'uploadError') ?? UPLOAD_ERRORS.prepare_failed.fix,
 });
 
+const NO_TAGS = { title: null, artist: null, album: null, isrc: null, label: null, license: null, licenseUrl: null };
+
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
   type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
@@ -128,6 +132,8 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   tracks: spec.tracks ? { video: null, audio: null, audioRight: null, ...spec.tracks } : null,
   declaredTracks: (status?.media?.tracks ?? []).map(showTrack),
   moreTracks: status?.media?.moreTracks ?? 0,
+  ...NO_TAGS,
+  ...findTags({ spec, ...(status && { status }) }),
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
@@ -183,15 +189,17 @@ export function createUploadService({
         admission: createUploadAdmission(uploadLimits),
       }),
 
-    async fromLink(accountId: string, { type, url: given, name, tracks }: UploadFromLink): Promise<Upload> {
+    async fromLink(accountId: string, { type, url: given, name, tracks, ...stated }: UploadFromLink): Promise<Upload> {
       const url = tidyUrl(given);
       checkLink(url, allowPrivateLinks);
       checkChoice(tracks, '/tracks');
+      const tags = readTags(stated);
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
         track: type === 'AUDIO' ? 'audio' : 'video',
         ...(hasChoice(tracks) && { tracks }),
+        ...(tags && { tags: dropNulls(tags) }),
         source: { url },
       };
       const make = ({ largest, ...room }: LinkLimits) => {
@@ -226,17 +234,19 @@ export function createUploadService({
     },
 
     /**
-     * Changes the name, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play until
-     * the new choice is prepared. Throws `validation_failed` where the file has no such track.
+     * Changes the name and the tags, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play
+     * until the new choice is prepared. Throws `validation_failed` where the file has no such track.
      */
-    async update(accountId: string, id: string, { name, tracks }: UploadUpdate): Promise<Upload> {
+    async update(accountId: string, id: string, { name, tracks, ...stated }: UploadUpdate): Promise<Upload> {
       checkChoice(tracks, '/tracks');
+      const tags = readTags(stated);
       const upload = uploads.get(accountId, id);
       const problem = tracks && findListedProblem(upload.spec.track, tracks, upload.status?.media);
       if (problem !== undefined) throw validationFailed([{ path: '/tracks', message: problem }]);
       const spec = {
         ...(name !== undefined && name !== upload.spec.displayName && { displayName: name }),
         ...(tracks && !isSameJson(upload.spec.tracks ?? {}, tracks) && { tracks: patchTracks(tracks) }),
+        ...(tags && changesTags(upload.spec.tags, tags) && { tags }),
       };
       if (Object.keys(spec).length === 0) return show(upload);
       return show(await uploads.patch(upload, { spec }));

@@ -121,6 +121,10 @@ def mend(operation, body):
     # Left and right are two tracks.
     if (body.get("tracks") or {}).get("audioRight") is not None:
         body["tracks"] = {**body["tracks"], "audio": 1, "audioRight": 2}
+    # Codes and addresses have a form of their own; an empty text takes that of the file.
+    for name, value in (("isrc", "USRC17607839"), ("licenseUrl", "https://example.com/by")):
+        if operation in ("createUploadFromLink", "updateUpload") and body.get(name):
+            body[name] = value
     if operation == "createUploadFromLink":
         body["url"] = choose(LINKS, body["url"])
     if operation == "createPlaylist":

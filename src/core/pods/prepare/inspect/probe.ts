@@ -15,6 +15,7 @@ import type { MovieTrack } from './movie-tables.ts';
 import type { Packet } from './packet.ts';
 import { openMovie } from './read-movie.ts';
 import { listUnformatted, parseSource, type Scan, type Source, type StreamScan } from './source.ts';
+import { SONG_TAGS } from './tags.ts';
 import { Tally } from './tally.ts';
 import { type ChosenTracks, listTracks, SPECIAL_FLAGS } from './tracks.ts';
 import { parseUnopened, refuseUnopened, type UnopenedTrack } from './unopened.ts';
@@ -22,9 +23,11 @@ import { parseUnopened, refuseUnopened, type UnopenedTrack } from './unopened.ts
 const HEADER_TIMEOUT_MS = 120_000;
 /** The answer about 256 tracks takes a quarter of this. */
 const MAX_HEADER_CHARS = 2 ** 20;
-/** Tags are the file's own words, of any length; a longer line of one is left out. */
+/** Tags are the file's own words, of any length; a longer line of one is left out. Many of a track must leave room for other tracks. */
 const MAX_TAG_CHARS = 1000;
+const MAX_SONG_TAG_CHARS = 400;
 const LONG_TAG = /^(\s*"(?:title|language|rotate|DURATION)": )".*"(,?)$/;
+const LONG_SONG_TAG = new RegExp(`^(\\s*"(?:${SONG_TAGS.join('|')})": )".*"(,?)$`, 'i');
 /** One track may lie this much before the other in a file. */
 const APART_SECONDS = 2;
 /** Fields that source.ts reads. */
@@ -33,12 +36,12 @@ const HEADER_ENTRIES = [
     'field_order,has_b_frames,color_space,color_transfer,start_time,duration,nb_frames,bit_rate,sample_fmt,sample_rate,' +
     'channels,channel_layout',
   `stream_disposition=default,attached_pic,${SPECIAL_FLAGS.join(',')}`,
-  'stream_tags=rotate,DURATION,language,title',
+  `stream_tags=rotate,DURATION,language,title,${SONG_TAGS.join(',')}`,
   'program=nb_streams',
   'program_stream=index',
   'stream_side_data=rotation,displaymatrix,dv_profile,dv_bl_signal_compatibility_id',
   'format=format_name,start_time,duration,size',
-  'format_tags=ASF_Protection_Type',
+  `format_tags=ASF_Protection_Type,title,${SONG_TAGS.join(',')}`,
   // In an encrypted MP4, the first packets show the original names of the tracks.
   'packet_side_data=side_data_type',
 ].join(':');
@@ -90,7 +93,7 @@ async function readHeader(file: Seen, tools: MediaTools, within: Within): Promis
   // A warning names the track that cannot be opened.
   const args = ['-v', 'warning', '-show_entries', HEADER_ENTRIES, '-read_intervals', '%+#16', '-of', 'json'];
   await readLines(file, tools, args, within, (line) => {
-    const kept = line.length > MAX_TAG_CHARS ? line.replace(LONG_TAG, '$1""$2') : line;
+    const kept = leaveOutLong(line);
     chars += kept.length;
     if (chars > MAX_HEADER_CHARS)
       throw new PrepareError(
@@ -100,6 +103,12 @@ async function readHeader(file: Seen, tools: MediaTools, within: Within): Promis
     lines.push(kept);
   });
   return JSON.parse(lines.join('\n'));
+}
+
+function leaveOutLong(line: string): string {
+  if (line.length <= MAX_SONG_TAG_CHARS) return line;
+  const plain = line.replace(LONG_SONG_TAG, '$1""$2');
+  return plain.length > MAX_TAG_CHARS ? plain.replace(LONG_TAG, '$1""$2') : plain;
 }
 
 /** Returns those of these codecs for which ffmpeg has no decoder. */
@@ -295,7 +304,7 @@ const secondsFrom = ({ endSeconds, startSeconds }: StreamScan, { video, audio }:
 /** Describes a source for the Upload's status. */
 export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha256' | 'sizeBytes'> {
   const round = (value: number) => Math.round(value * 1000) / 1000;
-  const { video, audio, declared = [] } = source;
+  const { video, audio, declared = [], tags } = source;
   return {
     durationSeconds: round(computeExtent(scan).seconds),
     ...(video && {
@@ -308,5 +317,6 @@ export function describeMedia(source: Source, scan: Scan): Omit<MediaInfo, 'sha2
     }),
     ...(audio && { audio: { codec: audio.codec, sampleRate: audio.sampleRate, channels: audio.channels } }),
     ...listTracks(declared),
+    ...(tags && { tags }),
   };
 }

@@ -1,10 +1,12 @@
 /** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
 import { MAX_TRACK_TITLE_CHARS, type UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
+import type { MediaTags } from '../../../resources/upload/tags.ts';
 import { findChoiceProblem } from '../../../resources/upload/track-choice.ts';
 import { PrepareError } from '../failure/failure.ts';
 import type { Patch } from '../tools/untrusted-input.ts';
 import { readPlacement } from './display-matrix.ts';
 import type { Shift } from './join-clocks.ts';
+import { parseTags } from './tags.ts';
 import {
   type Candidate,
   type Choice,
@@ -95,6 +97,8 @@ export interface Source {
   others?: { video: readonly VideoStream[]; audio: readonly AudioStream[] };
   /** All tracks of pictures and sound, in the order of the file; without cover art. */
   declared?: readonly DeclaredTrack[];
+  /** Words of the file about what it plays. */
+  tags?: MediaTags | undefined;
   /** They hide tracks from ffprobe, which cannot open them. */
   patches?: readonly Patch[];
   /** Tracks that were chosen and left out again. */
@@ -301,6 +305,12 @@ function readTag(stream: Json): string {
 
 const isEncryption = ({ side_data_type }: Json): boolean => text(side_data_type).startsWith('Encryption');
 
+/** Ogg has its tags in its tracks; in other containers, these name the track alone. */
+function readTags(format: Json, [first]: readonly Json[]): MediaTags | undefined {
+  const tags = format.format_name === 'ogg' ? object(first).tags : undefined;
+  return parseTags({ ...object(tags), ...object(format.tags) });
+}
+
 /** Parses the JSON of `ffprobe -show_programs -show_streams -show_format`. Cover art is no video. */
 export function parseSource(json: unknown, facts: TrackFacts = {}): Source {
   const { streams, format, packets, programs } = object(json);
@@ -313,7 +323,9 @@ export function parseSource(json: unknown, facts: TrackFacts = {}): Source {
   const find = (index: number) => all.find((stream) => number(stream.index) === index) ?? {};
   const [video, ...otherVideos] = choice.video.map((index) => videoStream(find(index)));
   const [audio, ...otherAudios] = choice.audio.map((index) => audioStream(find(index)));
+  const tags = readTags(object(format), all);
   return {
+    ...(tags && { tags }),
     format: text(object(format).format_name),
     startSeconds: number(object(format).start_time) ?? 0,
     // Matroska counts its duration from zero, wherever the first timestamp is.

@@ -8,6 +8,7 @@ import {
   type MediaTrack,
   type TrackChoice,
 } from '../../../resources/upload/spec.ts';
+import { shortenTags } from '../../../resources/upload/tags.ts';
 
 /** A declared track of pictures or sound, whether it plays or not. */
 export interface DeclaredTrack {
@@ -124,6 +125,8 @@ export function listTracks(declared: readonly DeclaredTrack[]): Pick<MediaInfo, 
 }
 
 const MAX_CODEC_CHARS = 64;
+/** Some fifteen hundred bytes for all tags, in any script. */
+const MAX_FITTED_TAG_CHARS = 80;
 
 /** Keeps at most `count` tracks, in their order: those that must stay, and then the first ones. */
 function keepTracks<T>(tracks: readonly T[], count: number, mustStay: (track: T) => boolean): T[] {
@@ -134,8 +137,14 @@ function keepTracks<T>(tracks: readonly T[], count: number, mustStay: (track: T)
 /** Bytes of JSON, as UTF-8. */
 const countBytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
 
-/** Shortens the list of tracks of a result until that has at most so many bytes: titles go first, then tracks. */
-export function fitTracks<T extends { media: MediaInfo }>(result: T, maxBytes: number): T {
+/**
+ * Shortens a result until that has at most so many bytes: long tags go first, then the titles of tracks, then tracks. The Job could report
+ * nothing otherwise.
+ */
+export function fitResult<T extends { media: MediaInfo }>(given: T, maxBytes: number): T {
+  if (countBytes(given) <= maxBytes) return given;
+  const tags = given.media.tags && shortenTags(given.media.tags, MAX_FITTED_TAG_CHARS);
+  const result = tags ? { ...given, media: { ...given.media, tags } } : given;
   const { tracks = [], moreTracks = 0 } = result.media;
   const withTracks = (kept: readonly MediaTrack[]): T => {
     const { moreTracks: _, ...media } = result.media;

@@ -15,6 +15,7 @@ import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
 import { markPlayed } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
+import { mendTags } from '../inspect/tags.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
 import { type Fetched, type FetchOptions, fetchInto, type Sink } from '../link/fetch.ts';
 import type { JobContext } from '../steps/context.ts';
@@ -142,9 +143,10 @@ async function describe({ type, tracks }: ImportTask, file: SourceFile, context:
   const pictures = type === 'audio' ? header.video : undefined;
   const decodedSeconds = type === 'audio' ? await decodeSound(path, source, scan, context, limits) : undefined;
   const measured = { ...scan, ...(decodedSeconds !== undefined && { decodedSeconds }) };
+  const tags = await mendTags(path, source.format, source.tags);
   const transparency = type === 'video' ? await findTransparency(path, source, context) : [];
   return {
-    ...describeMedia({ ...source, video: source.video ?? pictures, declared }, measured),
+    ...describeMedia({ ...source, video: source.video ?? pictures, declared, tags }, measured),
     warnings: mergeWarnings(describeWarnings(source, measured, type), transparency),
   };
 }

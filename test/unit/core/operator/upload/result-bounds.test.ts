@@ -47,3 +47,16 @@ describe('the loudness that a Job reports', () => {
     expect(taken(LOUDNESS, '720p30')).toBe('failed');
   });
 });
+
+test('the tags that a Job reports are cleaned as those of a file', () => {
+  const media = { sha256: 'a'.repeat(64), sizeBytes: 9, durationSeconds: 1 };
+  const audio = { codec: 'mp3', sampleRate: 48_000, channels: 2 };
+  const stated = { title: ` \u202eSong\0`, album: 'x'.repeat(999), isrc: 'none', licenseUrl: 'file:///etc/passwd' };
+  const result = boundResult(
+    { action: 'import', media: { ...media, audio, tags: stated } },
+    { action: 'import', type: 'audio', sourceKey: 'sources/x', sent: { key: 'incoming/x', sizeBytes: 9 } },
+    BOUNDS,
+  );
+  expect(result).toMatchObject({ action: 'import', media: { tags: { title: 'Song', album: 'x'.repeat(256) } } });
+  expect(JSON.stringify(result)).not.toMatch(/none|passwd/);
+});
