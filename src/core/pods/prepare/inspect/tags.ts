@@ -20,8 +20,18 @@ export const SONG_TAGS = [...Object.values(NAMES).flat(), 'copyright'].filter((n
 const LICENSED = /\blicen[cs]e/i;
 
 const LINK = /\bhttps?:\/\/[^\s<>"']+/i;
+const END_OF_SENTENCE = '.,;:)]';
 /** A replacement character: ffprobe could not read a byte. */
 const UNREAD = '\ufffd';
+
+/** Returns the first link of a text, without the signs that end its sentence. */
+function findLink(text: string): string | undefined {
+  const link = LINK.exec(text)?.[0];
+  if (link === undefined) return undefined;
+  let end = link.length;
+  while (END_OF_SENTENCE.includes(link.charAt(end - 1))) end -= 1;
+  return link.slice(0, end);
+}
 
 /** Reads tags by their names, in any case. */
 export function parseTags(stated: Readonly<Record<string, unknown>>): MediaTags | undefined {
@@ -33,7 +43,7 @@ export function parseTags(stated: Readonly<Record<string, unknown>>): MediaTags 
   const words = Object.fromEntries(Object.entries(NAMES).map(([tag, names]) => [tag, find(names)]));
   const copyright = find(['copyright']) ?? '';
   const license = words.license ?? (LICENSED.test(copyright) ? copyright : '');
-  const licenseUrl = LINK.exec(license)?.[0].replace(/[.,;:)\]]+$/, '');
+  const licenseUrl = findLink(license);
   return cleanTags({ ...words, license, licenseUrl });
 }
 
