@@ -105,6 +105,18 @@ export const CRON: TextRule = {
 };
 export const NEVER = 'describes a time that never comes';
 
+/** Fields that a text of an overlay may name. */
+export const TEMPLATE_FIELDS = ['item.title', 'item.artist', 'item.album', 'playlist.name', 'stream.name'] as const;
+const FIELDS = TEMPLATE_FIELDS.map((name) => name.replace('.', '[.]')).join('|');
+/** The text of an overlay: it may have lines, and two braces begin a field. */
+export const OVERLAY_TEXT: readonly TextRule[] = [
+  {
+    matches: `^([^{]|\\{[^{]|\\{\\{ *(${FIELDS}) *\\}\\})*\\{?$`,
+    sentence: `must not have {{ but for a field: ${TEMPLATE_FIELDS.map((name) => `{{${name}}}`).join(', ')}`,
+  },
+  { lacks: '[\\x00-\\x09\\x0b-\\x1f\\x7f-\\x9f]', sentence: `${NO_CONTROL} but for line breaks` },
+];
+
 /** Offsets such as +02:00 are no zones: they know nothing of summer time. */
 export const TIME_ZONE: TextRule = {
   matches: '^[A-Za-z][-+A-Za-z0-9_]*(/[-+A-Za-z0-9_]+)*$',
@@ -134,6 +146,9 @@ export const SENTENCES = {
   isrc: 'must be an International Standard Recording Code, such as US-RC1-76-07839',
   licenseUrl: 'must be an http or https URL of at most 256 characters, without a password',
   rightSide: 'must be given together with audio, as another track',
+  oneOverlay: 'must have either text or a picture',
+  overlayOfText: 'must have font, bold and colours for a text alone',
+  overlayShow: 'must have one of firstSeconds, lastSeconds, or everySeconds with forSeconds, which is less',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
   platformUrl: 'must be given for the kind watch: the address that viewers open',

@@ -11,6 +11,7 @@ import {
   GATE,
   LABEL_VALUE,
   LINK,
+  OVERLAY_TEXT,
   REFERENCE,
   SENTENCES,
   type TextRule,
@@ -140,6 +141,21 @@ export const LOOPSTREAM_RULES: Additions = {
   }),
   'spec.schedule.recurrence.cron': text([CRON]),
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
+  'spec.overlays.layers[]': rules(
+    { rule: 'has(self.text) != has(self.imageUploadName)', message: SENTENCES.oneOverlay },
+    {
+      rule: `has(self.text) || !(${['font', 'bold', 'color', 'outlineColor', 'boxColor'].map((name) => `has(self.${name})`).join(' || ')})`,
+      message: SENTENCES.overlayOfText,
+    },
+  ),
+  'spec.overlays.layers[].text': text(OVERLAY_TEXT),
+  'spec.overlays.layers[].imageUploadName': text(REFERENCE),
+  'spec.overlays.layers[].show': rules({
+    rule:
+      '[has(self.firstSeconds), has(self.lastSeconds), has(self.everySeconds)].exists_one(given, given) && ' +
+      'has(self.everySeconds) == has(self.forSeconds) && (!has(self.everySeconds) || self.forSeconds < self.everySeconds)',
+    message: SENTENCES.overlayShow,
+  }),
   'spec.readinessGates': listMap('conditionType'),
   'spec.readinessGates[].conditionType': text(GATE),
   'spec.template': rules({

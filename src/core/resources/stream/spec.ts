@@ -7,6 +7,7 @@ import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
+import { Overlays } from '../upload/overlays.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -165,6 +166,7 @@ export const LoopStreamSpec = Type.Object({
     }),
   ),
   loudness: Type.Optional(LoudnessTarget),
+  overlays: Type.Optional(Overlays),
   destinations: Type.Optional(
     Type.Array(StreamDestination, {
       minItems: 1,

@@ -4,6 +4,7 @@
  * no clock.
  */
 import { type Static, Type } from 'typebox';
+import { parseLookProfile } from './look.ts';
 
 export const DEFAULT_LOUDNESS = { targetLufs: -14, maxTruePeakDb: -1, maxBoostDb: 6 };
 
@@ -75,8 +76,10 @@ export function parseSoundProfile(profile: string): LoudnessTarget | undefined {
   return { targetLufs, maxTruePeakDb, maxBoostDb };
 }
 
-/** Names what is made for people: the quality of pictures, or the loudness of a sound. */
+/** Names what is made for people: the quality of pictures, with overlays or without, or the loudness of a sound. */
 export function nameProfile(profile: string): string {
   const sound = parseSoundProfile(profile);
-  return sound ? `${sound.targetLufs} LUFS` : profile;
+  if (sound) return `${sound.targetLufs} LUFS`;
+  const look = parseLookProfile(profile);
+  return look ? `${look.profile} with overlays` : profile;
 }

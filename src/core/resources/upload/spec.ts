@@ -6,7 +6,9 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
+import { parseLookProfile } from './look.ts';
 import { parseSoundProfile, SoundLoudness } from './loudness.ts';
+import { OVERLAY_CHOICES } from './overlays.ts';
 import { MediaTags } from './tags.ts';
 import { UploadWarnings } from './warnings.ts';
 
@@ -122,7 +124,9 @@ export const RENDITION_STATES = ['pending', 'ready', 'failed'] as const;
 
 export const RenditionStatus = Type.Object({
   profile: Type.String({
-    description: 'Quality and frame rate, e.g. 1080p30; preview; or the loudness of a sound, e.g. sound-14-1-6.',
+    description:
+      'Quality and frame rate, e.g. 1080p30; the same with overlays, e.g. 1080p30-l3k9x0a; preview; or the loudness of a ' +
+      'sound, e.g. sound-14-1-6.',
   }),
   state: Type.Enum(RENDITION_STATES, {
     description: 'State of the rendition. A ready one is complete; a pending one can be played if it says so.',
@@ -188,6 +192,12 @@ export const UploadSpec = Type.Object({
   tags: Type.Optional(
     Type.Object(MediaTags.properties, {
       description: 'Words of the owner, each in place of that in status.media.tags.',
+    }),
+  ),
+  overlays: Type.Optional(
+    Type.Enum(OVERLAY_CHOICES, {
+      title: 'ItemOverlays',
+      description: 'None: streams show their overlays not over this item, as over an advertisement.',
     }),
   ),
   source: Type.Object(
@@ -326,9 +336,9 @@ export type UploadStatus = Static<typeof UploadStatus>;
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;
-/** Whether it stands in a profile's place for something that no stream waits for: a preview, or a sound. */
+/** Whether it stands in a profile's place for something that no stream waits for: a preview, a sound or a look. */
 export const isAside = (profile: string): boolean =>
-  profile === PREVIEW_PROFILE || parseSoundProfile(profile) !== undefined;
+  profile === PREVIEW_PROFILE || parseSoundProfile(profile) !== undefined || parseLookProfile(profile) !== undefined;
 export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
 export type PreviewState = (typeof PREVIEW_STATES)[number];
 
