@@ -1,5 +1,6 @@
 # Two images. The last stage, which is built without a target, has what streams and serves: `loopstream api`, `operator`, `billing`,
-# `streamer`, `probe`, `migrate`, `keys`. The target `prepare` has `prepare` and `decoder`, with the ffmpeg that opens strangers' files.
+# `streamer`, `probe`, `migrate`, `keys`. The target `prepare` has `prepare` and `decoder`, with the ffmpeg that opens strangers' files and
+# the fonts.
 # BUILDER is a Debian bookworm with Node and npm; any image that has them will do.
 ARG BUILDER=node:24-bookworm-slim
 
@@ -11,6 +12,9 @@ RUN /tmp/scripts/build-ffmpeg /out && rm -rf /var/lib/apt/lists/*
 COPY native/rtmp-one-send.patch native/gnutls-rnd.c /tmp/native/
 COPY scripts/build-sender /tmp/scripts/
 RUN /tmp/scripts/build-sender /out && rm -rf /var/lib/apt/lists/*
+COPY native/draw-text.c /tmp/native/
+COPY scripts/build-draw-text scripts/image-fonts /tmp/scripts/
+RUN /tmp/scripts/build-draw-text /out && rm -rf /var/lib/apt/lists/*
 
 FROM ffmpeg AS build
 WORKDIR /src
@@ -22,7 +26,7 @@ RUN --mount=type=cache,target=/src/node_modules,sharing=locked \
 
 # What the programs of each image are linked to, and no shell, package manager or other program.
 FROM ffmpeg AS system
-COPY scripts/build-system scripts/image-packages /tmp/
+COPY scripts/build-system scripts/image-packages scripts/image-fonts /tmp/
 RUN /tmp/build-system prepare /prepare /out && /tmp/build-system loopstream /loopstream /out
 
 # `make release` makes its archives from these lines (scripts/release/stage.ts), so that they are said once.

@@ -85,6 +85,7 @@ test-attack: setup ## run attacks by ordinary accounts, which must all fail (doc
 
 ffmpeg: ## build the media programs of the image into dist/ffmpeg (Debian bookworm, root where build packages are missing)
 	@scripts/build-ffmpeg dist/ffmpeg
+	@scripts/build-draw-text dist/ffmpeg
 	@scripts/build-sender dist/ffmpeg
 
 sender: node_modules/.installed ## build the small ffmpeg that sends into the cache, for make run (Debian bookworm, root as above)

@@ -95,6 +95,8 @@ async function buildRoots(work: string, ffmpeg: string, progress: Progress, sign
   // The scripts write these files last.
   if (!existsSync(join(ffmpeg, 'COPYING.ffmpeg')))
     await progress.step('compiling ffmpeg, five minutes or more', () => script('build-ffmpeg', ffmpeg));
+  if (!existsSync(join(ffmpeg, 'draw-text')))
+    await progress.step('compiling draw-text', () => script('build-draw-text', ffmpeg));
   if (!existsSync(join(ffmpeg, 'ffmpeg-send')))
     await progress.step('compiling ffmpeg-send', () => script('build-sender', ffmpeg));
   await progress.step('building the roles and the dashboard', () => buildProject(project, signal));

@@ -41,6 +41,15 @@ const hasNodes = (await whyNot()) === undefined;
 /** Where that cannot be, Debian's own Postgres and Redis are used, and the lanes say why. */
 const canHaveEngine = (await whyNoEngine()) === undefined && environment().LOOPSTREAM_TEST_SERVERS !== 'processes';
 
+/** The fonts of scripts/image-fonts, and what draw-text is compiled with. */
+const DRAWING: readonly NeededProgram[] = [
+  { file: '/usr/include/pango-1.0/pango/pangocairo.h', aptPackage: 'libpango1.0-dev' },
+  { file: '/usr/share/fonts/truetype/noto/NotoSans-Regular.ttf', aptPackage: 'fonts-noto-core' },
+  { file: '/usr/share/fonts/truetype/noto/NotoSansMono-Regular.ttf', aptPackage: 'fonts-noto-mono' },
+  { file: '/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf', aptPackage: 'fonts-noto-color-emoji' },
+  { file: '/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc', aptPackage: 'fonts-noto-cjk' },
+];
+
 /** Of Debian. */
 const PACKAGED: readonly NeededProgram[] = [
   { command: 'ffmpeg', aptPackage: 'ffmpeg' },
@@ -59,7 +68,7 @@ const PACKAGED: readonly NeededProgram[] = [
 async function ensurePackages(): Promise<void> {
   const ofNodes = hasNodes ? MACHINE_PROGRAMS : [];
   const ofEngine = canHaveEngine ? await enginePrograms() : [];
-  await ensurePrograms([...PACKAGED, ...ofNodes, ...ofEngine], { env: environment(), onProgress: say });
+  await ensurePrograms([...PACKAGED, ...DRAWING, ...ofNodes, ...ofEngine], { env: environment(), onProgress: say });
 }
 
 /** In one go, where the node's programs are wanted too: most of them is the same code. */
