@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
 import { type FrontMode, type HlsFront, startHlsFront } from '../../kit/fake/hls-front.ts';
 import { makeFilmRendition, makeFootage } from '../../kit/film/footage.ts';
@@ -98,6 +98,12 @@ afterAll(async () => {
 });
 
 const watch = (key: string, url: string, by: Running = stream) => watching.add(key, url, publishedBy(by.base));
+
+/** Watches an address until the test is over: one picture is decoded at a time, so each that is left makes the others wait. */
+function watchMeanwhile({ onTestFinished }: TestContext, key: string, url: string): void {
+  onTestFinished(() => watching.remove(key));
+  watch(key, url);
+}
 const falses = (key: string) => watching.words(key).filter((word) => word.startsWith('False'));
 
 describe.concurrent('what viewers get is True', () => {
@@ -109,34 +115,34 @@ describe.concurrent('what viewers get is True', () => {
     'segments with a key in the clear': () => front.url('encrypted'),
     'a delay of a minute': () => front.url('delayed'),
   };
-  test.each(Object.entries(addresses))('by %s', async (key, url) => {
+  test.for(Object.entries(addresses))('by %s', async ([key, url], context) => {
     for (const mode of ['ladder', 'encrypted', 'delayed'] as const) front.turn(mode, mode);
     // A server that is late by a minute shows nothing in the first one.
     if (url().startsWith(front.url('delayed')))
       await until('a minute has passed', () => front.hasMedia('delayed'), 90_000);
-    watch(key, url());
+    watchMeanwhile(context, key, url());
     await watching.says(key, 'True');
     expect(falses(key)).toEqual([]);
     expect(watching.verdict(key)?.lastSeenMs).toBeGreaterThan(Date.now() - 60_000);
   });
 
-  test.each([
+  test.for<[string, string[]]>([
     ['fragmented MP4', ['-hls_segment_type', 'fmp4']],
     ['ranges of one file', ['-hls_flags', 'single_file']],
-  ])('by %s', async (key, options) => {
+  ])('by %s', async ([key, options], context) => {
     const name = named(key);
     await mkdir(join(rtmp.hlsDir, name), { recursive: true });
     const playlist = join(rtmp.hlsDir, name, 'film.m3u8');
     await publish(name, copyFilm(), ['-f', 'hls', '-hls_time', '2', '-hls_list_size', '8', ...options, playlist]);
     await until(`${key} is shown`, () => existsSync(playlist));
-    watch(key, hls(`${name}/film`));
+    watchMeanwhile(context, key, hls(`${name}/film`));
     await watching.says(key, 'True');
     expect(falses(key)).toEqual([]);
   });
 
-  test('and of a ladder, only the cheapest rendition is fetched', async () => {
+  test('and of a ladder, only the cheapest rendition is fetched', async (context) => {
     front.turn('cheap', 'ladder');
-    watch('cheap', front.url('cheap'));
+    watchMeanwhile(context, 'cheap', front.url('cheap'));
     await watching.says('cheap', 'True');
     expect(front.asked('cheap')).toEqual(expect.arrayContaining(['film.m3u8', 'low.m3u8']));
     expect(front.asked('cheap')).not.toContain('4k.m3u8');
@@ -144,9 +150,9 @@ describe.concurrent('what viewers get is True', () => {
 });
 
 describe.concurrent('a fault that begins under way is found, and is over when it is over', () => {
-  test.each(Object.entries(THEIRS).map(([reason]) => reason))('%s: another program has the name', async (reason) => {
+  test.for(Object.keys(THEIRS))('%s: another program has the name', async (reason, context) => {
     await until('the copy is shown', () => existsSync(join(rtmp.hlsDir, `${reason}.m3u8`)));
-    watch(reason, hls(reason));
+    watchMeanwhile(context, reason, hls(reason));
     await watching.says(reason, 'True');
     await publish(reason, ['-re', '-stream_loop', '-1', '-i', footage(reason)]);
     await watching.says(reason, `False ${reason}`);
@@ -163,8 +169,8 @@ describe.concurrent('a fault that begins under way is found, and is over when it
     'segments-gone': 'segments_missing',
     'broken-segments': 'not_decodable',
   } as const satisfies Partial<Record<FrontMode, string>>;
-  test.each(Object.entries(MODES) as [FrontMode, string][])('%s: %s', async (mode, reason) => {
-    watch(mode, front.url(mode));
+  test.for(Object.entries(MODES) as [FrontMode, string][])('%s: %s', async ([mode, reason], context) => {
+    watchMeanwhile(context, mode, front.url(mode));
     await watching.says(mode, 'True');
     front.turn(mode, mode);
     await watching.says(mode, `False ${reason}`);
@@ -173,10 +179,10 @@ describe.concurrent('a fault that begins under way is found, and is over when it
     await watching.says(mode, 'True');
   });
 
-  test('stopped: the server keeps its last playlist', async () => {
+  test('stopped: the server keeps its last playlist', async (context) => {
     await publish('stopped', copyFilm());
     await until('the copy is shown', () => existsSync(join(rtmp.hlsDir, 'stopped.m3u8')));
-    watch('stopped', hls('stopped'));
+    watchMeanwhile(context, 'stopped', hls('stopped'));
     await watching.says('stopped', 'True');
     await stop('stopped');
     await watching.says('stopped', 'False not_advancing');
@@ -184,15 +190,15 @@ describe.concurrent('a fault that begins under way is found, and is over when it
 });
 
 describe.concurrent('an address that tells nothing of viewers stays Unknown', () => {
-  test.each([
+  test.for<[FrontMode, string]>([
     ['endless-page', 'not_media'],
     ['endless-playlist', 'playlist_too_large'],
     ['drip', 'unreachable'],
     ['moved', 'not_media'],
     ['drm', 'protected'],
-  ] as [FrontMode, string][])('%s: %s', async (mode, reason) => {
+  ])('%s: %s', async ([mode, reason], context) => {
     front.turn(mode, mode);
-    watch(mode, front.url(mode));
+    watchMeanwhile(context, mode, front.url(mode));
     await watching.says(mode, `Unknown ${reason}`);
     expect(new Set(watching.words(mode).map((word) => word.split(' ')[0]))).toEqual(new Set(['Unknown']));
   });
