@@ -145,6 +145,7 @@ export const SENTENCES = {
   noneEnabled: 'must have an enabled entry: to send nothing, stop the stream',
   isrc: 'must be an International Standard Recording Code, such as US-RC1-76-07839',
   licenseUrl: 'must be an http or https URL of at most 256 characters, without a password',
+  imageIsNoItem: 'is an image, which is drawn over what plays. To play the picture itself, upload it as a video.',
   rightSide: 'must be given together with audio, as another track',
   oneOverlay: 'must have either text or a picture',
   overlayOfText: 'must have font, bold and colours for a text alone',

@@ -5,7 +5,7 @@
 
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../lib/codes/uploads.ts';
-import { MediaInfo, RenditionStatus, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
+import { MediaInfo, RenditionStatus, TRACK_KINDS, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
 import { UploadWarnings } from '../resources/upload/warnings.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';
 
@@ -64,7 +64,7 @@ export const PrepareTask = Type.Union([
   }),
   Type.Object({
     action: Type.Literal('rendition'),
-    type: Type.Enum(UPLOAD_TYPES),
+    type: Type.Enum(TRACK_KINDS),
     sourceKey: Type.String(),
     /** Size of the source, as it was imported. */
     sizeBytes: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -78,7 +78,7 @@ export const PrepareTask = Type.Union([
   /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
   Type.Object({
     action: Type.Literal('range'),
-    type: Type.Enum(UPLOAD_TYPES),
+    type: Type.Enum(TRACK_KINDS),
     sourceKey: Type.String(),
     profile: Type.String(),
     renditionKey: Type.String(),

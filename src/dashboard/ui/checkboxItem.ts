@@ -1,8 +1,12 @@
 /** Something to choose, in a list. Pure: no I/O, no clock. */
+
+/** The media that a picture stands for. */
+export type PosterKind = 'VIDEO' | 'AUDIO' | 'IMAGE';
+
 export interface CheckboxItem {
   value: string;
   label: string;
   hint?: string | undefined;
   /** Of media. */
-  picture?: { url: string | null; kind: 'VIDEO' | 'AUDIO' };
+  picture?: { url: string | null; kind: PosterKind };
 }

@@ -2,15 +2,22 @@
  * Shows a poster in a box of fixed shape, so that nothing moves when it comes; until then, and where there is none, an icon says what kind
  * of media it is. `<Poster url={upload.posterUrl} kind={upload.type} name={upload.name} />` is as wide as a row's.
  */
-import { IconMusic, IconVideo } from '@tabler/icons-react';
+import { IconMusic, IconPhoto, IconVideo } from '@tabler/icons-react';
 import { useEffect, useRef, useState } from 'react';
 import type { Picture } from '../api/api.ts';
 import { useApi } from '../api/context.tsx';
+import type { PosterKind } from './checkboxItem.ts';
 import classes from './poster.module.css';
+
+const ICONS = {
+  VIDEO: [IconVideo, 'Video'],
+  AUDIO: [IconMusic, 'Audio'],
+  IMAGE: [IconPhoto, 'Image'],
+} as const;
 
 interface PosterProps {
   url: string | null | undefined;
-  kind: 'VIDEO' | 'AUDIO';
+  kind: PosterKind;
   /** Subject of the picture. Without it, the picture is decoration: the name stands beside it. */
   name?: string;
   /** For the row of a table, or as wide as its place. */
@@ -20,17 +27,13 @@ interface PosterProps {
 export function Poster({ url, kind, name, size }: PosterProps) {
   const api = useApi();
   const [failed, setFailed] = useState<string>();
-  const Icon = kind === 'AUDIO' ? IconMusic : IconVideo;
+  const [Icon, word] = ICONS[kind];
   const picture = url && url !== failed ? api.picture(url) : undefined;
   const shown = { alt: name === undefined ? '' : `Picture of ${name}`, onFail: () => setFailed(url ?? undefined) };
   const isSilent = picture !== undefined || name === undefined;
   return (
     <span className={classes.poster} data-size={size} data-testid="poster">
-      <Icon
-        size={22}
-        stroke={1.6}
-        {...(isSilent ? { 'aria-hidden': true } : { 'aria-label': kind === 'AUDIO' ? 'Audio' : 'Video' })}
-      />
+      <Icon size={22} stroke={1.6} {...(isSilent ? { 'aria-hidden': true } : { 'aria-label': word })} />
       {picture?.load ? (
         <Drawn picture={picture} key={url} {...shown} />
       ) : (

@@ -1,14 +1,13 @@
 /** Imports local files by the real code, with limits of the test's own. */
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
-import type { MediaType } from '../../../src/core/pods/prepare/inspect/source.ts';
 import { type Imported, importSource } from '../../../src/core/pods/prepare/job/import-source.ts';
 import { DEFAULT_LIMITS, type MediaLimits } from '../../../src/core/protocol/media-limits.ts';
-import type { MediaInfo } from '../../../src/core/resources/upload/spec.ts';
+import type { MediaInfo, UploadSpec } from '../../../src/core/resources/upload/spec.ts';
 import { quiet, room } from './prepare.ts';
 
 interface ImportOptions {
-  type?: MediaType;
+  type?: UploadSpec['track'];
   limits?: Partial<MediaLimits>;
   maxDurationSeconds?: number;
   ffprobe?: string;

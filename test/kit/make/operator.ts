@@ -132,7 +132,7 @@ export const rendition = (profile = '720p30', more: Partial<RenditionStatus> = {
 });
 
 /** An upload that is ready in 720p30, unless `status` says otherwise. */
-export const upload = (name = 'film', status?: UploadStatus, type: 'video' | 'audio' = 'video'): Upload => ({
+export const upload = (name = 'film', status?: UploadStatus, type: Upload['spec']['track'] = 'video'): Upload => ({
   apiVersion: 'loopstream.dev/v1beta1',
   kind: 'Upload',
   metadata: meta(name),

@@ -4,6 +4,7 @@
  */
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
+import { SENTENCES } from '../../lib/sentences.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import type { HealthProblem } from '../../resources/common/health.ts';
@@ -36,11 +37,13 @@ export function findItemProblem(
   kind: PlaylistSpec['track'],
 ): ItemProblem | undefined {
   if (!upload) return problem('UploadNotFound', 'appears', `${beginWith(callObject('upload', name))} does not exist.`);
-  const isSound = kind === 'video' && upload.spec.track === 'audio';
+  const { track } = upload.spec;
+  const isSound = kind === 'video' && track === 'audio';
   // The name is parsed from the link, which costs more than all the rest: most items need none.
-  if (!isSound && isUsable(upload)) return undefined;
+  if (!isSound && track !== 'image' && isUsable(upload)) return undefined;
   const what = beginWith(callObject('upload', name, findUploadName(upload)));
   if (isSound) return problem('MediaFailed', 'stays', `${what} is audio; the playlist needs videos.`);
+  if (track === 'image') return problem('MediaFailed', 'stays', `${what} ${SENTENCES.imageIsNoItem}`);
   const stalled = findCondition(upload.status?.conditions, 'Stalled');
   if (stalled) return problem('MediaFailed', 'stays', `${what} cannot be played: ${stalled.message}`);
   return upload.status?.media

@@ -5,6 +5,7 @@
  */
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
+import { SENTENCES } from '../../lib/sentences.ts';
 import { beginWith, callObject, callPlace } from '../../resources/common/called.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
@@ -85,9 +86,11 @@ function uploadProblem(
   { profile, whole, hold }: Ask,
 ): Finding | undefined {
   if (!upload) return finding('UploadNotFound', `${what} does not exist.`);
-  if (kind === 'video' && upload.spec.track === 'audio') {
+  const { track } = upload.spec;
+  if (kind === 'video' && track === 'audio') {
     return finding('MediaFailed', `${what} is audio; the stream needs a video to loop.`);
   }
+  if (track === 'image') return finding('MediaFailed', `${what} ${SENTENCES.imageIsNoItem}`);
   const { status } = upload;
   const rendition = findRendition(upload, profile);
   // The beginning may be playable while the rest of the file is still arriving.

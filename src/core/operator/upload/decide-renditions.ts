@@ -124,7 +124,7 @@ function keepUnwanted(
  */
 function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, plan: UploadPlan): RenditionStatus[] {
   const until = getPreviewExpiry(upload, observed.now);
-  if (!until || getPreviewState(upload) === 'ready') return [];
+  if (!until || upload.spec.track === 'image' || getPreviewState(upload) === 'ready') return [];
   plan.requeue(until);
   const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
   return shown ? [shown] : [];

@@ -84,7 +84,16 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   return computeProgress(parts, shown);
 }
 
-export function decideUpload(upload: Upload, observed: UploadObservation): UploadDecision {
+/** No image is prepared, whatever refers to it. */
+const withoutRenditions = (observed: UploadObservation): UploadObservation => ({
+  ...observed,
+  profiles: [],
+  sounds: [],
+  urgent: new Set(),
+});
+
+export function decideUpload(upload: Upload, found: UploadObservation): UploadDecision {
+  const observed = upload.spec.track === 'image' ? withoutRenditions(found) : found;
   const { generation } = upload.metadata;
   const plan = new UploadPlan(upload, observed);
   const { retry } = plan;

@@ -17,6 +17,7 @@ import {
 import { lacksPoster, posterKey } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
+  getTrackKind,
   importContent,
   incomingKey,
   incomingKeys,
@@ -166,7 +167,7 @@ export const wantRendition = (
     name: renditionJobName(upload.metadata.name, profile),
     task: {
       action: 'rendition',
-      type,
+      type: getTrackKind(type),
       sourceKey: from,
       sizeBytes: media.sizeBytes,
       profile,

@@ -12,6 +12,7 @@ import { readRetryRequest } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
+  getTrackKind,
   isAside,
   isSameChoice,
   type MediaInfo,
@@ -276,7 +277,12 @@ export class UploadPlan {
     const limit = Math.min(settings.mediaLimits.durationSeconds, task.maxDurationSeconds ?? Number.POSITIVE_INFINITY);
     const part = boundPart(report?.prepared, media?.durationSeconds ?? limit);
     const { type, sourceKey } = task;
-    if (media) this.help(metadata.name, { action: 'range', type, sourceKey, profile, renditionKey: key }, media);
+    if (media)
+      this.help(
+        metadata.name,
+        { action: 'range', type: getTrackKind(type), sourceKey, profile, renditionKey: key },
+        media,
+      );
     return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: true, key, now }) };
   }
 

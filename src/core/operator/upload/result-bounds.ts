@@ -13,7 +13,12 @@ import {
   type SoundLoudness,
 } from '../../resources/upload/loudness.ts';
 import { nameFrom } from '../../resources/upload/name.ts';
-import type { MediaInfo, MediaTrack, RenditionStatus } from '../../resources/upload/spec.ts';
+import {
+  MAX_IMAGE_PIXELS,
+  type MediaInfo,
+  type MediaTrack,
+  type RenditionStatus,
+} from '../../resources/upload/spec.ts';
 import { cleanTags } from '../../resources/upload/tags.ts';
 import { MAX_WARNING_CHARS, mergeWarnings, type UploadWarning } from '../../resources/upload/warnings.ts';
 import type { PodSettings } from '../pods/security.ts';
@@ -56,12 +61,12 @@ function isPicture(video: MediaInfo['video'], task: Of<'import'>, { pixels }: Me
   const { width, height, framerate, codec } = video;
   const sides = within(width, 1, MAX_SIDE) && within(height, 1, MAX_SIDE);
   // The size of a cover picture does not matter.
-  const area = task.type === 'audio' || width * height <= pixels;
+  const area = task.type === 'audio' || width * height <= (task.type === 'image' ? MAX_IMAGE_PIXELS : pixels);
   return sides && area && within(framerate, 0, MAX_FRAMERATE) && CODEC.test(codec);
 }
 
 function isSound(audio: MediaInfo['audio'], task: Of<'import'>, limits: MediaLimits): boolean {
-  if (!audio) return task.type === 'video';
+  if (!audio) return task.type !== 'audio';
   const { sampleRate, channels, codec } = audio;
   return within(sampleRate, 0, limits.sampleRate) && within(channels, 1, limits.channels) && CODEC.test(codec);
 }

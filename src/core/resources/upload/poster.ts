@@ -22,7 +22,7 @@ const nameFile = (type: Type, tracks: TrackChoice = {}): string =>
 export const posterKey = (content: string, type: Type, scope?: string, tracks?: TrackChoice): string =>
   `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${nameFile(type, tracks)}`;
 
-const KEY = /^renditions\/(?:[0-9a-f]{24}\/)?([^/]+)\/((?:video|audio)-poster(?:-v\d+)?\.jpg)$/;
+const KEY = /^renditions\/(?:[0-9a-f]{24}\/)?([^/]+)\/((?:video|audio|image)-poster(?:-v\d+)?\.jpg)$/;
 
 interface Owner {
   metadata: { uid: string };

@@ -29,7 +29,13 @@ export function getPreviewState(upload: Pick<Upload, 'metadata' | 'spec' | 'stat
 
 /** Returns the annotation that requests a preview; undefined if there is nothing to preview, or a request is recent. */
 export function requestPreview(upload: Upload, now: Date): { annotations: Record<string, string> } | undefined {
-  if (!upload.status?.media || getPreviewState(upload) !== null || getPreviewExpiry(upload, now)) return undefined;
+  if (
+    upload.spec.track === 'image' ||
+    !upload.status?.media ||
+    getPreviewState(upload) !== null ||
+    getPreviewExpiry(upload, now)
+  )
+    return undefined;
   return { annotations: { [PREVIEW_ANNOTATION]: kubeTime(now) } };
 }
 

@@ -12,7 +12,15 @@ import { OVERLAY_CHOICES } from './overlays.ts';
 import { MediaTags } from './tags.ts';
 import { UploadWarnings } from './warnings.ts';
 
-export const UPLOAD_TYPES = ['video', 'audio'] as const;
+/** Kinds of the tracks that are played. */
+export const TRACK_KINDS = ['video', 'audio'] as const;
+/** An image is drawn over what plays, and has no renditions of its own. */
+export const UPLOAD_TYPES = [...TRACK_KINDS, 'image'] as const;
+/** The kind of the tracks that renditions of an upload begin with. */
+export const getTrackKind = (type: (typeof UPLOAD_TYPES)[number]): (typeof TRACK_KINDS)[number] =>
+  type === 'audio' ? 'audio' : 'video';
+/** Pixels of an image. It is decoded alone, so it may have more than the pictures of a video. */
+export const MAX_IMAGE_PIXELS = 50_000_000;
 /**
  * importing (or still being sent) → preparing (a rendition for a stream is being made) → ready; failed when the source
  * cannot be fetched or read. An upload without requested renditions is ready as soon as it has been imported and
@@ -56,7 +64,7 @@ export const MAX_TRACK_TITLE_CHARS = 60;
 
 export const MediaTrack = Type.Object({
   index: TrackIndex('Index of the track, counted from 0 over all tracks of the file.'),
-  kind: Type.Enum(UPLOAD_TYPES, { description: 'Kind of the track.' }),
+  kind: Type.Enum(TRACK_KINDS, { description: 'Kind of the track.' }),
   codec: Type.String({ maxLength: 64, description: 'Codec, as ffmpeg names it.' }),
   language: Type.Optional(Type.String({ maxLength: 35, description: 'Language, if the file states it.' })),
   title: Type.Optional(
@@ -186,7 +194,7 @@ export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   track: Type.Enum(UPLOAD_TYPES, {
     default: 'video',
-    description: 'The media to take from the source: video, or sound alone.',
+    description: 'The media to take from the source: video, sound alone, or an image to draw over what plays.',
   }),
   tracks: Type.Optional(TrackChoice),
   tags: Type.Optional(

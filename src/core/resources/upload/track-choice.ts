@@ -16,6 +16,8 @@ export function findChoiceProblem(
   tracks: readonly Listed[],
 ): string | undefined {
   const { video, audio, audioRight } = choice ?? {};
+  if (type === 'image' && (video ?? audio ?? audioRight) !== undefined)
+    return 'An image has no tracks to choose: remove the choice.';
   if (audioRight !== undefined && (audio === undefined || audio === audioRight))
     return 'The right side needs another audio track for the left side.';
   const problems = [

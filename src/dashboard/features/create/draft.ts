@@ -2,6 +2,7 @@
  * The choices for a stream that is not made yet. The draft is kept in the tab, so that going back, a reload or a session that
  * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
  */
+import type { Upload } from '../../../service/client/index.ts';
 import type { ChoiceValues } from '../streams/choiceValues.ts';
 import { DEFAULTS } from '../streams/fields.ts';
 
@@ -10,7 +11,7 @@ export interface DraftFile {
   /** The file's fingerprint, by which the sender knows it. */
   id: string;
   name: string;
-  type: 'VIDEO' | 'AUDIO';
+  type: Upload['type'];
   /** The upload that it becomes; empty until the server knows it. */
   objectID: string;
 }

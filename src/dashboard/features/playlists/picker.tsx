@@ -17,7 +17,7 @@ import { clips } from './text.ts';
 
 /** A list of pictures takes no sound alone; of one that failed nothing can be played. */
 const fits = (kind: Playlist['kind'], { type, state }: Upload): boolean =>
-  state !== 'failed' && (kind === 'audio' || type === 'VIDEO');
+  state !== 'failed' && (type === 'VIDEO' || (kind === 'audio' && type === 'AUDIO'));
 
 interface ClipChoiceProps {
   kind: Playlist['kind'];

@@ -1,6 +1,6 @@
 /** An upload from a link: the server fetches it, so that the page may be closed. */
 import { TextInput } from '@mantine/core';
-import { IconMusic, IconVideo } from '@tabler/icons-react';
+import { IconMusic, IconPhoto, IconVideo } from '@tabler/icons-react';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
 import type { Upload, UploadFromLink } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
@@ -20,6 +20,7 @@ interface LinkValues {
 const TYPES = [
   { value: 'VIDEO', label: 'Video', icon: <IconVideo size={22} stroke={1.6} aria-hidden /> },
   { value: 'AUDIO', label: 'Audio', icon: <IconMusic size={22} stroke={1.6} aria-hidden /> },
+  { value: 'IMAGE', label: 'Image', icon: <IconPhoto size={22} stroke={1.6} aria-hidden /> },
 ] as const;
 
 const buildBody = ({ type, url, name }: LinkValues): UploadFromLink => ({

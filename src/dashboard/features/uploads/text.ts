@@ -44,18 +44,18 @@ const CODECS: Record<string, string> = {
 export const nameCodec = (codec: string): string => CODECS[codec] ?? codec;
 const CHANNELS: Record<number, string> = { 1: 'mono', 2: 'stereo', 6: '5.1' };
 
-/** `1920×1080, 30 fps, H.264`. */
+/** `1920×1080, 30 fps, H.264`; an image has no frame rate. */
 const formatPicture = ({ width, height, framerate, codec }: NonNullable<Upload['video']>): string =>
-  [`${width}×${height}`, `${formatFps(framerate)} fps`, nameCodec(codec)].join(', ');
+  [`${width}×${height}`, framerate > 0 && `${formatFps(framerate)} fps`, nameCodec(codec)].filter(Boolean).join(', ');
 
 /** `AAC stereo`. */
 export const formatSound = ({ codec, channels }: Pick<NonNullable<Upload['audio']>, 'codec' | 'channels'>): string =>
   [nameCodec(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
 
 /** All that is known of it, in the order one looks for it: length, size, picture, sound, loudness. */
-export function listFacts({ durationSeconds, sizeBytes, video, audio, loudness }: Upload): string[] {
+export function listFacts({ type, durationSeconds, sizeBytes, video, audio, loudness }: Upload): string[] {
   return [
-    durationSeconds !== null && formatLength(durationSeconds),
+    durationSeconds !== null && type !== 'IMAGE' && formatLength(durationSeconds),
     sizeBytes !== null && formatBytes(sizeBytes),
     video && formatPicture(video),
     audio && formatSound(audio),

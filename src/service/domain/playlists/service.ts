@@ -22,6 +22,7 @@ import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { Posters } from '../uploads/posters.ts';
+import { describeWrongType } from '../uploads/types.ts';
 import { createAttacher } from './attach.ts';
 import { applyChanges, changesBetween, type Item, OutOfList } from './changes.ts';
 import { computePublication } from './publication.ts';
@@ -112,9 +113,8 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       const upload = uploads.find(accountId, uploadObjectID);
       if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
       // An audio playlist can play the sound of a video; an audio file has no picture.
-      if (track === 'video' && upload.spec.track !== 'video')
-        return [{ path: at, message: 'names an upload of type AUDIO' }];
-      return [];
+      const isWrong = upload.spec.track === 'image' || (track === 'video' && upload.spec.track === 'audio');
+      return isWrong ? [{ path: at, message: describeWrongType(upload.spec.track) }] : [];
     });
   const refuse = (errors: FieldError[]): void => {
     if (errors.length > 0) throw validationFailed(errors);

@@ -5,13 +5,15 @@
 
 import { SENTENCES } from '../../../core/lib/sentences.ts';
 import { findRecurrenceProblem } from '../../../core/resources/stream/recurrence.ts';
+import type { UploadSpec } from '../../../core/resources/upload/spec.ts';
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
+import { describeWrongType } from '../uploads/types.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
 /** Checks which ids an account has. */
 export interface References {
   destination(accountId: string, id: string): { displayName?: string } | undefined;
-  upload(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
+  upload(accountId: string, id: string): Pick<UploadSpec, 'track'> | undefined;
   playlist(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
 }
 
@@ -92,7 +94,7 @@ export function checkReferences(has: References, accountId: string, input: Sourc
     const path = '/videoUploadObjectID';
     const upload = has.upload(accountId, videoUploadObjectID);
     if (!upload) errors.push({ path, message: 'names an upload that does not exist' });
-    else if (upload.track !== 'video') errors.push({ path, message: 'names an upload of type AUDIO' });
+    else if (upload.track !== 'video') errors.push({ path, message: describeWrongType(upload.track) });
   }
   for (const [field, track] of [
     ['playlistIDs', 'video'],

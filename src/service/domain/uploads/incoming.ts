@@ -32,7 +32,7 @@ import { type Metadata, readKind, readName, readTracks } from './tus-metadata.ts
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;
 const NO_KIND =
-  'must be VIDEO, AUDIO, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
+  'must be VIDEO, AUDIO, IMAGE, or a MIME type such as video/mp4 (also as `filetype`); without one, `filename` needs the ' +
   'extension of a media file, such as film.mp4';
 
 /** Returns the storage of an upload's namespace. */

@@ -39,6 +39,7 @@ function findKey(upload: Upload): string | undefined {
 
 /** Explains why an upload has no preview. */
 function whyNot(upload: Upload): string {
+  if (upload.spec.track === 'image') return 'An image has no preview; its poster shows it.';
   if (!upload.status?.media)
     return 'The file of the upload has not been read yet; `state` shows whether the import continues or failed.';
   if (getPreviewState(upload) !== 'failed')

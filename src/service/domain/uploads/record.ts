@@ -4,10 +4,12 @@ import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { MAX_TAG_CHARS, TAG_MEANINGS, type TagName } from '../../../core/resources/upload/tags.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
+import { UPLOAD_TYPES } from './types.ts';
 
-const UploadType = Type.Enum(['VIDEO', 'AUDIO'], {
+const UploadType = Type.Enum([...UPLOAD_TYPES], {
   title: 'UploadType',
-  description: 'The media to take from the source: video, or sound alone.',
+  description:
+    'The media to take from the source: video, sound alone, or an image to draw over what plays (PNG, JPEG, WebP or GIF).',
 });
 
 const { video, audio, audioRight } = TrackChoice.properties;
@@ -57,7 +59,7 @@ export type UploadUpdate = Static<typeof UploadUpdate>;
 
 const DeclaredTrack = Type.Object({
   index: Type.Integer({ description: 'Index of the track, counted from 0 over all tracks of the file.' }),
-  kind: Type.Enum(['VIDEO', 'AUDIO'], { title: 'UploadType', description: 'Kind of the track.' }),
+  kind: Type.Enum(['VIDEO', 'AUDIO'], { title: 'TrackKind', description: 'Kind of the track.' }),
   codec: Type.String(),
   language: nullable(Type.String()),
   title: nullable(Type.String()),

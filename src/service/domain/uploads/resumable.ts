@@ -22,7 +22,7 @@ const LENGTH = { 'Upload-Length': count('Size of the whole upload, in bytes.') }
 const METADATA = {
   'Upload-Metadata': Type.String({
     description:
-      'Pairs of a key and a Base64 value. `type` is VIDEO, AUDIO or a MIME type, which `filetype` may also hold. ' +
+      'Pairs of a key and a Base64 value. `type` is VIDEO, AUDIO, IMAGE or a MIME type (image/png is a VIDEO of a still), which `filetype` may also hold. ' +
       'Without it, the extension of `filename` decides. `name` or `filename` becomes the display name.',
   }),
 };

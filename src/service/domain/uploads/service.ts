@@ -44,6 +44,7 @@ import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
 import { showSounds } from './sounds.ts';
 import { changesTags, dropNulls, readTags } from './tags.ts';
 import { checkChoice, hasChoice } from './tracks.ts';
+import { readType, showType } from './types.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -120,7 +121,7 @@ const NO_TAGS = { title: null, artist: null, album: null, isrc: null, label: nul
 
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   objectID: metadata.name,
-  type: spec.track === 'audio' ? 'AUDIO' : 'VIDEO',
+  type: showType(spec.track),
   name: findUploadName({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
   fromLink: spec.source.url !== undefined,
   state: status?.phase ?? 'importing',
@@ -197,7 +198,7 @@ export function createUploadService({
       const displayName = name ?? parseLinkName(url);
       const draft: Resource['spec'] = {
         ...(displayName === undefined ? {} : { displayName }),
-        track: type === 'AUDIO' ? 'audio' : 'video',
+        track: readType(type),
         ...(hasChoice(tracks) && { tracks }),
         ...(tags && { tags: dropNulls(tags) }),
         source: { url },

@@ -1,10 +1,10 @@
 /**
- * Reads from tus metadata whether a client wants pictures or only sound. Clients differ: ours sends VIDEO or AUDIO, Uppy a MIME
+ * Reads from tus metadata whether a client wants pictures, only sound, or an image. Clients differ: ours sends VIDEO, AUDIO or IMAGE, Uppy a MIME
  * type in `type` and `filetype`, and others only a file name.
  * Pure: no I/O, no clock.
  */
 
-import { MAX_TRACK_INDEX, type UploadSpec } from '../../../core/resources/upload/spec.ts';
+import { MAX_TRACK_INDEX, UPLOAD_TYPES, type UploadSpec } from '../../../core/resources/upload/spec.ts';
 import { validationFailed } from '../../lib/errors.ts';
 
 type Kind = UploadSpec['track'];
@@ -45,7 +45,7 @@ function readValues(metadata: Metadata, keys: readonly string[]): string[] {
 
 function classifyWord(word: string): Kind | undefined {
   const kind = word.toLowerCase();
-  return kind === 'video' || kind === 'audio' ? kind : undefined;
+  return UPLOAD_TYPES.find((type) => type === kind);
 }
 
 function classifyMediaType(text: string): Kind | undefined {

@@ -5,6 +5,7 @@ import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
+import { UPLOAD_TYPES } from '../../domain/uploads/types.ts';
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { inputType } from './input.ts';
@@ -15,8 +16,8 @@ import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const UploadType = enumType(
   'UploadType',
-  ['VIDEO', 'AUDIO'],
-  'Media to import from the source: video, or sound alone.',
+  UPLOAD_TYPES,
+  'Media to import from the source: video, sound alone, or an image to draw over what plays.',
 );
 const State = enumType('UploadState', UPLOAD_STATES);
 
@@ -36,7 +37,7 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     audio: inUpload('UploadAudio', 'audio'),
     tracks: inUpload('UploadTracks', 'tracks'),
     declaredTracks: inUpload('UploadTrack', 'declaredTracks', {
-      types: { kind: UploadType },
+      types: { kind: enumType('UploadTrackKind', ['VIDEO', 'AUDIO']) },
     }),
     preview: enumType(
       'UploadPreview',

@@ -80,7 +80,8 @@ const UNKNOWN_FILE =
 const isUnknown = (cause: unknown): boolean =>
   cause instanceof PrepareError && cause.code === 'media_unreadable' && !cause.hasDetail;
 
-async function readHead(path: string): Promise<Buffer> {
+/** Reads the first bytes of a file. */
+export async function readHead(path: string): Promise<Buffer> {
   const file = await open(path);
   try {
     const { buffer, bytesRead } = await file.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);

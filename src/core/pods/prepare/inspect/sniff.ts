@@ -123,6 +123,11 @@ export function nameFormat(head: Buffer): UnknownFormat | undefined {
   return { name, advice, holdsNoMedia: content !== undefined };
 }
 
+/** Whether these bytes begin a PNG, JPEG, GIF or WebP picture. */
+export const isImage = (head: Buffer): boolean =>
+  startsWith('\u0089PNG\r\n\u001a\n', '\u00ff\u00d8\u00ff', 'GIF87a', 'GIF89a')(head.toString('latin1', 0, 8)) ||
+  /^RIFF.{4}WEBP/s.test(head.toString('latin1', 0, 12));
+
 /** Reads width and height from the header of a PNG or JPEG; a decoder may refuse the file for its size. */
 export function pictureSize(head: Buffer): { width: number; height: number } | undefined {
   if (head.length >= 24 && head.toString('latin1', 1, 4) === 'PNG')

@@ -6,7 +6,7 @@ import { openSource } from './open-source.ts';
 import type { MediaType, Source } from './source.ts';
 import type { ChosenTracks } from './tracks.ts';
 
-interface SourceFileOptions {
+export interface SourceFileOptions {
   type: MediaType;
   tools: MediaTools;
   signal: AbortSignal;

@@ -1,5 +1,5 @@
 /** Translates ffprobe's description of a source, and draws conclusions from it. Pure: no I/O, no clock. */
-import { MAX_TRACK_TITLE_CHARS, type UPLOAD_TYPES } from '../../../resources/upload/spec.ts';
+import { MAX_TRACK_TITLE_CHARS, type TRACK_KINDS } from '../../../resources/upload/spec.ts';
 import type { MediaTags } from '../../../resources/upload/tags.ts';
 import { findChoiceProblem } from '../../../resources/upload/track-choice.ts';
 import { PrepareError } from '../failure/failure.ts';
@@ -17,7 +17,7 @@ import {
 } from './tracks.ts';
 import type { UnopenedTrack } from './unopened.ts';
 
-export type MediaType = (typeof UPLOAD_TYPES)[number];
+export type MediaType = (typeof TRACK_KINDS)[number];
 
 /** Numerator and denominator. */
 export type Ratio = readonly [number, number];

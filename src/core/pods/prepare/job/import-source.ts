@@ -11,9 +11,10 @@ import { type MediaInfo, type RenditionStatus, renditionKey } from '../../../res
 import { mergeWarnings, type UploadWarning } from '../../../resources/upload/warnings.ts';
 import { withScratchFile } from '../../storage/scratch.ts';
 import { PrepareError } from '../failure/failure.ts';
+import { describeImage, openImage } from '../inspect/image.ts';
 import { findTransparency } from '../inspect/open-source.ts';
 import { describeMedia } from '../inspect/probe.ts';
-import { markPlayed } from '../inspect/source.ts';
+import { type MediaType, markPlayed } from '../inspect/source.ts';
 import { SourceFile } from '../inspect/source-file.ts';
 import { mendTags } from '../inspect/tags.ts';
 import { describeWarnings } from '../inspect/warnings.ts';
@@ -80,7 +81,7 @@ class Aside {
   constructor(task: ImportTask, arrival: Arrival, context: JobContext) {
     const { type, renditions, tracks } = task;
     void context.asked?.then((profile) => {
-      if (this.#isOver || !renditions || !parseProfile(profile)) return;
+      if (this.#isOver || !renditions || type === 'image' || !parseProfile(profile)) return;
       const key = renditionKey(renditions.content, type, profile, renditions.scope, tracks);
       // An earlier try may have fetched another file from the same link.
       const target = {
@@ -117,9 +118,7 @@ async function bringIn(
   const storing = isThere ? undefined : await SourceStore.begin(task.sourceKey, arrival, context);
   try {
     const fetched = await bring(task, arrival, context, limits);
-    const file = aside.rendition?.begin() ?? new SourceFile(path, { type: task.type, chosen: task.tracks, ...context });
-    poster.begin(file);
-    const { warnings, ...tracks } = await describe(task, file, context);
+    const { warnings, ...tracks } = await examine(task, path, context, { aside, poster });
     await storing?.commit();
     const media = { ...fetched, ...tracks };
     await context.keepRecord?.({ media, warnings });
@@ -131,8 +130,28 @@ async function bringIn(
   }
 }
 
-/** Reads the file to its end. Rejects with PrepareError or the signal's reason. */
-async function describe({ type, tracks }: ImportTask, file: SourceFile, context: JobContext) {
+/** Reads the file to its end, and begins its poster. Rejects with PrepareError or the signal's reason. */
+async function examine(
+  { type, tracks }: ImportTask,
+  path: string,
+  context: JobContext,
+  { aside, poster }: { aside: Aside; poster: PosterWork },
+): Promise<Omit<MediaInfo, 'sha256' | 'sizeBytes'> & { warnings: UploadWarning[] }> {
+  if (type === 'image') {
+    const file = await openImage(path, context);
+    poster.begin(file);
+    return { ...(await describeImage(file, context)), warnings: [] };
+  }
+  const file = aside.rendition?.begin() ?? new SourceFile(path, { type, chosen: tracks, ...context });
+  poster.begin(file);
+  return await describe({ type, tracks }, file, context);
+}
+
+async function describe(
+  { type, tracks }: { type: MediaType; tracks: ImportTask['tracks'] },
+  file: SourceFile,
+  context: JobContext,
+) {
   const { path } = file;
   const { limits } = context;
   const header = await file.openHeader();

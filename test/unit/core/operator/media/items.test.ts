@@ -98,6 +98,12 @@ describe('media readiness', () => {
       'MediaFailed',
       'Upload "film" is audio; the stream needs a video to loop.',
     ],
+    [
+      'an image',
+      [upload('film', undefined, 'image')],
+      'MediaFailed',
+      'Upload "film" is an image, which is drawn over what plays. To play the picture itself, upload it as a video.',
+    ],
   ])('of %s', (_what, uploads, reason, message) => {
     const problem = findProblem(stream(), world({ uploads }));
     expect(problem?.reason).toBe(reason);

@@ -1,12 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import type { UploadSpec } from '../../../../../src/core/resources/upload/spec.ts';
 import { readKind, readName } from '../../../../../src/service/domain/uploads/tus-metadata.ts';
 import { protocolHeaders, tidyMetadata } from '../../../../../src/service/server/tus/headers.ts';
 
 describe('the metadata of a tus upload and its kind', () => {
-  test.each<[metadata: Record<string, string | null>, kind: 'video' | 'audio' | undefined]>([
+  test.each<[metadata: Record<string, string | null>, kind: UploadSpec['track'] | undefined]>([
     [{ type: 'VIDEO' }, 'video'],
     [{ type: ' audio ' }, 'audio'],
     [{ Type: 'Video' }, 'video'],
+    [{ type: 'IMAGE', filetype: 'image/png' }, 'image'],
     // Uppy 6 with its defaults, and examples of tus-js-client.
     [{ name: 'a.mp4', type: 'video/mp4', filetype: 'video/mp4', filename: 'a.mp4', relativePath: 'null' }, 'video'],
     [{ filetype: 'audio/mpeg', filename: 'a.mp3' }, 'audio'],

@@ -2,11 +2,11 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
-import type { MediaType } from '../../../../../../src/core/pods/prepare/inspect/source.ts';
 import { type Imported, importSource } from '../../../../../../src/core/pods/prepare/job/import-source.ts';
 import { makeRendition } from '../../../../../../src/core/pods/prepare/job/make-rendition.ts';
 import type { JobContext } from '../../../../../../src/core/pods/prepare/steps/context.ts';
 import { isPoster, MAX_POSTER_BYTES } from '../../../../../../src/core/resources/upload/poster.ts';
+import type { UploadSpec } from '../../../../../../src/core/resources/upload/spec.ts';
 import { ffmpeg, ffprobe, halfWritten, media, room, serve } from '../../../../../kit/make/prepare.ts';
 import { createContext, picture, TONE, taskFor, tools } from '../../../../../kit/make/rendition.ts';
 import { run } from '../../../../../kit/run.ts';
@@ -19,7 +19,7 @@ const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60,
 async function importFile(
   place: Room,
   path: string,
-  { type = 'video', ...more }: { type?: MediaType } & Partial<JobContext> = {},
+  { type = 'video', ...more }: { type?: UploadSpec['track'] } & Partial<JobContext> = {},
 ): Promise<Imported> {
   const bytes = await readFile(path);
   await using server = await serve((_, response) => response.end(bytes));
@@ -141,6 +141,15 @@ describe('the poster of', () => {
     await place.storage.delete(SOUND_KEY);
     expect(await importFile(place, plain, { type: 'audio' })).not.toHaveProperty('poster');
     expect(await place.storage.head(SOUND_KEY)).toBeUndefined();
+  });
+
+  test('an image shows the image', async () => {
+    await using place = await room();
+    const path = place.path('logo.png');
+    await ffmpeg('-f', 'lavfi', '-i', RED_AND_BLUE, '-frames:v', '1', path);
+    expect(await importFile(place, path, { type: 'image' })).toMatchObject({ poster: true });
+    const { width, height, left } = await look(place, 'renditions/upload-x/image-poster.jpg');
+    expect({ width, height, isRed: (left[0] ?? 0) > 200 }).toEqual({ width: 480, height: 136, isRed: true });
   });
 
   test('a file that is refused is none', async () => {
