@@ -8,7 +8,7 @@ import {
   type List,
   type LiveStats,
   type Page,
-  problems,
+  ProblemError,
   type Readiness,
   type Stream,
   type StreamEvent,
@@ -61,7 +61,7 @@ export interface Api {
   watchEvents(query: WatchEventsQuery, signal: AbortSignal): AsyncIterable<AccountEvent>;
   /** The calls that pages change things by; the observer learns from each of their answers, too. */
   calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations' | 'endpoints' | 'events'> &
-    Pick<Client, 'apiKeys' | 'sessions' | 'connectedApps' | 'account'> &
+    Pick<Client, 'apiKeys' | 'apiKeyPolicy' | 'sessions' | 'connectedApps' | 'account'> &
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
   file(path: string, type: string): Promise<Blob>;
@@ -136,7 +136,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
   const watch: Watch = (answer) =>
     answer.then(withReadable).catch((error: unknown) => {
       if (error instanceof ConnectionError) observer.reached?.(false);
-      if (error instanceof problems.Unauthenticated) observer.refused?.();
+      if (error instanceof ProblemError && error.status === 401) observer.refused?.();
       throw error;
     });
   const page = <T>(list: List<T>, cursor?: string): Promise<Page<T>> => watch(list.page(cursor));
@@ -183,6 +183,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       events: observed(person.events, watch),
       limits: (call) => watch(person.limits(call)),
       apiKeys: observed(person.apiKeys, watch),
+      apiKeyPolicy: observed(person.apiKeyPolicy, watch),
       sessions: observed(person.sessions, watch),
       connectedApps: observed(person.connectedApps, watch),
       account: observed(person.account, watch),

@@ -7,7 +7,7 @@ import { type QueryClient, type QueryKey, useQueryClient } from '@tanstack/react
 import { useEffect } from 'react';
 import { type Backoff, backoffMs } from '../../core/lib/backoff.ts';
 import { sleep } from '../../core/lib/clock.ts';
-import { type FeedNews, problems } from '../../service/client/index.ts';
+import { type FeedNews, ProblemError } from '../../service/client/index.ts';
 import type { Api } from '../api/api.ts';
 import { useApi, useWho } from '../api/context.tsx';
 import { setFollows } from '../api/feed.ts';
@@ -59,7 +59,7 @@ async function follow(api: Api, hear: (news: FeedNews) => void, signal: AbortSig
       hear(news);
     }
   } catch (error) {
-    if (error instanceof problems.Unauthenticated || error instanceof problems.InsufficientScope) return false;
+    if (error instanceof ProblemError && (error.status === 401 || error.code === 'insufficient_scope')) return false;
   } finally {
     connection.abort();
     setFollows(false);

@@ -27,8 +27,6 @@ import { passwordResets, type Revoke } from './reset-password.ts';
 import { findOwnSignUp, signUps } from './sign-up.ts';
 import { findConsent, findEmailOfJoined, forgetSignUps, readList, revokeAccess } from './store.ts';
 
-export const API_KEY_PREFIX = 'lsk_';
-export const MAX_KEY_NAME = 64;
 /** To the database, of one process. */
 export const AUTH_CONNECTIONS = 16;
 
@@ -252,15 +250,8 @@ export const createAuth = (pool: Pool, secret: string, site: Partial<AuthSite> =
       },
     },
     plugins: [
-      apiKey({
-        defaultPrefix: API_KEY_PREFIX,
-        apiKeyHeaders: 'x-api-key',
-        requireName: true,
-        maximumNameLength: MAX_KEY_NAME,
-        startingCharactersConfig: { shouldStore: true, charactersLength: API_KEY_PREFIX.length + 4 },
-        // Our own rate limit counts by principal. Sessions for keys stay off: they would echo the key.
-        rateLimit: { enabled: false },
-      }),
+      // Its table alone is used: keys.ts makes and checks keys. Sessions for keys stay off: they would echo the key.
+      apiKey({ rateLimit: { enabled: false } }),
       jwt({
         jwks: {
           keyPairConfig: { alg: 'ES256' },

@@ -3,12 +3,20 @@ import { parseArgs } from 'node:util';
 import { environment } from '../../core/settings/environment.ts';
 import { ConfigError } from '../../core/settings/settings.ts';
 import { databaseConfig } from '../db/settings.ts';
+import { SCOPES, type Scope } from '../lib/scopes.ts';
+import type { KeyBounds } from './keys.ts';
 import { openAuth } from './open.ts';
+
+const DAY_SECONDS = 86_400;
 
 const HELP = `loopstream keys: creates an API key for an account, and the account if it does not exist
 
 Usage: loopstream keys --email you@example.org [--first-name You] [--name "purpose of the key"]
+                       [--scopes read,write] [--days 90]
        loopstream keys rotate-signing [--revoke]
+
+--scopes: what the key may do, of ${SCOPES.join(', ')}. Without it, the key has the full access of the account.
+--days: when the key expires. Without it, the key is valid until it is revoked.
 
 The command prints the key once, to standard output. The database stores only its hash.
 
@@ -21,6 +29,8 @@ function parse(args: string[]) {
     email: { type: 'string' },
     'first-name': { type: 'string' },
     name: { type: 'string', default: 'command line' },
+    scopes: { type: 'string' },
+    days: { type: 'string' },
     revoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   } as const;
@@ -36,7 +46,7 @@ function parse(args: string[]) {
 }
 
 export async function keysCommand(args: string[]): Promise<number> {
-  const { email, 'first-name': firstName, name, help, action, revoke } = parse(args);
+  const { email, 'first-name': firstName, name, help, action, revoke, ...given } = parse(args);
   if (help) {
     process.stdout.write(HELP);
     return 0;
@@ -46,15 +56,29 @@ export async function keysCommand(args: string[]): Promise<number> {
     throw new ConfigError(
       'The option --email is missing or is not an e-mail address. It names the account. See loopstream keys --help.',
     );
+  const bounds = readBounds(given);
   const { service, close } = openAuth(databaseConfig(environment()));
   try {
     const userId = await service.ensureUser({ email, firstName: firstName ?? email.split('@')[0] ?? email });
-    const { key } = await service.createApiKey(userId, name);
+    const { key } = await service.createApiKey(userId, name, bounds);
     process.stdout.write(`${key}\n`);
     return 0;
   } finally {
     await close();
   }
+}
+
+function readBounds({ scopes, days }: { scopes?: string | undefined; days?: string | undefined }): KeyBounds {
+  const named = scopes?.split(',');
+  const unknown = named?.find((name) => !SCOPES.includes(name as Scope));
+  if (unknown !== undefined)
+    throw new ConfigError(`"${unknown}" is not a scope. Use ${SCOPES.join(', ')}. See loopstream keys --help.`);
+  if (days !== undefined && !/^[1-9]\d{0,3}$/.test(days))
+    throw new ConfigError('The option --days is not a number from 1 to 9999. See loopstream keys --help.');
+  return {
+    scopes: named as Scope[] | undefined,
+    expiresInSeconds: days === undefined ? undefined : Number(days) * DAY_SECONDS,
+  };
 }
 
 async function rotate(revoke: boolean): Promise<number> {

@@ -3,36 +3,29 @@ import { hash as digest } from 'node:crypto';
 import { type Clock, systemClock } from '../../core/lib/clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../lib/errors.ts';
-import { type Principal, SCOPES } from '../lib/scopes.ts';
+import type { Principal } from '../lib/scopes.ts';
 import { keyCookieName, listResources, readCookie, sessionCookieName } from './addresses.ts';
 import { parseBearer, type TokenRules, type Verify } from './bearer.ts';
-import { API_KEY_PREFIX, type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
+import { type Auth, type AuthSite, OVERLAP_SECONDS } from './better-auth.ts';
 import { createPrograms } from './client-requests.ts';
-import { createCredentialCache } from './credential-cache.ts';
 import { forgetOldGuesses } from './guesses/store.ts';
+import { API_KEY_PREFIX } from './key-format.ts';
+import { createKeys, type KeyBounds } from './keys.ts';
 import { createSessions } from './sessions.ts';
 import { createSigningKeys } from './signing-keys.ts';
 import {
-  type ApiKeyRow,
   disableKey,
   dropSigningKeys,
-  findKey,
   findSigningKeys,
   findUser,
   findUserByEmail,
   forgetOldAccess,
   isConsented,
-  markKeysUsed,
   retireSigningKeys,
   type UserRow,
   wasRefreshTokenUsed,
 } from './store.ts';
 import { createTokens, type KnownToken } from './tokens.ts';
-import { createUsage } from './usage.ts';
-
-/** A revoked key is refused at once here, and within this time by other replicas. */
-const TRUST_MS = 1000;
-const MAX_KEY_LENGTH = 200;
 
 export interface Credentials {
   apiKey: string | undefined;
@@ -42,6 +35,8 @@ export interface Credentials {
   verify?: Verify | undefined;
   /** The header; it counts only where neither of the others was sent. */
   cookie?: string | undefined;
+  /** Where the request comes from; it is kept as the address of the key's last use. */
+  address?: string | undefined;
 }
 
 export interface NewUser {
@@ -66,43 +61,6 @@ const refused = (detail: string) => new AppError('unauthenticated', detail);
 function keyIn(authorization: string): string | undefined {
   const bearer = parseBearer(authorization);
   return bearer?.startsWith(API_KEY_PREFIX) ? bearer : undefined;
-}
-
-function createKeys({ db, clock }: { db: Db; clock: Clock }) {
-  const scopes = new Set(SCOPES);
-  const usage = createUsage((ids, at) => markKeysUsed(db, ids, at), clock);
-  const recent = createCredentialCache<{ keyId: string; principal: Principal }>(clock);
-  const mayBeKey = (text: string) => text.startsWith(API_KEY_PREFIX) && text.length <= MAX_KEY_LENGTH;
-  /** The auth library stores keys as base64url of their SHA-256; they are random, so a plain hash suffices. */
-  const hashKey = (apiKey: string) => digest('sha256', apiKey, 'base64url');
-
-  function keep(apiKey: string, { id: keyId, userId }: ApiKeyRow, expiresAt: number): Principal {
-    const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
-    recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
-    return principal;
-  }
-
-  async function findPrincipal(apiKey: string): Promise<Principal> {
-    const row = await findKey(db, hashKey(apiKey));
-    const expiresAt = row?.expiresAt?.getTime() ?? Number.POSITIVE_INFINITY;
-    if (!row?.enabled || expiresAt <= clock.now().getTime()) throw refused('The API key is not valid.');
-    // A key that is in use comes here each second.
-    usage.see(row.id, row.lastUsedAt);
-    return keep(apiKey, row, expiresAt);
-  }
-
-  return {
-    usage,
-    known: (apiKey: string): Principal | undefined => recent.get(apiKey)?.principal,
-    forget: (id: string) => recent.forget(({ keyId }) => keyId === id),
-    forgetAll: () => recent.forget(() => true),
-
-    async check(apiKey: string): Promise<Principal> {
-      if (!mayBeKey(apiKey)) throw refused('The API key is not valid.');
-      const known = recent.get(apiKey);
-      return known ? known.principal : recent.share(apiKey, () => findPrincipal(apiKey));
-    },
-  };
 }
 
 /** Tokens and sessions, where there is a site that they are of. */
@@ -170,17 +128,17 @@ export function createAuthService(deps: AuthServiceDeps) {
     },
 
     /**
-     * Rejects with `unauthenticated` (401). An API key and a session have the full access of their user; a token has
-     * its scopes. `resource`: the requested resource, which the token must have been made for.
+     * Rejects with `unauthenticated` (401), and with `api_key_expired` (401). A session has the full access of its user; a token
+     * has its scopes, and so has an API key that was made with some. `resource`: the requested resource, which the token must have been made for.
      */
     async authenticate(
-      { apiKey, authorization, verify, cookie }: Credentials,
+      { apiKey, authorization, verify, cookie, address }: Credentials,
       { resource = 'api' }: { resource?: 'api' | 'agents' } = {},
     ): Promise<Principal> {
-      if (apiKey) return keys.check(apiKey);
+      if (apiKey) return keys.check(apiKey, address);
       if (authorization) {
         const key = keyIn(authorization);
-        if (key !== undefined) return keys.check(key);
+        if (key !== undefined) return keys.check(key, address);
         if (!site || !verify) throw refused('This service accepts no access tokens. Send an API key in X-API-Key.');
         return allow(site.tokens.known(authorization) ?? (await site.tokens.check(authorization, verify)), resource);
       }
@@ -188,7 +146,7 @@ export function createAuthService(deps: AuthServiceDeps) {
         cookie === undefined ? undefined : (site?.sessions.known(cookie) ?? (await site?.sessions.check(cookie)));
       if (person) return person;
       const kept = cookie === undefined ? undefined : findKeptKey(cookie);
-      if (kept) return byCookie(await keys.check(kept));
+      if (kept) return byCookie(await keys.check(kept, address));
       throw refused(
         'The request has no credentials. Send an API key in the header X-API-Key, or an API key or access token as `Authorization: Bearer …`.',
       );
@@ -247,13 +205,9 @@ export function createAuthService(deps: AuthServiceDeps) {
       return hash ? passwords.verify({ hash, password }) : false;
     },
 
-    /** Makes a key. It is shown this once; only its hash is kept. `expiresInSeconds` is a day at least. */
-    async createApiKey(userId: string, name: string, expiresInSeconds?: number): Promise<{ id: string; key: string }> {
-      const made = await (await library()).api.createApiKey({
-        body: { userId, name, ...(expiresInSeconds ? { expiresIn: expiresInSeconds } : {}) },
-      });
-      return { id: made.id, key: made.key };
-    },
+    /** Makes a key. It is shown this once; only its hash is kept. */
+    createApiKey: (userId: string, name: string, bounds: KeyBounds = {}): Promise<{ id: string; key: string }> =>
+      keys.create(userId, name, bounds),
 
     /** The key stops working at once. False when there is no such key. */
     async revokeApiKey(id: string): Promise<boolean> {

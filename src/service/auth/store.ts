@@ -2,11 +2,15 @@
 import { sql } from 'kysely';
 import type { Db } from '../db/pool.ts';
 import type { CredentialCounts } from '../lib/mail/notices.ts';
+import { SCOPES, type Scope } from '../lib/scopes.ts';
+import type { KeyUse } from './usage.ts';
 
 export interface ApiKeyRow {
   id: string;
   userId: string;
   enabled: boolean;
+  /** The scopes, as `readKeyScopes` reads them. */
+  permissions: string | null;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -24,18 +28,58 @@ export const findKey = (db: Db, hash: string): Promise<ApiKeyRow | undefined> =>
   db
     .selectFrom('auth.apikey as k')
     .innerJoin('auth.user as u', (join) => join.on('u.id', '=', sql<string>`k."referenceId"::uuid`))
-    .select(['k.id', 'k.referenceId as userId', 'k.enabled', 'k.expiresAt', 'k.lastRequest as lastUsedAt'])
+    .leftJoin('loopstream.key_policies as p', 'p.account_id', 'k.referenceId')
+    .select(['k.id', 'k.referenceId as userId', 'k.enabled', 'k.permissions', 'k.lastRequest as lastUsedAt'])
+    .select(KEY_EXPIRY.as('expiresAt'))
     .where('k.key', '=', hash)
     .executeTakeFirst();
 
-/** The keys were used at that time, or a little before it. */
-export async function markKeysUsed(db: Db, ids: string[], at: Date): Promise<void> {
+/** When a key `k` of an account with the policy `p` expires: a policy holds for keys that were made before it, too. */
+export const KEY_EXPIRY = sql<Date | null>`least(k."expiresAt", k."createdAt" + make_interval(days => p.max_key_days))`;
+
+/** Returns the scopes of a key as it is stored; null for full access. */
+export function readKeyScopes(permissions: string | null): Scope[] | null {
+  if (permissions === null) return null;
+  const { scopes } = JSON.parse(permissions) as { scopes?: unknown };
+  return SCOPES.filter((scope) => Array.isArray(scopes) && scopes.includes(scope));
+}
+
+export interface KeyToAdd {
+  id: string;
+  userId: string;
+  name: string;
+  hint: string;
+  hash: string;
+  scopes: readonly Scope[] | undefined;
+  createdAt: Date;
+  expiresAt: Date | null;
+}
+
+/** The auth library would delete expired keys with each new one, and nobody would learn why a key is refused. */
+export async function addKey(db: Db, { id, userId, name, hint, hash, scopes, createdAt, expiresAt }: KeyToAdd) {
   await db
-    .updateTable('auth.apikey')
-    .set({ lastRequest: at })
-    .where('id', 'in', ids)
-    .where((where) => where.or([where('lastRequest', 'is', null), where('lastRequest', '<', at)]))
+    .insertInto('auth.apikey')
+    .values({
+      id,
+      configId: 'default',
+      referenceId: userId,
+      name,
+      start: hint,
+      key: hash,
+      enabled: true,
+      permissions: scopes ? JSON.stringify({ scopes }) : null,
+      createdAt,
+      updatedAt: createdAt,
+      expiresAt,
+    })
     .execute();
+}
+
+/** The keys were used at that time, or a little before it. */
+export async function markKeysUsed(db: Db, uses: readonly KeyUse[], at: Date): Promise<void> {
+  await sql`update auth.apikey k set "lastRequest" = ${at}, "lastAddress" = u.address
+    from unnest(${uses.map(({ id }) => id)}::uuid[], ${uses.map(({ address = null }) => address)}::text[]) u(id, address)
+    where k.id = u.id and (k."lastRequest" is null or k."lastRequest" < ${at})`.execute(db);
 }
 
 /** A refresh token, by its hash. */
@@ -180,6 +224,9 @@ export async function dropSigningKeys(db: Db): Promise<void> {
   await sql`delete from auth.jwks`.execute(db);
 }
 
+/** So long is an expired key listed, and refused as expired; later it is unknown. */
+const EXPIRED_KEY_DAYS = 90;
+
 /**
  * Deletes expired sessions, codes and refresh tokens, and keys that were retired `overlapSeconds` ago. Also deletes
  * unverified clients that registered `unusedClientDays` ago and that nobody has allowed.
@@ -190,6 +237,7 @@ export async function forgetOldAccess(
 ): Promise<void> {
   await sql`delete from auth.session where "expiresAt" < now()`.execute(db);
   await sql`delete from auth.verification where "expiresAt" < now()`.execute(db);
+  await sql`delete from auth.apikey where "expiresAt" < now() - make_interval(days => ${EXPIRED_KEY_DAYS})`.execute(db);
   await sql`delete from auth."oauthRefreshToken" where "expiresAt" < now()`.execute(db);
   await sql`delete from loopstream.sign_ups where at < now() - interval '2 days'`.execute(db);
   await sql`delete from loopstream.sign_up_links where at < now() - interval '2 days'`.execute(db);

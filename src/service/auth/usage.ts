@@ -7,27 +7,33 @@ import type { Logger } from '../../core/lib/log.ts';
 
 const EVERY_MS = 60_000;
 
+/** The use of a key: from which address, where that is known. */
+export interface KeyUse {
+  id: string;
+  address: string | undefined;
+}
+
 export interface KeyUsage {
   /** A key was used now; `lastUsedAt` as it is written down. */
-  see(keyId: string, lastUsedAt: Date | null): void;
+  see(use: KeyUse, lastUsedAt: Date | null): void;
   /** Writes down what has not been. */
   flush(): Promise<void>;
   /** Writes again and again, until it is called. */
   start(log: Logger): () => Promise<void>;
 }
 
-export function createUsage(write: (ids: string[], at: Date) => Promise<void>, clock: Clock): KeyUsage {
-  const seen = new Set<string>();
+export function createUsage(write: (uses: KeyUse[], at: Date) => Promise<void>, clock: Clock): KeyUsage {
+  const seen = new Map<string, KeyUse>();
 
   const flush = async (): Promise<void> => {
-    const ids = [...seen];
+    const uses = [...seen.values()];
     seen.clear();
-    if (ids.length > 0) await write(ids, clock.now());
+    if (uses.length > 0) await write(uses, clock.now());
   };
 
   return {
-    see(keyId, lastUsedAt) {
-      if (lastUsedAt === null || clock.now().getTime() - lastUsedAt.getTime() >= EVERY_MS) seen.add(keyId);
+    see(use, lastUsedAt) {
+      if (lastUsedAt === null || clock.now().getTime() - lastUsedAt.getTime() >= EVERY_MS) seen.set(use.id, use);
     },
     flush,
     start(log) {

@@ -8,6 +8,7 @@ import type {
   AccountLimits,
   ApiKey,
   ApiKeyCreate,
+  ApiKeyPolicy,
   Billing,
   BillingAddress,
   BillingAddressUpdate,
@@ -96,14 +97,24 @@ export interface Operations {
   apiKeys: {
     /**
      * Create an API key. The response shows the key once. Only a user who has signed in within the last hour can
-     * create one. The request takes no Idempotency-Key, because its response is not stored. It may reject with
-     * `problems.ApiKeyQuotaExceeded`, `problems.Conflict` or `problems.NotConfirmed`.
+     * create one, so no key makes another one. The request takes no Idempotency-Key, because its response is not
+     * stored. It may reject with `problems.ApiKeyQuotaExceeded`, `problems.Conflict` or `problems.NotConfirmed`.
      */
     create: (body: ApiKeyCreate, call?: CallOptions) => Promise<CreatedApiKey>;
     /** List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets. */
     list: (query?: ListQuery, call?: CallOptions) => List<ApiKey>;
     /** Revoke an API key. This server rejects the key immediately, every other server within a second. */
     revoke: (id: string, call?: CallOptions) => Promise<void>;
+  };
+  apiKeyPolicy: {
+    /** Read the policy on API keys. Returns the longest life that the account allows its API keys. */
+    get: (call?: CallOptions) => Promise<ApiKeyPolicy>;
+    /**
+     * Change the policy on API keys. Only a user who has signed in within the last hour can change it. Keys that are
+     * older than `maxKeyDays` expire immediately, the other keys when they reach that age. Null removes the limit.
+     * It may reject with `problems.NotConfirmed`.
+     */
+    update: (body: ApiKeyPolicy, call?: CallOptions) => Promise<ApiKeyPolicy>;
   };
   sessions: {
     /** List browser sessions, newest first. Returns the browsers in which the user is signed in. */
@@ -541,6 +552,10 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     create: (body, call) => post('/api-keys', { maxRetries: 0, ...call }, body),
     list: (query, call) => list('/api-keys', query, call),
     revoke: (id, call) => remove(path`/api-keys/${id}`, call),
+  },
+  apiKeyPolicy: {
+    get: (call) => get('/api-key-policy', call),
+    update: (body, call) => patch('/api-key-policy', call, body),
   },
   sessions: {
     list: (query, call) => list('/sessions', query, call),

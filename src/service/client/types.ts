@@ -12,6 +12,7 @@ export type {
   AccountLimits,
   ApiKey,
   ApiKeyCreate,
+  ApiKeyPolicy,
   ConnectedApp,
   CreatedApiKey,
   PersonSession,

@@ -13,6 +13,7 @@ import { endpointMigrations } from './migrations/endpoints.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { guessMigrations } from './migrations/guesses.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
+import { keyMigrations } from './migrations/keys.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
 import { notifyMigrations } from './migrations/notify.ts';
@@ -91,4 +92,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...eventMigrations,
   ...uptimeMigrations,
   ...endpointMigrations,
+  ...keyMigrations,
 };

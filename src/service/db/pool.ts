@@ -36,10 +36,18 @@ export interface Database {
     enabled: boolean;
     expiresAt: Date | null;
     name: string | null;
+    /** First characters of the key. */
     start: string | null;
+    /** Its scopes, as JSON; null for a key with full access. */
+    permissions: string | null;
+    configId: string;
     createdAt: Date;
-    lastRequest: Date | null;
+    updatedAt: Date;
+    lastRequest: ColumnType<Date | null, undefined, Date>;
+    /** Ours: whence the last request came. */
+    lastAddress: ColumnType<string | null, undefined, string>;
   };
+  'loopstream.key_policies': { account_id: string; max_key_days: number };
   'auth.session': {
     id: string;
     userId: string;

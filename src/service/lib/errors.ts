@@ -14,11 +14,18 @@ export const ERRORS = {
     meaning: 'The API key or access token is missing, wrong, expired or revoked.',
     fix: 'Send a valid key in `X-API-Key`, or a valid key or token in `Authorization: Bearer`. Create keys in the account settings of the dashboard.',
   },
+  api_key_expired: {
+    status: 401,
+    title: 'API key expired',
+    meaning:
+      'The API key was valid once, and has expired: by its own expiry, or by the longest life that its account allows.',
+    fix: 'Create a new key in the account settings of the dashboard, and give it to the program.',
+  },
   insufficient_scope: {
     status: 403,
     title: 'Insufficient scope',
-    meaning: 'The access token lacks the scope that this operation needs.',
-    fix: 'Connect the client again and allow the scope that `scope` names, or use an API key, which has the full access of its owner.',
+    meaning: 'The access token or API key lacks the scope that this operation needs.',
+    fix: 'With a token, connect the client again and allow the scope that `scope` names. With an API key, use one that has this scope.',
   },
   person_required: {
     status: 403,

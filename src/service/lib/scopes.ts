@@ -6,7 +6,7 @@ export type Scope = (typeof SCOPES)[number];
 /** Operations for a signed-in user only: no key and no program can have this scope. */
 export const PERSON = 'person';
 
-/** The authenticated caller. An account is one user's for now; accounts own everything, so that teams can come. */
+/** The authenticated caller. An account is one user's for now; accounts own everything, keys too, so that teams can come. */
 export interface Principal {
   accountId: string;
   userId: string;

@@ -82,6 +82,8 @@ describe('API keys', () => {
       for (const [method, path, body] of [
         ['POST', '/api-keys', { name: 'two' }],
         ['GET', '/api-keys'],
+        ['GET', '/api-key-policy'],
+        ['PATCH', '/api-key-policy', { maxKeyDays: 1 }],
         ['DELETE', `/api-keys/${id}`],
         ['GET', '/sessions'],
         ['DELETE', '/sessions'],
@@ -107,6 +109,10 @@ describe('API keys', () => {
     [{ name: 'x', expiresInDays: 0 }, '/expiresInDays'],
     [{ name: 'x', expiresInDays: 366 }, '/expiresInDays'],
     [{ name: 'x', scopes: [] }, '/scopes'],
+    [{ name: 'x', scopes: ['everything'] }, '/scopes/0'],
+    [{ name: 'x', scopes: ['read', 'read'] }, '/scopes'],
+    [{ name: 'x', scopes: 'read' }, '/scopes'],
+    [{ name: 'x', scopes: null }, '/scopes'],
   ])('%j is refused, and the field named', async (body, path) => {
     const answer = await ask(await site.person('ada'), 'POST', '/api-keys', body);
     expect(answer.status).toBe(422);
@@ -122,16 +128,99 @@ describe('API keys', () => {
       });
   });
 
-  test('when one was last used is written down', async () => {
+  test('have the scopes that they were made with; without any, the full access of the account', async () => {
+    const ada = await site.person('ada');
+    const reader = await makeKey(ada, 'reader', { scopes: ['read'] });
+    expect(reader).toMatchObject({ scopes: ['read'], lastUsedAt: null, lastUsedAddress: null });
+    expect((await makeKey(ada, 'all')).scopes).toBeNull();
+    const wish = { name: 'Home', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'abcd-efgh-1234' };
+    const refused = await call(`${site.url}/v1/destinations`, 'POST', wish, { 'x-api-key': reader.key });
+    expect(refused).toMatchObject({
+      status: 403,
+      body: {
+        code: 'insufficient_scope',
+        scope: 'service:write',
+        detail: 'The operation needs the scope service:write. Use an API key that has it.',
+      },
+    });
+    const listed = await ask<Listed<ApiKey>>(ada, 'GET', '/api-keys');
+    expect(listed.body.data.find((one) => one.id === reader.id)?.scopes).toEqual(['read']);
+  });
+
+  test('make no keys, whatever their scopes and expiry, so none makes a stronger one', async () => {
+    const ada = await site.person('ada');
+    for (const scopes of [['read'], ['read', 'write', 'destructive', 'billing'], undefined]) {
+      const { key } = await makeKey(ada, 'maker', { scopes, expiresInDays: 1 });
+      for (const wish of [{ name: 'equal', scopes, expiresInDays: 1 }, { name: 'stronger' }])
+        expect(await call(`${site.url}/v1/api-keys`, 'POST', wish, { 'x-api-key': key })).toMatchObject({
+          status: 403,
+          body: { code: 'person_required' },
+        });
+      const policy = { maxKeyDays: null };
+      expect(await call(`${site.url}/v1/api-key-policy`, 'PATCH', policy, { 'x-api-key': key })).toMatchObject({
+        status: 403,
+        body: { code: 'person_required' },
+      });
+    }
+  });
+
+  test('that have expired are refused as such, listed, and do not count towards the limit', async () => {
+    const pia = await site.person('pia');
+    const { key, id } = await makeKey(pia, 'old', { expiresInDays: 1 });
+    expect((await withKey(site.url, key)).status).toBe(200);
+    await query(site.databaseUrl, `update auth.apikey set "expiresAt" = now() - interval '1 s' where id = '${id}'`);
+    const answer = await until('it is refused', async () => {
+      const one = await withKey(replica.url, key);
+      return one.status === 401 ? one : undefined;
+    });
+    expect(answer.body).toMatchObject({ code: 'api_key_expired', status: 401, title: 'API key expired' });
+    expect(answer.headers.get('www-authenticate')).toContain('ApiKey');
+    await makeKey(pia, 'new');
+    const { body } = await ask<{ limits: { name: string; used: number }[] }>(pia, 'GET', '/limits');
+    expect(body.limits.find(({ name }) => name === 'apiKeys')?.used).toBe(2);
+    const listed = await ask<Listed<ApiKey>>(pia, 'GET', '/api-keys');
+    expect(listed.body.data.map(({ name }) => name).sort()).toEqual(['new', 'old', 'pia']);
+    expect((await withKey(replica.url, key)).body).toMatchObject({ code: 'api_key_expired' });
+  });
+
+  test('live no longer than the policy of the account allows, those made before it too', async () => {
+    const pol = await site.person('pol');
+    const before = await makeKey(pol, 'before');
+    await query(
+      site.databaseUrl,
+      `update auth.apikey set "createdAt" = now() - interval '40 days' where id = '${before.id}'`,
+    );
+    expect((await withKey(replica.url, before.key)).status).toBe(200);
+    const setDays = (maxKeyDays: unknown) => ask(pol, 'PATCH', '/api-key-policy', { maxKeyDays });
+    expect((await ask(pol, 'GET', '/api-key-policy')).body).toEqual({ maxKeyDays: null });
+    expect(await setDays(30)).toMatchObject({ status: 200, body: { maxKeyDays: 30 } });
+    expect((await withKey(site.url, before.key)).body).toMatchObject({ code: 'api_key_expired' });
+    await until('the other server obeys', async () => (await withKey(replica.url, before.key)).status === 401);
+
+    const late = await ask(pol, 'POST', '/api-keys', { name: 'late', expiresInDays: 31 });
+    expect([late.status, late.body.errors]).toEqual([422, [expect.objectContaining({ path: '/expiresInDays' })]]);
+    const made = await makeKey(pol, 'made');
+    expect(Math.round((Date.parse(made.expiresAt ?? '') - Date.parse(made.createdAt)) / 86_400_000)).toBe(30);
+    for (const wrong of [0, 366, 1.5, '30', undefined]) expect((await setDays(wrong)).status).toBe(422);
+
+    expect((await ask(await site.person('ada'), 'GET', '/api-key-policy')).body).toEqual({ maxKeyDays: null });
+    expect((await ask(pol, 'GET', '/account/export')).body).toMatchObject({ apiKeyPolicy: { maxKeyDays: 30 } });
+    expect((await setDays(null)).body).toEqual({ maxKeyDays: null });
+    expect((await withKey(site.url, before.key)).status).toBe(200);
+  });
+
+  test('when one was last used is written down, and from where', async () => {
     const ada = await site.person('ada');
     const { key, id } = await makeKey(ada, 'used');
     const before = Date.now() - 1000;
     for (let i = 0; i < 20; i += 1) expect((await withKey(replica.url, key)).status).toBe(200);
     const used = await until('it is written down', async () => {
       const { body } = await ask<Listed<ApiKey>>(ada, 'GET', '/api-keys');
-      return body.data.find((one) => one.id === id)?.lastUsedAt ?? undefined;
+      const one = body.data.find((listed) => listed.id === id);
+      return one?.lastUsedAt ? one : undefined;
     });
-    expect(Date.parse(used)).toBeGreaterThan(before);
+    expect(Date.parse(used.lastUsedAt ?? '')).toBeGreaterThan(before);
+    expect(used.lastUsedAddress).toBe('127.0.0.1');
     expect((await withKey(site.url, key)).status).toBe(200);
   });
 });

@@ -5,6 +5,7 @@ import { DESTINATIONS } from '../../../src/core/resources/destination/resource.t
 import { createClient, type FeedNews, problems } from '../../../src/service/client/index.ts';
 import { MAX_FEEDS } from '../../../src/service/server/events/changes.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
+import { query } from '../../kit/real/postgres.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -90,6 +91,14 @@ describe('a feed', () => {
     await api.auth.revokeApiKey(id);
     expect(await over).toBeUndefined();
     await expect(follow(key)).rejects.toBeInstanceOf(problems.Unauthenticated);
+  });
+
+  test('ends when its key expires', async () => {
+    const { key, id } = await api.auth.createApiKey(ada.accountId, 'for an hour', { expiresInSeconds: 3600 });
+    const { over } = await follow(key);
+    await query(api.databaseUrl, `update auth.apikey set "expiresAt" = now() where id = '${id}'`);
+    expect(await over).toBeUndefined();
+    await expect(follow(key)).rejects.toMatchObject({ status: 401, code: 'api_key_expired' });
   });
 
   test('counts towards the account’s limit; its end makes room', async () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuth } from '../../../src/service/auth/better-auth.ts';
 import { type AuthService, createAuthService } from '../../../src/service/auth/service.ts';
@@ -40,7 +41,7 @@ describe('users and keys', () => {
   test('a key acts as its user with every scope, is kept as a hash only, and is refused once revoked', async () => {
     const userId = await service.ensureUser({ email: 'key@example.com', firstName: 'Key' });
     const { id, key } = await service.createApiKey(userId, 'laptop');
-    expect(key).toMatch(/^lsk_[A-Za-z]{40,}$/);
+    expect(key).toMatch(/^lsk_[0-9A-Za-z]{46}$/);
     const principal = await withKey(key);
     expect(principal).toMatchObject({ accountId: userId, userId });
     expect([...principal.scopes].sort()).toEqual(['billing', 'destructive', 'read', 'write']);
@@ -75,16 +76,43 @@ describe('users and keys', () => {
 
   test('a missing, wrong, too long or expired key and a bearer token are refused', async () => {
     const userId = await service.ensureUser({ email: 'expired@example.com', firstName: 'Ex' });
-    const { id, key } = await service.createApiKey(userId, 'old', 86_400);
+    const { id, key } = await service.createApiKey(userId, 'old', { expiresInSeconds: 86_400 });
     await withKey(key);
     const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
     await pool.query(`update auth.apikey set "expiresAt" = now() - interval '1 second' where id = $1`, [id]);
     await expect(other.authenticate({ apiKey: key, authorization: undefined })).rejects.toMatchObject({
-      code: 'unauthenticated',
+      code: 'api_key_expired',
+      status: 401,
+      message: expect.stringMatching(/^The API key expired at 20.*Z\. Create a new key in the dashboard\.$/),
     });
     for (const apiKey of [undefined, '', 'nonsense', 'lsk_wrong', `lsk_${'a'.repeat(5000)}`])
       await expect(withKey(apiKey)).rejects.toMatchObject({ code: 'unauthenticated' });
     await expect(withKey(undefined, 'Bearer abc')).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('a key has the scopes that it was made with; one from before checksums stays valid', async () => {
+    const userId = await service.ensureUser({ email: 'scoped@example.com', firstName: 'Sco' });
+    const { key } = await service.createApiKey(userId, 'reader', { scopes: ['read', 'billing'] });
+    expect([...(await withKey(key)).scopes]).toEqual(['read', 'billing']);
+    const { id, key: replaced } = await service.createApiKey(userId, 'old');
+    const old = `lsk_${'aBcDeFgH'.repeat(8)}`;
+    await pool.query('update auth.apikey set key = $1 where id = $2', [hash('sha256', old, 'base64url'), id]);
+    expect((await withKey(old)).scopes.size).toBe(4);
+    await expect(withKey(replaced)).rejects.toMatchObject({ code: 'unauthenticated' });
+    // What nobody understands allows nothing.
+    await pool.query(`update auth.apikey set permissions = '{"streams":["read"]}' where id = $1`, [id]);
+    const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
+    expect((await other.authenticate({ apiKey: old, authorization: undefined })).scopes.size).toBe(0);
+  });
+
+  test('expired keys are listed for 90 days, and others stay', async () => {
+    const userId = await service.ensureUser({ email: 'ninety@example.com', firstName: 'Nine' });
+    const day = 86_400;
+    for (const [name, days] of Object.entries({ gone: -91, kept: -89, good: 1 }))
+      await service.createApiKey(userId, name, { expiresInSeconds: days * day });
+    await service.forgetOld(7);
+    const { rows } = await pool.query('select name from auth.apikey where "referenceId" = $1 order by name', [userId]);
+    expect(rows.map(({ name }) => name)).toEqual(['good', 'kept']);
   });
 
   test('eight-byte integers arrive exactly', async () => {

@@ -20,11 +20,12 @@ import { type AccountEvent, NO_DATA } from '../../../src/service/domain/events/r
 import { tell } from '../../../src/service/domain/events/store.ts';
 import { PERSON, SCOPES, type Scope } from '../../../src/service/lib/scopes.ts';
 import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
+import { describedTools } from '../../../src/service/server/mcp/tools.ts';
 import { describeApi } from '../../../src/service/server/openapi/describe.ts';
 import type { Operation } from '../../../src/service/server/operations/list.ts';
 import { isOperation, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { makeEndpoint } from '../../kit/make/endpoints.ts';
-import { type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
+import { ownPage, type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';
 import { makeStreamHelpers } from '../../kit/make/streams.ts';
 import { call } from '../../kit/system/api.ts';
@@ -36,6 +37,8 @@ interface Credential {
   headers: Headers;
   /** The credential's scopes; undefined for an invalid one. */
   scopes?: readonly (Scope | typeof PERSON)[];
+  /** The code for an invalid one. */
+  refusal?: string;
 }
 
 const storage = tempDir();
@@ -60,6 +63,18 @@ beforeAll(async () => {
   });
   const all = await token(...SCOPES);
   const forge = await openForge(site, String(all.headers.authorization).split(' ')[1] ?? '');
+  const key = async (...scopes: Scope[]): Promise<Credential> => ({
+    name: `a key with ${scopes}`,
+    headers: { 'x-api-key': (await site.auth.createApiKey(ada.accountId, String(scopes), { scopes })).key },
+    scopes,
+  });
+  const keep = async (apiKey: string): Promise<string> => {
+    const headers = { ...ownPage(site.url), 'x-api-key': apiKey };
+    const { headers: answered } = await fetch(`${site.url}/api/auth/key-session`, { method: 'POST', headers });
+    return answered.getSetCookie()[0]?.split(';', 1)[0] ?? '';
+  };
+  const expired = await site.auth.createApiKey(ada.accountId, 'expired', { expiresInSeconds: -1 });
+  const toRead = await key('read');
   const revoked = await site.auth.createApiKey(ada.accountId, 'revoked');
   await site.auth.revokeApiKey(revoked.id);
   const out = Math.floor(Date.now() / 1000) - 3600;
@@ -69,6 +84,21 @@ beforeAll(async () => {
     all,
     { name: 'a key', headers: { 'x-api-key': ada.key }, scopes: SCOPES },
     { name: 'a key as a Bearer credential', headers: bearer(ada.key), scopes: SCOPES },
+    toRead,
+    ...(await Promise.all(SCOPES.slice(1).map((scope) => key(scope)))),
+    await key('read', 'write'),
+    {
+      name: 'a key to read as a Bearer credential',
+      headers: bearer(toRead.headers['x-api-key'] ?? ''),
+      scopes: ['read'],
+    },
+    {
+      name: 'a key to read, kept by a browser',
+      headers: { cookie: await keep(toRead.headers['x-api-key'] ?? ''), origin: site.url },
+      scopes: ['read'],
+    },
+    { name: 'a key that has expired', headers: { 'x-api-key': expired.key }, refusal: 'api_key_expired' },
+    { name: 'an expired key as a Bearer credential', headers: bearer(expired.key), refusal: 'api_key_expired' },
     { name: 'a session', headers: { cookie: ada.cookie, origin: site.url }, scopes: [...SCOPES, PERSON] },
     { name: 'a token that has expired', headers: bearer(await forge.sign({ iat: out - 900, exp: out })) },
     { name: 'a token without scopes', headers: bearer(await forge.sign({ scope: 'openid' })), scopes: [] },
@@ -84,10 +114,10 @@ afterAll(async () => {
 });
 
 /** Returns the answer that the table demands for a credential. */
-function expected(operation: Operation, { scopes }: Credential): string {
+function expected(operation: Operation, { scopes, refusal = 'unauthenticated' }: Credential): string {
   const needed: Scope | typeof PERSON | null = OPERATION_SCOPES[operation];
   if (needed === null) return 'let in';
-  if (scopes === undefined) return 'unauthenticated';
+  if (scopes === undefined) return refusal;
   if (scopes.includes(needed)) return 'let in';
   return needed === PERSON ? 'person_required' : 'insufficient_scope';
 }
@@ -97,6 +127,15 @@ const routes = Object.entries(description.paths).flatMap(([path, item]) =>
   Object.entries(item).map(([method, { operationId }]) => ({ id: operationId as Operation, method, path })),
 );
 const fillPath = (path: string, id = 'none-1') => path.replace('{version}', '1').replaceAll(/\{\w+\}/g, id);
+
+const OPEN: Operation[] = [
+  'getOpenApi',
+  'getResumableUploadOptions',
+  'getSignInOptions',
+  'getStatus',
+  'getUptimeBadge',
+  'receiveStripeEvent',
+];
 
 /** Only the first part of an answer is read: some answers never end. */
 async function ask(method: string, path: string, headers: Headers): Promise<{ status: number; code: string }> {
@@ -114,6 +153,12 @@ describe('every operation of REST', () => {
     expect(routes.map(({ id }) => id).sort()).toEqual(Object.keys(OPERATION_SCOPES).sort());
   });
 
+  test('needs a scope or a person, but for those that are open on purpose', () => {
+    const scopes: readonly unknown[] = [...SCOPES, PERSON];
+    const open = Object.entries(OPERATION_SCOPES).filter(([, scope]) => !scopes.includes(scope));
+    expect(open.map(([id]) => id).sort()).toEqual(OPEN);
+  });
+
   test.each(routes)('$method $path lets in whom the table says', async ({ id, method, path }) => {
     const found: [string, string][] = [];
     const wanted: [string, string][] = [];
@@ -121,7 +166,7 @@ describe('every operation of REST', () => {
       const { status, code } = await ask(method, fillPath(path), credential.headers);
       const refused = status === 401 || status === 403;
       // An answer to HEAD has no body with a code.
-      const codeOfStatus = status === 401 ? 'unauthenticated' : expected(id, credential);
+      const codeOfStatus = status === 401 ? (credential.refusal ?? 'unauthenticated') : expected(id, credential);
       found.push([credential.name, refused ? code || codeOfStatus : 'let in']);
       wanted.push([credential.name, expected(id, credential)]);
     }
@@ -217,9 +262,13 @@ describe('every root field of GraphQL', () => {
           ...([`${site.url}/graphql`, 'POST', { query }, credential.headers] as const),
         );
         const code = status === 401 ? String(body.code) : (body.errors?.[0]?.extensions.code ?? '');
-        const refused = ['unauthenticated', 'insufficient_scope', 'person_required', 'cross_site_request'].includes(
-          code,
-        );
+        const refused = [
+          'unauthenticated',
+          'api_key_expired',
+          'insufficient_scope',
+          'person_required',
+          'cross_site_request',
+        ].includes(code);
         found.push([credential.name, refused ? code : 'let in']);
         wanted.push([credential.name, expected(findOperation(name), credential)]);
       }
@@ -238,6 +287,68 @@ describe('every root field of GraphQL', () => {
     expect(answer.body.errors).toMatchObject([
       { path: ['updateStream', 'stream', 'readiness'], extensions: { code: 'insufficient_scope' } },
     ]);
+  });
+});
+
+describe('every tool of agents', () => {
+  /** The code of the refusal, as HTTP has it before the tool runs. */
+  async function callTool(name: string, headers: Headers): Promise<string> {
+    const params = { name, arguments: { nonsense: true } };
+    const body = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    const accept = 'application/json, text/event-stream';
+    const answer = await call<{ code?: string }>(`${site.url}/mcp`, 'POST', body, { accept, ...headers });
+    return answer.status === 200 ? 'let in' : String(answer.body.code);
+  }
+
+  /** A tool may be called with the scopes of all its operations. */
+  const judge = (operations: readonly Operation[], credential: Credential): string =>
+    operations.map((operation) => expected(operation, credential)).find((code) => code !== 'let in') ?? 'let in';
+
+  test.each([...describedTools()])('%s lets in whom the table says', async (name, { operations }) => {
+    const found: [string, string][] = [];
+    const wanted: [string, string][] = [];
+    // A session's cookie is good for our own pages, which call no tools.
+    for (const credential of credentials.filter(({ headers }) => !headers.cookie)) {
+      found.push([credential.name, await callTool(name, credential.headers)]);
+      wanted.push([credential.name, judge(operations, credential)]);
+    }
+    expect(found).toEqual(wanted);
+  });
+
+  test('is listed for a key that may call it, and for every token, whose program can ask for more', async () => {
+    const list = async ({ headers }: Credential) => {
+      const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+      const accept = 'application/json';
+      const answer = await call<{ result: { tools: { name: string }[] } }>(
+        ...([`${site.url}/mcp`, 'POST', body, { accept, ...headers }] as const),
+      );
+      return answer.body.result.tools.map((tool) => tool.name);
+    };
+    const all = [...describedTools().keys()];
+    for (const credential of credentials.filter(({ scopes, headers }) => scopes && !headers.cookie)) {
+      const isToken = credential.headers.authorization?.startsWith('Bearer ey') === true;
+      const callable = [...describedTools()].filter(([, tool]) => judge(tool.operations, credential) === 'let in');
+      expect([credential.name, await list(credential)]).toEqual([
+        credential.name,
+        isToken ? all : callable.map(([name]) => name),
+      ]);
+    }
+  });
+});
+
+describe('a response that is kept for an Idempotency-Key', () => {
+  test('is not given by GraphQL to a credential that may do less', async () => {
+    const input = '{ name: "Once", rtmpUrl: "rtmp://127.0.0.1/live", rtmpKey: "abcd-1234" }';
+    const query = `mutation { createDestination(input: ${input}) { destination { id } } }`;
+    const send = (headers: Headers) =>
+      call<{ data?: unknown; code?: string }>(
+        ...([`${site.url}/graphql`, 'POST', { query }, { 'idempotency-key': 'once-1', ...headers }] as const),
+      );
+    const first = await send({ 'x-api-key': ada.key });
+    expect(first.body.data).toBeDefined();
+    expect((await send({ 'x-api-key': ada.key })).body).toEqual(first.body);
+    const reader = credentials.find(({ name }) => name === 'a key with read');
+    expect(await send(reader?.headers ?? {})).toMatchObject({ body: { code: 'idempotency_key_reused' } });
   });
 });
 
@@ -282,6 +393,13 @@ describe('events of money and keys', () => {
     const [shown, all] = [['playlist.published'], ['key.created', 'credit.low', 'playlist.published']];
     await expect.poll(() => token('read').then(receive)).toEqual([shown, shown.map(toName), shown]);
     expect(await receive(await token('read', 'billing'))).toEqual([all, all.map(toName), all]);
+    const key = async (...scopes: Scope[]) => ({
+      'x-api-key': (await site.auth.createApiKey(accountId, 'later', { scopes })).key,
+    });
+    const withKeys = ['playlist.published', 'key.created', 'key.created'];
+    expect(await receive(await key('read'))).toEqual([shown, shown.map(toName), shown]);
+    const [page] = await receive(await key('read', 'billing'));
+    expect(page).toEqual(expect.arrayContaining([...withKeys, 'credit.low']));
     const asked = `${site.url}/v1/events?types=credit.low,schedule.upcoming`;
     const { body } = await call<{ data: AccountEvent[] }>(asked, 'GET', undefined, await token('read'));
     expect(body.data.map(({ type }) => type)).toEqual(['schedule.upcoming']);

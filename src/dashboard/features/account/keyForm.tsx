@@ -1,5 +1,5 @@
 import { Button, PasswordInput } from '@mantine/core';
-import { problems } from '../../../service/client/index.ts';
+import { ProblemError } from '../../../service/client/index.ts';
 import { trialApi, useSession } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { useFields } from './fields.tsx';
@@ -7,7 +7,7 @@ import frame from './frame.module.css';
 import { useAuthAction } from './useAuthAction.ts';
 
 const explain = (error: unknown): string =>
-  error instanceof problems.Unauthenticated
+  error instanceof ProblemError && error.status === 401
     ? 'This key is not accepted. It may be mistyped, expired or revoked.'
     : problemText(error);
 

@@ -1,86 +1,34 @@
-import { Button, CopyButton, TextInput } from '@mantine/core';
+import { Button, CopyButton } from '@mantine/core';
 import { IconCheck, IconCopy, IconKey, IconPlus } from '@tabler/icons-react';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { ApiKey, CreatedApiKey } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
-import { useDraftForm } from '../../lib/drafts/useDraftForm.ts';
 import { formatAgo, formatDay } from '../../lib/format.ts';
-import { Choices } from '../../ui/choices.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
-import { FormEnd } from '../../ui/formEnd.tsx';
 import { Name } from '../../ui/name.tsx';
 import { Failure } from '../../ui/notices.tsx';
 import { Empty, PageHead, RowsLoading } from '../../ui/page.tsx';
 import { useFailure } from '../../ui/useFailure.ts';
 import { useOpen } from '../../ui/useOpen.ts';
-import { useSubmit } from '../../ui/useSubmit.ts';
 import classes from './account.module.css';
-import { keys, useApiKeys } from './queries.ts';
+import { CreateKey } from './createKey.tsx';
+import { describeScopes } from './keyChoices.ts';
+import { KeyPolicy } from './keyPolicy.tsx';
+import { keys, useApiKeyPolicy, useApiKeys } from './queries.ts';
 import { UserOnly } from './userOnly.tsx';
 
-const LEAD = 'Keys for your own programs. A key has your full access, so keep it as secret as your password.';
-
-const LIVES = [
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: 'A year' },
-  { value: 'ever', label: 'No expiry' },
-] as const;
-interface KeyValues {
-  name: string;
-  life: (typeof LIVES)[number]['value'];
-}
-
-function CreateKey({ onClose, onMade }: { onClose: () => void; onMade: (key: CreatedApiKey) => void }) {
-  const { apiKeys } = useApi().calls;
-  const { form, forgetBefore } = useDraftForm<KeyValues>({
-    name: 'key',
-    initialValues: { name: '', life: '90' },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter the purpose of the key.' : null) },
-  });
-  const { submit, busy, problem } = useSubmit<KeyValues, CreatedApiKey>({
-    send: ({ name, life }) =>
-      apiKeys.create({ name: name.trim(), ...(life !== 'ever' && { expiresInDays: Number(life) }) }),
-    fields: ['name'],
-    onMistakes: form.setErrors,
-    onDone: forgetBefore(onMade),
-  });
-  const cancel = forgetBefore(onClose);
-  return (
-    <Dialog title="New API key" onClose={cancel} busy={busy}>
-      <form className={forms.form} aria-label="New API key" onSubmit={form.onSubmit(submit)} noValidate>
-        <TextInput
-          label="Name"
-          description="Purpose of the key, so that you recognize it later."
-          placeholder="Playout server"
-          autoComplete="off"
-          data-autofocus
-          {...form.getInputProps('name')}
-        />
-        <Choices
-          legend="Valid for"
-          name="life"
-          choices={LIVES}
-          value={form.values.life}
-          onChange={(life) => form.setFieldValue('life', life)}
-        />
-        <FormEnd problem={problem} busy={busy} onCancel={cancel}>
-          Create key
-        </FormEnd>
-      </form>
-    </Dialog>
-  );
-}
+const LEAD =
+  'Keys for your own programs. Give each only the access that it needs, and keep it as secret as your password.';
 
 /** The one time that a key is seen. */
 function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void }) {
   return (
     <Dialog title="Copy your key now" onClose={onClose}>
       <p className={forms.help}>
-        The key is shown only once. Store it with your passwords: anyone who has it can use your account.
+        The key is shown only once. Store it with your passwords: anyone who has it can do what you have allowed it.
       </p>
       <div className={classes.secret}>
         <code data-testid="new-key">{made.key}</code>
@@ -105,7 +53,7 @@ function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void
 }
 
 function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevoke: () => void }) {
-  const { name, hint, createdAt, expiresAt, lastUsedAt } = apiKey;
+  const { name, hint, scopes, createdAt, expiresAt, lastUsedAt, lastUsedAddress } = apiKey;
   const ended = expiresAt !== null && Date.parse(expiresAt) <= now;
   return (
     <li className={classes.row}>
@@ -114,9 +62,10 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
           <Name>{name}</Name>
         </h2>
         <p className={classes.dim}>
-          <code>{hint}…</code> · created {formatDay(createdAt)} ·{' '}
+          <code>{hint}…</code> · {describeScopes(scopes)} · created {formatDay(createdAt)} ·{' '}
           {expiresAt === null ? 'no expiry' : `${ended ? 'expired' : 'valid until'} ${formatDay(expiresAt)}`} ·{' '}
           {lastUsedAt === null ? 'never used' : `last used ${formatAgo(new Date(lastUsedAt), new Date(now))}`}
+          {lastUsedAddress && ` from ${lastUsedAddress}`}
         </p>
       </div>
       <Button variant="default" size="sm" onClick={onRevoke} aria-label={`Revoke ${name}`}>
@@ -129,6 +78,7 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
 function Keys() {
   const { data, error, isPending, refetch } = useApiKeys();
   const failure = useFailure(data, error);
+  const policy = useApiKeyPolicy().data;
   const { apiKeys } = useApi().calls;
   const queries = useQueryClient();
   const now = useNow(false);
@@ -158,8 +108,10 @@ function Keys() {
           <KeyRow key={key.id} apiKey={key} now={now} onRevoke={() => setRevoking(key)} />
         ))}
       </ul>
-      {opened === 'new' && (
+      {policy && <KeyPolicy {...policy} />}
+      {opened === 'new' && policy && (
         <CreateKey
+          {...policy}
           onClose={close}
           onMade={(key) => {
             close();

@@ -19,6 +19,7 @@ export function useOptions(): SignInOptions | undefined {
 export const keys = {
   limits: ['limits'] as const,
   apiKeys: ['api-keys'] as const,
+  apiKeyPolicy: ['api-key-policy'] as const,
   sessions: ['sessions'] as const,
   apps: ['connected-apps'] as const,
   passkeys: ['passkeys'] as const,
@@ -34,6 +35,11 @@ export function useApiKeys() {
     queryFn: ({ signal }) => apiKeys.list(MANY, { signal }).page(),
     refetchOnWindowFocus: true,
   });
+}
+
+export function useApiKeyPolicy() {
+  const { apiKeyPolicy } = useApi().calls;
+  return useQuery({ queryKey: keys.apiKeyPolicy, queryFn: ({ signal }) => apiKeyPolicy.get({ signal }) });
 }
 
 export function useLimits() {

@@ -1,9 +1,9 @@
 /** Declares the operations on an account's credentials: keys, sessions and connected programs. Pure: no I/O, no clock. */
-import { created, createOperationBuilder, deleted, PAGED, page } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, PAGED, page, record } from '../../lib/operation.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AccessService } from './access.ts';
 import { exampleApiKey, exampleApp, exampleSession } from './examples.ts';
-import { ApiKey, ApiKeyCreate, ConnectedApp, CreatedApiKey, PersonSession } from './record.ts';
+import { ApiKey, ApiKeyCreate, ApiKeyPolicy, ConnectedApp, CreatedApiKey, PersonSession } from './record.ts';
 
 interface Services {
   access: AccessService;
@@ -13,6 +13,7 @@ const keyOperation = createOperationBuilder<Services>({
   tag: 'account',
   object: { exampleId: exampleApiKey.id, notFound: 'api_key_not_found' },
 });
+const policyOperation = createOperationBuilder<Services>({ tag: 'account', client: { noun: 'apiKeyPolicy' } });
 const sessionOperation = createOperationBuilder<Services>({
   tag: 'account',
   object: { exampleId: exampleSession.id, notFound: 'session_not_found' },
@@ -29,14 +30,19 @@ export const accessOperations = [
     http: 'POST /api-keys',
     summary: 'Create an API key',
     description:
-      'The response shows the key once. Only a user who has signed in within the last hour can create one. The request takes no ' +
-      'Idempotency-Key, because its response is not stored.',
+      'The response shows the key once. Only a user who has signed in within the last hour can create one, so no key makes another ' +
+      'one. The request takes no Idempotency-Key, because its response is not stored.',
     input: ApiKeyCreate,
     output: created(CreatedApiKey),
     errors: ['api_key_quota_exceeded', 'conflict', 'not_confirmed'],
     examples: {
-      input: { name: 'Playout server', expiresInDays: 90 },
-      output: { ...exampleApiKey, lastUsedAt: null, key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn' },
+      input: { name: 'Playout server', expiresInDays: 90, scopes: ['read', 'write'] },
+      output: {
+        ...exampleApiKey,
+        lastUsedAt: null,
+        lastUsedAddress: null,
+        key: 'lsk_QxTzExampleOfAKeyThatLetsNobodyIn',
+      },
     },
     run: ({ access }, { principal, input }) => access.createKey(principal, input),
   }),
@@ -60,6 +66,32 @@ export const accessOperations = [
     description: 'This server rejects the key immediately, every other server within a second.',
     output: deleted,
     run: ({ access }, { principal, id }) => access.revokeKey(principal, id),
+  }),
+
+  policyOperation({
+    id: 'getApiKeyPolicy',
+    scope: PERSON,
+    http: 'GET /api-key-policy',
+    summary: 'Read the policy on API keys',
+    description: 'Returns the longest life that the account allows its API keys.',
+    output: record(ApiKeyPolicy),
+    examples: { output: { maxKeyDays: 90 } },
+    run: ({ access }, { principal }) => access.keyPolicy(principal),
+  }),
+
+  policyOperation({
+    id: 'updateApiKeyPolicy',
+    scope: PERSON,
+    http: 'PATCH /api-key-policy',
+    summary: 'Change the policy on API keys',
+    description:
+      'Only a user who has signed in within the last hour can change it. Keys that are older than `maxKeyDays` expire immediately, the ' +
+      'other keys when they reach that age. Null removes the limit.',
+    input: ApiKeyPolicy,
+    output: record(ApiKeyPolicy),
+    errors: ['not_confirmed'],
+    examples: { input: { maxKeyDays: 90 }, output: { maxKeyDays: 90 } },
+    run: ({ access }, { principal, input }) => access.updateKeyPolicy(principal, input),
   }),
 
   sessionOperation({

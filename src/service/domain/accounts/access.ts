@@ -3,8 +3,9 @@
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { isFresh } from '../../auth/freshness.ts';
 import type { AuthService } from '../../auth/service.ts';
+import { readKeyScopes } from '../../auth/store.ts';
 import type { Db } from '../../db/pool.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { Connection, PageArgs } from '../../lib/list-page.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
 import { connect, inOrder } from '../../lib/paging/connection.ts';
@@ -13,6 +14,7 @@ import type { Quotas } from '../limits/quotas.ts';
 import type {
   ApiKey,
   ApiKeyCreate,
+  ApiKeyPolicy,
   ConnectedApp,
   CreatedApiKey,
   OutsideSignIn,
@@ -21,10 +23,12 @@ import type {
 } from './record.ts';
 import {
   type AppRow,
+  countKeys,
   cutOff,
   endOtherSessions,
   endSession,
   findKey,
+  findMaxKeyDays,
   findSession,
   type KeyRow,
   listApps,
@@ -33,23 +37,39 @@ import {
   listPasskeys,
   listSessions,
   type SessionRow,
+  setMaxKeyDays,
 } from './store.ts';
 
 const DAY_SECONDS = 86_400;
 
-type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetCredentials'>;
+type Service = Pick<AuthService, 'createApiKey' | 'revokeApiKey' | 'forgetAll' | 'forgetCredentials'>;
 export type AccessService = ReturnType<typeof createAccessService>;
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-const showKey = ({ id, name, start, createdAt, expiresAt, lastRequest }: KeyRow): ApiKey => ({
+const showKey = ({ id, name, start, permissions, createdAt, expiresAt, lastRequest, lastAddress }: KeyRow): ApiKey => ({
   id,
   name: name ?? '',
   hint: start ?? '',
+  scopes: readKeyScopes(permissions),
   createdAt: createdAt.toISOString(),
   expiresAt: iso(expiresAt),
   lastUsedAt: iso(lastRequest),
+  lastUsedAddress: lastAddress,
 });
+
+/** Returns the life of a new key in days; undefined for one that is valid until it is revoked. */
+function chooseKeyDays(asked: number | undefined, allowed: number | null): number | undefined {
+  if (allowed === null) return asked;
+  if (asked !== undefined && asked > allowed)
+    throw validationFailed([
+      {
+        path: '/expiresInDays',
+        message: `must be at most ${allowed}, the longest life of a key that the account allows`,
+      },
+    ]);
+  return asked ?? allowed;
+}
 
 const showSession = (
   { id, userAgent, ipAddress, createdAt, expiresAt }: SessionRow,
@@ -116,12 +136,12 @@ export interface AccessDeps {
 
 export function createAccessService({ db, auth, quotas, sendNotice, clock = systemClock }: AccessDeps) {
   /** A key outlives the session, and a cookie that was stolen once must not become access without an end. Throws `not_confirmed`. */
-  async function requireFresh(userId: string, sessionId: string): Promise<void> {
+  async function requireFresh(userId: string, sessionId: string, what: string): Promise<void> {
     const session = await findSession(db, userId, sessionId);
     if (!session || isFresh(session.createdAt, clock.now())) return;
     throw new AppError(
       'not_confirmed',
-      'A new API key needs a sign-in within the last hour. Sign out, sign in again, and come back.',
+      `${what} needs a sign-in within the last hour. Sign out, sign in again, and come back.`,
     );
   }
 
@@ -133,12 +153,13 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
     /** The key is in this response only. */
     async createKey(
       { accountId, userId, sessionId }: Principal,
-      { name, expiresInDays }: ApiKeyCreate,
+      { name, expiresInDays, scopes }: ApiKeyCreate,
     ): Promise<CreatedApiKey> {
-      if (sessionId !== undefined) await requireFresh(userId, sessionId);
-      const seconds = expiresInDays === undefined ? undefined : expiresInDays * DAY_SECONDS;
-      const count = async () => (await listKeys(db, accountId)).length;
-      const make = () => auth.createApiKey(userId, name, seconds);
+      if (sessionId !== undefined) await requireFresh(userId, sessionId, 'A new API key');
+      const days = chooseKeyDays(expiresInDays, await findMaxKeyDays(db, accountId));
+      const count = () => countKeys(db, accountId);
+      const bounds = { scopes, expiresInSeconds: days === undefined ? undefined : days * DAY_SECONDS };
+      const make = () => auth.createApiKey(userId, name, bounds);
       const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
       // A key must not outlive a session that ends, with all keys, at this moment.
       if (sessionId !== undefined && !(await findSession(db, userId, sessionId))) {
@@ -156,6 +177,18 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
       if (!mayBeId(id) || !(await findKey(db, accountId, id)))
         throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
       await auth.revokeApiKey(id);
+    },
+
+    async keyPolicy({ accountId }: Principal): Promise<ApiKeyPolicy> {
+      return { maxKeyDays: await findMaxKeyDays(db, accountId) };
+    },
+
+    /** Existing keys obey at once on this server, and within a second on others. */
+    async updateKeyPolicy({ accountId, userId, sessionId }: Principal, policy: ApiKeyPolicy): Promise<ApiKeyPolicy> {
+      if (sessionId !== undefined) await requireFresh(userId, sessionId, 'A change of the policy');
+      await setMaxKeyDays(db, accountId, policy.maxKeyDays);
+      auth.forgetAll();
+      return policy;
     },
 
     async sessions({ userId, sessionId }: Principal, args: PageArgs): Promise<Connection<PersonSession>> {

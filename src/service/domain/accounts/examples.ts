@@ -16,9 +16,11 @@ export const exampleApiKey: ApiKey = {
   id: '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6',
   name: 'Playout server',
   hint: 'lsk_QxTz',
+  scopes: ['read', 'write'],
   createdAt,
   expiresAt: null,
   lastUsedAt: since,
+  lastUsedAddress: '203.0.113.7',
 };
 
 export const exampleSession: PersonSession = {

@@ -5,7 +5,7 @@ import { countKeyUse } from '../idempotency/store.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { LimitUsage } from '../limits/usage.ts';
 import type { AccountLimits } from './record.ts';
-import { listKeys } from './store.ts';
+import { countKeys } from './store.ts';
 
 const HOW_TO_LIFT = 'Buy credit once. The larger limits apply permanently as soon as the payment is booked.';
 
@@ -21,12 +21,12 @@ export function createLimitsReader({ db, quotas: { limits, findClass }, usage }:
   return async (accountId) => {
     const [column, apiKeys, { count, bytes }] = await Promise.all([
       findClass(accountId),
-      listKeys(db, accountId),
+      countKeys(db, accountId),
       countKeyUse(db, accountId),
     ]);
     const used: Partial<Record<LimitName, number>> = {
       ...usage.all(accountId),
-      apiKeys: apiKeys.length,
+      apiKeys,
       idempotencyKeys: count,
       keptAnswerBytes: bytes,
     };

@@ -1,6 +1,7 @@
 /** Defines an account as clients see it: its user and its credentials. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
+import { SCOPES } from '../../lib/scopes.ts';
 import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
 
 export const User = Type.Object(
@@ -47,19 +48,36 @@ export type AccountLimits = Static<typeof AccountLimits>;
 const time = Type.String({ format: 'date-time' });
 const timeOrNull = Type.Union([time, Type.Null()]);
 
-/** Limits of the auth library. */
 export const MAX_KEY_NAME = 64;
 export const MAX_KEY_DAYS = 365;
+
+/** A scope of a key: those of OAuth, without the prefix of the service. */
+const KeyScope = Type.Enum(SCOPES, {
+  title: 'ApiKeyScope',
+  description:
+    'read: read streams, uploads, destinations, playlists and events. write: create, change and control them. destructive: delete ' +
+    'them. billing: read billing and usage, and create top-up links.',
+});
 
 export const ApiKey = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
     hint: Type.String({ description: 'First characters of the key.' }),
+    scopes: Type.Union([Type.Array(KeyScope), Type.Null()], {
+      description: 'What the key may do. Null if it has the full access of its account.',
+    }),
     createdAt: time,
-    expiresAt: timeOrNull,
+    expiresAt: Type.Union([time, Type.Null()], {
+      description:
+        'Time from which the key is refused: by its own expiry, or by the longest life that the account allows. Null if the key is ' +
+        'valid until it is revoked.',
+    }),
     lastUsedAt: Type.Union([time, Type.Null()], {
       description: 'Time of the last use, accurate to a minute. Null if the key was never used.',
+    }),
+    lastUsedAddress: Type.Union([Type.String(), Type.Null()], {
+      description: 'IP address of the last use. Null if it is not known.',
     }),
   },
   { title: 'ApiKey' },
@@ -87,13 +105,34 @@ export const ApiKeyCreate = Type.Object(
       Type.Integer({
         minimum: 1,
         maximum: MAX_KEY_DAYS,
-        description: 'Days until the key expires. If not set, the key is valid until it is revoked.',
+        description:
+          'Days until the key expires. If not set, the key is valid until it is revoked, or for `maxKeyDays` of the account’s policy. ' +
+          'More than that is refused.',
+      }),
+    ),
+    scopes: Type.Optional(
+      Type.Array(KeyScope, {
+        minItems: 1,
+        uniqueItems: true,
+        description: 'What the key may do. If not set, the key has the full access of the account.',
       }),
     ),
   },
   { title: 'ApiKeyCreate', additionalProperties: false },
 );
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+export const ApiKeyPolicy = Type.Object(
+  {
+    maxKeyDays: Type.Union([Type.Integer({ minimum: 1, maximum: MAX_KEY_DAYS }), Type.Null()], {
+      description:
+        'Longest life of a key in days, counted from its creation. It holds for existing keys at once: those that are older expire. Null ' +
+        'if the account sets no such limit.',
+    }),
+  },
+  { title: 'ApiKeyPolicy', additionalProperties: false },
+);
+export type ApiKeyPolicy = Static<typeof ApiKeyPolicy>;
 
 export const PersonSession = Type.Object(
   {
@@ -191,6 +230,7 @@ export const Export = Type.Object(
     events: Documents('Events of the last seven days, oldest first, each as `GET /v1/events` returns it.'),
     uptime: Documents('Uptime of each stream in the last 400 days, each as `GET /v1/streams/{id}/uptime` returns it.'),
     apiKeys: Type.Array(ApiKey),
+    apiKeyPolicy: ApiKeyPolicy,
     sessions: Type.Array(PersonSession),
     connectedApps: Type.Array(ConnectedApp),
     passkeys: Type.Array(PasskeyRecord),

@@ -1,35 +1,59 @@
 /** Runs the SQL of credentials, and of accounts that are being deleted. */
 import { sql } from 'kysely';
+import { KEY_EXPIRY } from '../../auth/store.ts';
 import type { Database, Db } from '../../db/pool.ts';
 
 export interface KeyRow {
   id: string;
   name: string | null;
   start: string | null;
+  permissions: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   lastRequest: Date | null;
+  lastAddress: string | null;
 }
 
-const keyColumns = ['id', 'name', 'start', 'createdAt', 'expiresAt', 'lastRequest'] as const;
+const keys = (db: Db, accountId: string) =>
+  db
+    .selectFrom('auth.apikey as k')
+    .leftJoin('loopstream.key_policies as p', 'p.account_id', 'k.referenceId')
+    .select(['k.id', 'k.name', 'k.start', 'k.permissions', 'k.createdAt', 'k.lastRequest', 'k.lastAddress'])
+    .select(KEY_EXPIRY.as('expiresAt'))
+    .where('k.referenceId', '=', accountId)
+    .where('k.enabled', '=', true);
 
 /** Leaves out revoked keys. */
-export const listKeys = (db: Db, accountId: string): Promise<KeyRow[]> =>
-  db
-    .selectFrom('auth.apikey')
-    .select(keyColumns)
-    .where('referenceId', '=', accountId)
-    .where('enabled', '=', true)
-    .execute();
+export const listKeys = (db: Db, accountId: string): Promise<KeyRow[]> => keys(db, accountId).execute();
+
+/** Counts the keys that are valid now. */
+export async function countKeys(db: Db, accountId: string): Promise<number> {
+  const valid = await keys(db, accountId).where(sql<boolean>`coalesce(${KEY_EXPIRY} > now(), true)`).execute();
+  return valid.length;
+}
 
 export const findKey = (db: Db, accountId: string, id: string): Promise<KeyRow | undefined> =>
-  db
-    .selectFrom('auth.apikey')
-    .select(keyColumns)
-    .where('referenceId', '=', accountId)
-    .where(sql<string>`id::text`, '=', id)
-    .where('enabled', '=', true)
+  keys(db, accountId).where(sql<string>`k.id::text`, '=', id).executeTakeFirst();
+
+/** Returns the longest life of the account's keys in days; null where it sets none. */
+export async function findMaxKeyDays(db: Db, accountId: string): Promise<number | null> {
+  const row = await db
+    .selectFrom('loopstream.key_policies')
+    .select('max_key_days')
+    .where('account_id', '=', accountId)
     .executeTakeFirst();
+  return row?.max_key_days ?? null;
+}
+
+export async function setMaxKeyDays(db: Db, accountId: string, days: number | null): Promise<void> {
+  if (days === null) await db.deleteFrom('loopstream.key_policies').where('account_id', '=', accountId).execute();
+  else
+    await db
+      .insertInto('loopstream.key_policies')
+      .values({ account_id: accountId, max_key_days: days })
+      .onConflict((conflict) => conflict.column('account_id').doUpdateSet({ max_key_days: days }))
+      .execute();
+}
 
 export interface SessionRow {
   id: string;
@@ -175,6 +199,7 @@ export const beginDeletion = (db: Db, accountId: string): Promise<void> =>
     await sql`insert into loopstream.account_deletions (account_id) values (${accountId})
       on conflict (account_id) do nothing`.execute(tx);
     await tx.deleteFrom('auth.apikey').where('referenceId', '=', accountId).execute();
+    await tx.deleteFrom('loopstream.key_policies').where('account_id', '=', accountId).execute();
     for (const table of ['auth.oauthAccessToken', 'auth.oauthRefreshToken', 'auth.oauthConsent'] as const)
       await tx.deleteFrom(table).where('userId', '=', accountId).execute();
     // Links of mails that nobody followed yet.

@@ -85,7 +85,7 @@ const WORDS: Record<NoticeKind, Words> = {
   apiKey: {
     subject: 'An API key was created for your account',
     one: 'new API key',
-    meaning: 'A program with this key has your full access.',
+    meaning: 'A program with this key may do what you have allowed the key.',
     page: '/account/keys',
   },
   passkey: {

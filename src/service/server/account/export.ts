@@ -34,7 +34,7 @@ const STALL_MS = 30_000;
 
 export interface ExportDeps {
   account: AccountService;
-  access: Pick<AccessService, 'keys' | 'sessions' | 'apps' | 'waysIn'>;
+  access: Pick<AccessService, 'keys' | 'keyPolicy' | 'sessions' | 'apps' | 'waysIn'>;
   streams: Pick<StreamService, 'list'>;
   destinations: Pick<DestinationService, 'list'>;
   uploads: Pick<UploadService, 'list'>;
@@ -126,6 +126,7 @@ async function readRecords(deps: ExportDeps, principal: Principal, now: Date): P
   return {
     exportedAt: now.toISOString(),
     user: await account.me(principal),
+    apiKeyPolicy: await access.keyPolicy(principal),
     ...(await access.waysIn(principal)),
     billingAddress: await invoices.address(principal),
     deposits: await crypto.everything(principal.accountId),

@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { AUTH_PATH, keyCookieName, readCookie } from '../../auth/addresses.ts';
 import type { AuthService } from '../../auth/service.ts';
 import { AppError } from '../../lib/errors.ts';
+import { readClientAddress } from '../http/ratelimit.ts';
 import { crossSite, isOwnPage } from '../http/samesite.ts';
 
 interface KeySessionDeps {
@@ -29,7 +30,7 @@ export function serveKeySession(app: FastifyInstance, { auth, publicUrl }: KeySe
     requireOwnPage(request);
     const { 'x-api-key': apiKey } = request.headers;
     if (typeof apiKey !== 'string') throw new AppError('unauthenticated', 'Send the API key in the header X-API-Key.');
-    await auth.authenticate({ apiKey, authorization: undefined });
+    await auth.authenticate({ apiKey, authorization: undefined, address: readClientAddress(request) });
     return setCookie(reply, apiKey).send({ kept: true });
   });
 
@@ -37,14 +38,16 @@ export function serveKeySession(app: FastifyInstance, { auth, publicUrl }: KeySe
     const apiKey = readCookie(request.headers.cookie ?? '', name);
     void reply.header('cache-control', 'no-store');
     if (!apiKey) return { kept: false };
-    const isRefused = (error: unknown) => error instanceof AppError && error.code === 'unauthenticated';
-    const kept = await auth.authenticate({ apiKey, authorization: undefined }).then(
-      () => true,
-      (error: unknown) => {
-        if (!isRefused(error)) throw error;
-        return false;
-      },
-    );
+    const isRefused = (error: unknown) => error instanceof AppError && error.status === 401;
+    const kept = await auth
+      .authenticate({ apiKey, authorization: undefined, address: readClientAddress(request) })
+      .then(
+        () => true,
+        (error: unknown) => {
+          if (!isRefused(error)) throw error;
+          return false;
+        },
+      );
     return { kept };
   });
 

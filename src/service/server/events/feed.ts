@@ -63,14 +63,14 @@ export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
 const line = (news: FeedItem): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;
 
+const ENDING = ['unauthenticated', 'api_key_expired', 'insufficient_scope', 'account_suspended'];
+
 /** Returns whether access was revoked. If the database is unavailable, the feed continues. */
 export async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {
   try {
     return !(await isAllowed());
   } catch (error) {
-    return (
-      error instanceof AppError && ['unauthenticated', 'insufficient_scope', 'account_suspended'].includes(error.code)
-    );
+    return error instanceof AppError && ENDING.includes(error.code);
   }
 }
 

@@ -9,7 +9,7 @@ import type { AuthService } from '../../auth/service.ts';
 import type { Cells } from '../../domain/cells/cells.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { isOperation, OPERATION_SCOPES, requireScope } from '../operations/scopes.ts';
-import { type Counter, limitRate, type Quota } from './ratelimit.ts';
+import { type Counter, limitRate, type Quota, readClientAddress } from './ratelimit.ts';
 import { crossSite, isOwnPage, isSafe } from './samesite.ts';
 
 declare module 'fastify' {
@@ -64,6 +64,7 @@ const readCredentials = (request: FastifyRequest) => ({
 /** Adds the data for verifying credentials that are not cached. */
 const readVerifiable = (request: FastifyRequest) => ({
   ...readCredentials(request),
+  address: readClientAddress(request),
   verify: 'jwtVerify' in request ? () => verifyToken(request) : undefined,
 });
 

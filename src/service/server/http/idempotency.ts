@@ -1,6 +1,7 @@
 /** Handles Idempotency-Key on POST (draft-ietf-httpapi-idempotency-key-header) with idempotency-keys.ts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { type Intent, within } from '../../../core/lib/context.ts';
+import { SCOPES } from '../../lib/scopes.ts';
 import { isOperation, takesIdempotencyKey } from '../operations/scopes.ts';
 import {
   type ClaimedKey,
@@ -36,7 +37,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     const begun = await keys.begin({
       accountId: principal.accountId,
       key,
-      request: `${method} ${url}\n${JSON.stringify(body) ?? ''}`,
+      request: `${method} ${url}\n${JSON.stringify(body) ?? ''}${nameScopes(request)}`,
       path: '/Idempotency-Key',
     });
     if (isClaimed(begun)) {
@@ -72,6 +73,10 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     void keep(request, reply, payload).then(() => done(null, payload));
   });
 }
+
+/** Fields of GraphQL have scopes of their own, so a credential that may do less is not given the response of another one. */
+const nameScopes = ({ principal: { scopes }, routeOptions }: FastifyRequest): string =>
+  routeOptions.config?.perField && scopes.size < SCOPES.length ? `\n${[...scopes].sort()}` : '';
 
 const buildAnswer = (reply: FastifyReply, payload: unknown): KeptResponse => ({
   status: reply.statusCode,

@@ -19,6 +19,9 @@ export interface Counter {
   count(key: string, windowMs: number): Promise<{ current: number; ttl: number } | undefined>;
 }
 
+/** Returns the address of a client, in its shortest form. */
+export const readClientAddress = ({ ip }: Pick<FastifyRequest, 'ip'>): string => normalizeIP(ip, 128);
+
 /** Addresses of one network count as one. */
 export const readAddress = ({ ip }: Pick<FastifyRequest, 'ip'>): string => `address ${normalizeIP(ip)}`;
 

@@ -13,6 +13,7 @@ import { toAppError, toProblem } from '../http/problem.ts';
 import type { Services } from '../setup/services.ts';
 import { EVENTS_TYPE, JSON_TYPE, readAcceptedForm, toForm } from './accept.ts';
 import { createCancellations } from './cancellation.ts';
+import { readSelection, type ToolSelection } from './selection.ts';
 import { createAgentServers, type Observe } from './server.ts';
 
 export const MCP = AGENTS_PATH;
@@ -42,13 +43,13 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   const { log } = app;
   const { publicUrl, observe = () => undefined } = options;
   const servers = createAgentServers({ ...options, idempotencyKeys: createIdempotencyKeys(options), observe, log });
-  const principals = new WeakMap<Request, Principal>();
+  const callers = new WeakMap<Request, { principal: Principal; selection: ToolSelection }>();
   const cancellations = createCancellations();
   const handler = createMcpHandler(
     ({ requestInfo }) => {
-      const principal = requestInfo && principals.get(requestInfo);
-      if (!principal) throw new Error('A request was not authenticated before its handler.');
-      return servers.serve(principal);
+      const caller = requestInfo && callers.get(requestInfo);
+      if (!caller) throw new Error('A request was not authenticated before its handler.');
+      return servers.serve(caller.principal, caller.selection);
     },
     // Lists never change, as the capabilities state: a subscription is acknowledged as empty, and ends at once.
     { onerror: (err) => log.debug({ err }, 'an MCP message was rejected') },
@@ -57,7 +58,8 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
   refuseInItsWords(app);
 
   const answer = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { principal, body } = request;
+    const { principal, body, query } = request;
+    const selection = readSelection(query, servers.toolsets);
     servers.require(principal, body);
     const gone = new AbortController();
     reply.raw.once('close', () => gone.abort());
@@ -66,7 +68,7 @@ export function agentRoutes(app: FastifyInstance, options: AgentOptions): void {
       headers: readHeaders(request),
       signal: gone.signal,
     });
-    principals.set(asked, principal);
+    callers.set(asked, { principal, selection });
     cancellations.heed(principal, body, gone);
     const form = readAcceptedForm(request.headers.accept);
     return reply.send(await toForm(await handler.fetch(asked, { parsedBody: body }), form));

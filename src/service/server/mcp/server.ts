@@ -17,10 +17,11 @@ import { type IdempotencyKeys, isClaimed, mayPass } from '../http/idempotency-ke
 import type { ToolOutcome } from '../http/metrics.ts';
 import { logProblem, type ProblemLog, toAppError } from '../http/problem.ts';
 import type { Operation } from '../operations/list.ts';
-import { requireScope } from '../operations/scopes.ts';
+import { hasScope, requireScope } from '../operations/scopes.ts';
 import type { Services } from '../setup/services.ts';
 import { getPrompt, PROMPT_OPERATIONS, PROMPTS } from './prompts.ts';
 import { failure, success } from './results.ts';
+import { isSelected, type ToolSelection } from './selection.ts';
 import type { Tool } from './tool.ts';
 import { createTools } from './tools.ts';
 
@@ -71,10 +72,13 @@ const onlyPage = (cursor: string | undefined): void => {
 export function createAgentServers(deps: AgentDeps) {
   const { services, scopePrefix, idempotencyKeys, version, publicUrl, observe, log } = deps;
   const tools = createTools(services);
-  const listed = [...tools.values()].map((tool) => tool.listed);
   const allow = (principal: Principal, operations: readonly Operation[]): void => {
     for (const operation of operations) requireScope(principal, operation, scopePrefix);
   };
+
+  /** A program with a token can ask its user for more scopes, so it sees all tools. A key never gets more than it has. */
+  const mayGet = (principal: Principal, operations: readonly Operation[]): boolean =>
+    principal.via !== 'key' || operations.every((operation) => hasScope(principal, operation));
 
   /** Returns the result of a call, and the status of REST for it. */
   const act = async (tool: Tool, principal: Principal, args: Record<string, unknown>, ctx: ServerContext) => {
@@ -118,6 +122,9 @@ export function createAgentServers(deps: AgentDeps) {
   };
 
   return {
+    /** The names by which clients select tools. */
+    toolsets: [...new Set([...tools.values()].map(({ toolset }) => toolset))],
+
     /**
      * Throws if the principal lacks a scope for a message, so that its client can request more (RFC 6750). More scopes
      * do not help a suspended account: the tool's result explains that to the caller.
@@ -127,7 +134,7 @@ export function createAgentServers(deps: AgentDeps) {
       allow(isCall ? { ...principal, isSuspended: false } : principal, listOperations(tools, body));
     },
 
-    serve(principal: Principal): Server {
+    serve(principal: Principal, selection: ToolSelection): Server {
       const server = new Server(
         { name: 'loopstream', title: 'loopstream', version, websiteUrl: publicUrl },
         {
@@ -139,16 +146,23 @@ export function createAgentServers(deps: AgentDeps) {
       );
       server.setRequestHandler('tools/list', ({ params }) => {
         onlyPage(params?.cursor);
-        return { tools: listed };
+        const shown = [...tools.values()].filter(
+          (tool) => isSelected(selection, tool) && mayGet(principal, tool.operations),
+        );
+        return { tools: shown.map(({ listed }) => listed) };
       });
       server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }, ctx) => {
         const tool = tools.get(name);
-        if (tool) return call(tool, principal, args, ctx);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The server has no tool ${name.slice(0, 100)}.`);
+        if (tool && isSelected(selection, tool)) return call(tool, principal, args, ctx);
+        const where = tool ? ' among those that the query of its address selects' : '';
+        throw new ProtocolError(
+          ProtocolErrorCode.InvalidParams,
+          `The server has no tool ${name.slice(0, 100)}${where}.`,
+        );
       });
       server.setRequestHandler('prompts/list', ({ params }) => {
         onlyPage(params?.cursor);
-        return { prompts: PROMPTS };
+        return { prompts: PROMPTS.filter(({ name }) => mayGet(principal, PROMPT_OPERATIONS.get(name) ?? [])) };
       });
       server.setRequestHandler('prompts/get', ({ params }) => {
         allow(principal, PROMPT_OPERATIONS.get(params.name) ?? []);

@@ -9,7 +9,7 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { AppError, type FieldError } from '../../lib/errors.ts';
 import { PERSON, type Principal } from '../../lib/scopes.ts';
 import { compileBody } from '../http/validation.ts';
-import type { Operation } from '../operations/list.ts';
+import { findOperation, type Operation } from '../operations/list.ts';
 import { isOperation, isReading, OPERATION_SCOPES } from '../operations/scopes.ts';
 import { toPortableInput, toPortableOutput } from './portable-schema.ts';
 
@@ -59,6 +59,8 @@ export interface Answer {
 export interface Tool {
   readonly name: string;
   readonly operations: readonly Operation[];
+  /** The tag of its first operation, by which clients select tools. */
+  readonly toolset: string;
   readonly keyed: boolean;
   /** Description in the list of tools. */
   readonly listed: ListedTool;
@@ -124,6 +126,7 @@ export function tool<
   return {
     name,
     operations,
+    toolset: findOperation(operations[0])?.tag ?? '',
     keyed,
     listed: {
       name,

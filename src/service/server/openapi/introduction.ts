@@ -4,8 +4,8 @@ export const INTRODUCTION = `Continuous looping streams to RTMP destinations.
 
 ## Authentication
 
-Send an [API key](/account/keys) in \`X-API-Key\`, or an OAuth access token in \`Authorization: Bearer …\`. A key has the full access of
-its owner. A token has the scopes that its user agreed to.
+Send an [API key](/account/keys) in \`X-API-Key\`, or an OAuth access token in \`Authorization: Bearer …\`. A key has the full
+access of its account, or the scopes that it was made with. A token has the scopes that its user agreed to.
 
 ## A first stream
 

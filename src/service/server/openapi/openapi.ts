@@ -244,13 +244,13 @@ const securitySchemes = (prefix: string): Json => ({
     type: 'apiKey',
     in: 'header',
     name: 'X-API-Key',
-    description: 'API key with the full access of its owner.',
+    description: 'API key. It has the full access of its account, or the scopes that it was made with.',
   },
   bearer: {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'JWT',
-    description: 'OAuth access token, or an API key with the full access of its owner.',
+    description: 'OAuth access token, or an API key.',
   },
   session: {
     type: 'apiKey',

@@ -13,7 +13,7 @@ const COMMON: ErrorCode[] = [
   'internal',
   'shutting_down',
 ];
-const GUARDED: ErrorCode[] = ['unauthenticated', 'upstream_unavailable'];
+const GUARDED: ErrorCode[] = ['unauthenticated', 'api_key_expired', 'upstream_unavailable'];
 const WITH_BODY: ErrorCode[] = ['malformed_json', 'payload_too_large', 'unsupported_media_type'];
 
 export interface Shape {

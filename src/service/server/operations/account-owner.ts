@@ -72,6 +72,7 @@ export const accountOwnerOperations = [
         events: [exampleEvent],
         uptime: [exampleUptime],
         apiKeys: [exampleApiKey],
+        apiKeyPolicy: { maxKeyDays: 90 },
         sessions: [exampleSession],
         connectedApps: [exampleApp],
         passkeys: [examplePasskey],

@@ -40,6 +40,12 @@ export const isOpenWhileSuspended = (operation: Operation): boolean =>
   findOperation(operation)?.isOpenWhileSuspended === true ||
   (OPERATION_SCOPES[operation] === 'billing' && isReading(operation));
 
+/** Returns whether the principal's scopes allow it. */
+export const hasScope = ({ scopes }: Principal, operation: Operation): boolean => {
+  const scope = OPERATION_SCOPES[operation];
+  return scope === null || (scope !== PERSON && scopes.has(scope));
+};
+
 /**
  * Throws `insufficient_scope` (403) with the scope's public name, or `person_required` (403), if the principal may not run it.
  * Throws `account_suspended` (403) if staff suspended the account.
@@ -56,9 +62,10 @@ export function requireScope(principal: Principal, operation: Operation, prefix:
     if (principal.via === 'session') return;
     throw new AppError('person_required', 'Only a user who has signed in may do this. Sign in to the dashboard.');
   }
-  if (principal.scopes.has(scope)) return;
+  if (hasScope(principal, operation)) return;
   const name = `${prefix}:${scope}`;
-  throw new AppError('insufficient_scope', `The operation needs the scope ${name}. Request a token with it.`, {
+  const remedy = principal.via === 'key' ? 'Use an API key that has it.' : 'Request a token with it.';
+  throw new AppError('insufficient_scope', `The operation needs the scope ${name}. ${remedy}`, {
     extras: { scope: name },
   });
 }

@@ -93,11 +93,16 @@ describe('scopes', () => {
     expect((await (await serve({ scopes: ['read'] })).post(ask)).status).toBe(200);
   });
 
-  test('a client without any may list the tools', async () => {
-    const { connect } = await serve({ scopes: [] });
-    const { client } = await connect();
-    expect((await client.listTools()).tools).toHaveLength(describedTools().size);
-    expect((await client.listPrompts()).prompts).toHaveLength(1);
+  test('a key lists what it may call: without any scope nothing, with all of them everything', async () => {
+    for (const [scopes, tools, prompts] of [
+      [[], 0, 0],
+      [[...SCOPES], describedTools().size, 1],
+    ] as const) {
+      const { connect } = await serve({ scopes: [...scopes] });
+      const { client } = await connect();
+      expect((await client.listTools()).tools).toHaveLength(tools);
+      expect((await client.listPrompts()).prompts).toHaveLength(prompts);
+    }
   });
 });
 
