@@ -12,7 +12,7 @@ import { createUsage } from './usage.ts';
 /** A revoked key is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
 
-/** What a new key may do, and for how long. */
+/** The access of a new key, and its life. */
 export interface KeyBounds {
   /** Without it the key has the full access of its user. */
   scopes?: readonly Scope[] | undefined;

@@ -99,7 +99,7 @@ describe('users and keys', () => {
     await pool.query('update auth.apikey set key = $1 where id = $2', [hash('sha256', old, 'base64url'), id]);
     expect((await withKey(old)).scopes.size).toBe(4);
     await expect(withKey(replaced)).rejects.toMatchObject({ code: 'unauthenticated' });
-    // What nobody understands allows nothing.
+    // Unknown permissions allow nothing.
     await pool.query(`update auth.apikey set permissions = '{"streams":["read"]}' where id = $1`, [id]);
     const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
     expect((await other.authenticate({ apiKey: old, authorization: undefined })).scopes.size).toBe(0);

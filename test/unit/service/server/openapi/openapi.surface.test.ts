@@ -190,6 +190,8 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 
 /** Operations beyond the design. */
 const MORE: Operation[] = [
+  'getApiKeyPolicy',
+  'updateApiKeyPolicy',
   'getLimits',
   'getBillingAddress',
   'updateBillingAddress',
