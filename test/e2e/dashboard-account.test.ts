@@ -94,7 +94,13 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await expectForEverybody(page);
   await button('New API key').click();
   await page.getByLabel('Name').fill('<i>My</i> program');
+  // Read only, unless its owner wishes more.
+  await page.getByRole('radio', { name: 'Chosen rights' }).check();
+  await page.getByRole('checkbox', { name: 'Read' }).uncheck();
+  await button('Create key').click();
+  await page.getByText('Choose at least one right.').waitFor();
   await expectForEverybody(page);
+  await page.getByRole('radio', { name: 'Read only' }).check();
   await button('Create key').dblclick();
   const key = (await page.getByTestId('new-key').textContent()) ?? '';
   expect(key).toMatch(/^lsk_/);
@@ -105,6 +111,19 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await expectForEverybody(page);
   expect(await page.content()).not.toContain(key);
   expect(((await (await me(key)).json()) as { firstName: string }).firstName).toBe('<b>Mia</b> 🎬');
+  const wish = { method: 'POST', headers: { 'x-api-key': key, 'content-type': 'application/json' }, body: '{}' };
+  expect((await fetch(`${site()}/v1/destinations`, wish)).status).toBe(403);
+  await page.getByText('read only').waitFor();
+
+  await button('Change limit').click();
+  await page.getByRole('radio', { name: '30 days' }).check();
+  await expectForEverybody(page);
+  await button('Save').click();
+  await page.getByText('Keys live for at most 30 days.').waitFor();
+  await button('New API key').click();
+  await page.getByText('Your account allows keys of at most 30 days.').waitFor();
+  expect(await page.getByRole('radio', { name: 'No expiry' }).count()).toBe(0);
+  await button('Cancel').click();
 
   await button('Revoke <i>My</i> program').click();
   await button('Delete API key').click();

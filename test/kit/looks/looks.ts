@@ -98,6 +98,12 @@ async function addWithoutKey(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: /without a stream key/ }).waitFor();
 }
 
+async function chooseRights(page: Page): Promise<void> {
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('radio', { name: 'Chosen rights' }).check();
+  await dialog.getByRole('checkbox', { name: 'Write' }).check();
+}
+
 const OPEN: Look[] = [
   { name: 'sign-in', path: '/sign-in' },
   { name: 'sign-up', path: '/sign-up' },
@@ -230,6 +236,8 @@ const OF_ACCOUNTS: Look[] = [
   { name: 'account', path: '/account' },
   { name: 'keys', path: '/account/keys' },
   { name: 'key-new', path: '/account/keys?form=new' },
+  { name: 'key-new-rights', path: '/account/keys?form=new', act: chooseRights },
+  { name: 'key-policy', path: '/account/keys', act: press('Change limit') },
   { name: 'apps', path: '/account/apps' },
   { name: 'consent', path: `/consent?${CONSENT}` },
   { name: 'not-found', path: '/nothing/here' },

@@ -107,6 +107,9 @@ def mend(operation, body):
     body = dict(body)
     if operation in ("createEndpoint", "updateEndpoint"):
         mend_endpoint(body, creating=operation == "createEndpoint")
+    # A shorter life would refuse keys that the schema allows.
+    if operation == "updateApiKeyPolicy" and body["maxKeyDays"] is not None:
+        body["maxKeyDays"] = 365
     # The limit includes the items that a playlist has already: no request fills one up.
     if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]
