@@ -8,11 +8,11 @@ import { Dialog } from '../../ui/dialog.tsx';
 import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useSubmit } from '../../ui/useSubmit.ts';
-import { ACCESS, type Access, EVER, listLives, pickLife, pickScopes, RIGHTS } from './keyChoices.ts';
+import { ACCESS, EVER, type KeyAccess, listLives, pickLife, pickScopes, RIGHTS } from './keyChoices.ts';
 
 interface KeyValues {
   name: string;
-  access: Access;
+  access: KeyAccess;
   scopes: string[];
   life: string;
 }

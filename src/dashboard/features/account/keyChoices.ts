@@ -17,10 +17,10 @@ export const ACCESS = [
   { value: 'some', label: 'Chosen rights' },
   { value: 'all', label: 'Full access' },
 ] as const;
-export type Access = (typeof ACCESS)[number]['value'];
+export type KeyAccess = (typeof ACCESS)[number]['value'];
 
 /** Returns the scopes to send; undefined for full access. */
-export function pickScopes(access: Access, chosen: readonly string[]): KeyScope[] | undefined {
+export function pickScopes(access: KeyAccess, chosen: readonly string[]): KeyScope[] | undefined {
   if (access === 'all') return undefined;
   return access === 'read' ? ['read'] : RIGHTS.map(({ value }) => value).filter((value) => chosen.includes(value));
 }
