@@ -106,7 +106,7 @@ static char *read_text(void) {
 static PangoFontMap *open_fonts(void) {
   FcConfig *config = FcConfigCreate();
   if (!FcConfigParseAndLoadFromMemory(config, (const FcChar8 *)FONTS, FcTrue)) fail("the list of fonts cannot be read");
-  if (!FcConfigBuildFonts(config) || FcConfigGetFonts(config, FcSetSystem)->nfont == 0) fail("there are no fonts");
+  if (!FcConfigBuildFonts(config) || FcConfigGetFonts(config, FcSetSystem)->nfont == 0) fail("its fonts are missing: install fonts-noto-core, fonts-noto-cjk, fonts-noto-mono and fonts-noto-color-emoji");
   /* Otherwise the libraries read the machine's own configuration too. */
   FcConfigSetCurrent(config);
   PangoFontMap *map = pango_cairo_font_map_new_for_font_type(CAIRO_FONT_TYPE_FT);
@@ -129,7 +129,13 @@ static PangoFontDescription *choose_font(PangoContext *context, const struct opt
   return font;
 }
 
-/* Lays out one paragraph in at most `lines` lines. A paragraph in a script that runs from right to left begins at the right. */
+/* Returns where a paragraph is among others: 0 left, 1 in the middle, 2 right. In a script from right to left, it begins at the right. */
+static int find_side(PangoLayout *layout, const struct options *is) {
+  if (strcmp(is->align, "center") == 0) return 1;
+  return strcmp(is->align, "right") == 0 || pango_layout_get_direction(layout, 0) == PANGO_DIRECTION_RTL ? 2 : 0;
+}
+
+/* Lays out one paragraph in at most `lines` lines. */
 static PangoLayout *lay_out(PangoContext *context, const PangoFontDescription *font, const struct options *is, const char *text, int lines) {
   PangoLayout *layout = pango_layout_new(context);
   pango_layout_set_font_description(layout, font);
@@ -138,31 +144,33 @@ static PangoLayout *lay_out(PangoContext *context, const PangoFontDescription *f
   pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
   pango_layout_set_ellipsize(layout, PANGO_ELLIPSIZE_END);
   pango_layout_set_height(layout, -lines);
-  int is_rtl = pango_layout_get_direction(layout, 0) == PANGO_DIRECTION_RTL;
+  PangoAttrList *attributes = pango_attr_list_new();
+  pango_attr_list_insert(attributes, pango_attr_insert_hyphens_new(FALSE));
+  pango_layout_set_attributes(layout, attributes);
+  pango_attr_list_unref(attributes);
+  int side = find_side(layout, is), is_rtl = pango_layout_get_direction(layout, 0) == PANGO_DIRECTION_RTL;
   /* Pango's left is the side where a paragraph begins. */
-  pango_layout_set_alignment(layout, strcmp(is->align, "center") == 0               ? PANGO_ALIGN_CENTER
-                                     : strcmp(is->align, "right") == 0 && !is_rtl ? PANGO_ALIGN_RIGHT
-                                                                                  : PANGO_ALIGN_LEFT);
+  pango_layout_set_alignment(layout, side == 1 ? PANGO_ALIGN_CENTER : side == 2 && !is_rtl ? PANGO_ALIGN_RIGHT : PANGO_ALIGN_LEFT);
   return layout;
 }
 
-struct text { PangoLayout *layouts[100]; int tops[100]; int count; };
+struct text { PangoLayout *layouts[100]; int lefts[100], tops[100]; int count; };
 struct area { int left, top, right, bottom; };
 
-static void join(struct area *all, PangoRectangle part, int top) {
+static void join(struct area *all, PangoRectangle part, int left, int top) {
   if (part.width <= 0 || part.height <= 0) return;
-  if (part.x < all->left) all->left = part.x;
+  if (part.x + left < all->left) all->left = part.x + left;
   if (part.y + top < all->top) all->top = part.y + top;
-  if (part.x + part.width > all->right) all->right = part.x + part.width;
+  if (part.x + left + part.width > all->right) all->right = part.x + left + part.width;
   if (part.y + top + part.height > all->bottom) all->bottom = part.y + top + part.height;
 }
 
-/* Lays out all paragraphs, and measures what is drawn (`ink`) and the lines with their spacing (`box`). */
-static struct text lay_out_all(PangoContext *context, const struct options *is, char *words, struct area *ink, struct area *box) {
+/* Lays out paragraphs until the lines are used up. One that others would follow ends with an ellipsis. */
+static struct text lay_out_all(PangoContext *context, const struct options *is, char *words) {
   struct text text = {.count = 0};
   PangoFontDescription *font = choose_font(context, is);
   char **paragraphs = g_strsplit(words, "\n", 101);
-  int left = is->lines, top = 0;
+  int left = is->lines;
   for (char **at = paragraphs; *at && left > 0; at++) {
     PangoLayout *layout = lay_out(context, font, is, *at, left);
     int lines = pango_layout_get_line_count(layout);
@@ -173,16 +181,28 @@ static struct text lay_out_all(PangoContext *context, const struct options *is, 
       lines = left;
       g_free(cut);
     }
-    PangoRectangle drawn, logical;
-    pango_layout_get_pixel_extents(layout, &drawn, &logical);
-    join(ink, drawn, top);
-    join(box, logical, top);
-    text.layouts[text.count] = layout;
-    text.tops[text.count++] = top;
-    top += logical.height;
+    text.layouts[text.count++] = layout;
     left -= lines;
   }
   return text;
+}
+
+/* Puts the paragraphs below each other. Measures what is drawn (`ink`), and the lines with their spacing (`box`). */
+static void arrange(struct text *text, const struct options *is, struct area *ink, struct area *box) {
+  int width = 0, top = 0;
+  PangoRectangle drawn, logical;
+  for (int n = 0; n < text->count; n++) {
+    pango_layout_get_pixel_extents(text->layouts[n], NULL, &logical);
+    if (logical.width > width) width = logical.width;
+  }
+  for (int n = 0; n < text->count; n++) {
+    pango_layout_get_pixel_extents(text->layouts[n], &drawn, &logical);
+    text->lefts[n] = find_side(text->layouts[n], is) * (width - logical.width) / 2 - logical.x;
+    text->tops[n] = top;
+    join(ink, drawn, text->lefts[n], top);
+    join(box, logical, text->lefts[n], top);
+    top += logical.height;
+  }
 }
 
 static void set_color(cairo_t *to, guint32 color) {
@@ -197,7 +217,7 @@ static void paint(cairo_t *to, const struct options *is, const struct text *text
     cairo_fill(to);
   }
   for (int n = 0; outline > 0 && n < text->count; n++) {
-    cairo_move_to(to, 0, text->tops[n]);
+    cairo_move_to(to, text->lefts[n], text->tops[n]);
     pango_cairo_layout_path(to, text->layouts[n]);
     set_color(to, is->outline);
     cairo_set_line_width(to, 2 * outline);
@@ -206,7 +226,7 @@ static void paint(cairo_t *to, const struct options *is, const struct text *text
   }
   set_color(to, is->color);
   for (int n = 0; n < text->count; n++) {
-    cairo_move_to(to, 0, text->tops[n]);
+    cairo_move_to(to, text->lefts[n], text->tops[n]);
     pango_cairo_show_layout(to, text->layouts[n]);
   }
   cairo_pop_group_to_source(to);
@@ -232,7 +252,8 @@ int main(int count, char **words) {
   pango_cairo_context_set_font_options(context, rendering);
 
   struct area ink = {1 << 30, 1 << 30, -(1 << 30), -(1 << 30)}, box = ink;
-  struct text text = lay_out_all(context, &is, read_text(), &ink, &box);
+  struct text text = lay_out_all(context, &is, read_text());
+  arrange(&text, &is, &ink, &box);
   if (ink.left >= ink.right) return 0;
   double outline = is.outline & 255 ? at_least(1, is.line / 16) : 0;
   int padding = is.box & 255 ? at_least(1, is.line / 5) : 0;

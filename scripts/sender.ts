@@ -1,9 +1,9 @@
 /** Builds ffmpeg-send into the cache, where `make run` and the tests find it, and prints its path. */
 import { ConfigError } from '../src/core/settings/settings.ts';
-import { ensureSender } from '../tools/process/sender.ts';
+import { ensureCompiled, SENDER } from '../tools/process/compiled.ts';
 
 try {
-  const file = await ensureSender({
+  const file = await ensureCompiled(SENDER, {
     onProgress: (step) => void process.stdout.write(`${step}, a minute or two\n`),
   });
   process.stdout.write(`${file}\n`);

@@ -27,9 +27,9 @@ import { ensureSpdxValidator } from '../test/kit/real/release/validator.ts';
 import { ensureSchemathesis } from '../test/kit/real/schemathesis/program.ts';
 import { ensureBinaries } from '../tools/control-plane/binaries.ts';
 import { NODE_PROGRAM_KEYS, PROGRAM_KEYS } from '../tools/control-plane/programs.ts';
+import { DRAW_TEXT, ensureCompiled, SENDER, whyNotCompiled } from '../tools/process/compiled.ts';
 import { localEnvironment } from '../tools/process/environment.ts';
 import { ensurePrograms, type NeededProgram } from '../tools/process/preflight.ts';
-import { ensureSender, whyNoSender } from '../tools/process/sender.ts';
 
 const say = (step: string) => void process.stdout.write(`${step}\n`);
 const RTMP_MODULE = '/usr/lib/nginx/modules/ngx_rtmp_module.so';
@@ -97,7 +97,8 @@ async function ensureAll(): Promise<void> {
     hasNodes && ensureSpdxValidator(say),
     packages.then(async () => {
       await Promise.all([
-        whyNoSender() === undefined && ensureSender({ onProgress: say }),
+        whyNotCompiled(SENDER) === undefined && ensureCompiled(SENDER, { onProgress: say }),
+        whyNotCompiled(DRAW_TEXT) === undefined && ensureCompiled(DRAW_TEXT, { onProgress: say }),
         hasNodes && ensureImageBases(clusterLayout(cacheDir), say),
         canHaveEngine && ensureServersArchive(cacheDir, say),
       ]);

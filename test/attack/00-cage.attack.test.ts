@@ -138,7 +138,10 @@ describe.runIf(available)('a program that has taken over ffmpeg while it decodes
     const args = ['-v', 'error', '-f', 'lavfi', '-i', 'color=d=0.1', '-c:v', 'h264_omx', '-omx_libname', library];
     const output = [...args, '-f', 'null', '-'];
     const open = await run('ffmpeg', output).catch((error: { stderr: string }) => error);
-    const tools = confinedTools({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', confine: 'required' }, quiet);
+    const tools = confinedTools(
+      { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text', confine: 'required' },
+      quiet,
+    );
     const caged = await startTool(tools.ffmpeg, output, new AbortController().signal).done.catch(
       (error: { stderr: string }) => error.stderr,
     );

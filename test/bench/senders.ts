@@ -8,8 +8,8 @@ import { buildPod } from '../../src/core/operator/stream/pod.ts';
 import type { ProgramItem } from '../../src/core/resources/stream/playing.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
 import type { Container } from '../../tools/node-agent/types.ts';
+import { findCompiled, SENDER as OWN_SENDER } from '../../tools/process/compiled.ts';
 import { reserveFreePort } from '../../tools/process/ports.ts';
-import { findSender } from '../../tools/process/sender.ts';
 import { makeProgram, NOW, SETTINGS, stream, world } from '../kit/make/operator.ts';
 import { buildProgram, writeAtomically, writeDestination } from '../kit/make/streamer.ts';
 
@@ -68,7 +68,7 @@ const readContainer = (): Container => {
 };
 
 /** The ffmpeg that sends: of the environment's choice, else the built one, as in `make run`, else the machine's own. */
-export const SENDER = process.env.LOOPSTREAM_SENDER || (findSender() ?? 'ffmpeg');
+export const SENDER = process.env.LOOPSTREAM_SENDER || (findCompiled(OWN_SENDER) ?? 'ffmpeg');
 
 /**
  * Starts the role `streamer` from the bundle with the command line, the files and the variables of a pod, and sends it the probes of one as

@@ -4,8 +4,8 @@ import { createKube } from '../../src/core/kube/client.ts';
 import { IMAGE_ENV, IMAGE_PROGRAM } from '../../src/core/operator/stream/command-line.ts';
 import type { ControlPlane } from '../control-plane/controlplane.ts';
 import { runNode } from '../node-agent/run.ts';
+import { DRAW_TEXT, findCompiled, SENDER } from '../process/compiled.ts';
 import type { LocalEnvironment } from '../process/environment.ts';
-import { findSender } from '../process/sender.ts';
 import { type Context, MAIN } from './context.ts';
 
 const NODE_NAME = 'local';
@@ -19,10 +19,15 @@ function podCidr(stateDir: string): string {
   return `127.${16 + (byte % 224)}.0.0/16`;
 }
 
-/** Returns the variables that the image has. Its small ffmpeg sends here too, from the next start of a container on, once it is built. */
+/** Returns the variables that the image has. Its programs work here too, from the next start of a container on, once they are built. */
 function imageEnvironment({ settings, cacheDir }: LocalEnvironment): Record<string, string> {
-  const sender = settings.LOOPSTREAM_SENDER ?? findSender(cacheDir);
-  return { ...IMAGE_ENV, ...(sender !== undefined && { LOOPSTREAM_SENDER: sender }) };
+  const sender = settings.LOOPSTREAM_SENDER ?? findCompiled(SENDER, cacheDir);
+  const drawText = settings.LOOPSTREAM_DRAW_TEXT ?? findCompiled(DRAW_TEXT, cacheDir);
+  return {
+    ...IMAGE_ENV,
+    ...(sender !== undefined && { LOOPSTREAM_SENDER: sender }),
+    ...(drawText !== undefined && { LOOPSTREAM_DRAW_TEXT: drawText }),
+  };
 }
 
 /** Starts it with a node's own rights (system:node, Node authorization) and resolves when the Node is Ready. */

@@ -11,7 +11,7 @@ import { claimPort } from '../process/ports.ts';
 import { ensurePrograms } from '../process/preflight.ts';
 import { sweepLeftovers } from '../process/processes.ts';
 import { createSupervisor } from '../process/supervise.ts';
-import { buildSenderBehind } from './build-sender.ts';
+import { buildAllBehind } from './build-behind.ts';
 import { requireAnvil } from './chain.ts';
 import type { Context, Ports } from './context.ts';
 import { startInfrastructure } from './infrastructure.ts';
@@ -72,8 +72,8 @@ export async function up(options: LocalOptions, state: LocalState): Promise<numb
     progress.say(`  Up in ${((performance.now() - since) / 1000).toFixed(1)} s.`);
     // Last: `--detach` stops reading what is said when the facts are there.
     state.writeFacts(facts);
-    // On kind, streams send with the program of the image.
-    if (!options.kind) void buildSenderBehind(context);
+    // On kind, they are those of the image.
+    if (!options.kind) void buildAllBehind(context);
     return undefined;
   } catch (error) {
     if (lifecycle.signal.aborted) return undefined;

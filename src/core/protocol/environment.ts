@@ -117,6 +117,7 @@ export const prepareConfig = (env: Env) => {
     ffmpeg: text('FFMPEG'),
     confine: confineMode(env),
     ffprobe: text('FFPROBE'),
+    drawText: text('DRAW_TEXT'),
     /** Where the container beside this one is to come for work, which then runs both of them. */
     decoderSocket: optional('DECODER_SOCKET'),
     /** Where files are put that it reads. */
@@ -139,6 +140,7 @@ export const decoderConfig = (env: Env) => {
     socket: text('DECODER_SOCKET'),
     ffmpeg: text('FFMPEG'),
     ffprobe: text('FFPROBE'),
+    drawText: text('DRAW_TEXT'),
     confine: confineMode(env),
   });
 };

@@ -440,6 +440,13 @@ export const CORE_SETTINGS = {
     default: 'ffprobe',
     description: 'The program ffprobe.',
   },
+  DRAW_TEXT: {
+    section: 'storage',
+    roles: ['prepare', 'decoder'],
+    type: 'text',
+    default: 'draw-text',
+    description: 'The program that draws the texts of overlays (native/draw-text.c). `make run` and the image have it.',
+  },
   CA_FILE: {
     section: 'storage',
     roles: ['streamer', 'probe'],

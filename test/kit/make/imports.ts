@@ -43,7 +43,7 @@ export async function importInto(
       storage,
       log: quiet,
       signal: new AbortController().signal,
-      tools: { ffmpeg: 'ffmpeg', ffprobe },
+      tools: { ffmpeg: 'ffmpeg', ffprobe, drawText: 'draw-text' },
       limits: { ...DEFAULT_LIMITS, ...limits },
     },
     { allowPrivateLinks: false, maxBytes: 1, timeoutSeconds: 60, minBytesPerSecond: 0 },

@@ -17,7 +17,7 @@ import { PREVIEW_PROFILE, type TrackChoice } from '../../../src/core/resources/u
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
 
 const AAC_FRAME_MS = 1024 / 48;
-export const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' };
+export const tools = { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text' };
 type Room = Awaited<ReturnType<typeof room>>;
 
 export const taskFor = (type: MediaType, profile: string) => ({

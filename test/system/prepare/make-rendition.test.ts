@@ -214,7 +214,7 @@ describe('a rendition is made once', () => {
     await copyFile(await media(place.path('in.mp4'), fitting), place.path('media/sources/x'));
     const ffprobe = place.path('ffprobe');
     await writeFile(ffprobe, `#!/bin/sh\necho asked >> '${place.path('asked')}'\nexec ffprobe "$@"\n`, { mode: 0o755 });
-    const context = { ...createContext(place), tools: { ffmpeg: 'ffmpeg', ffprobe } };
+    const context = { ...createContext(place), tools: { ffmpeg: 'ffmpeg', ffprobe, drawText: 'draw-text' } };
     expect(await makeRendition(taskFor('video', '720p30'), context)).toMatchObject({
       rendition: { durationSeconds: 2.5 },
     });

@@ -57,7 +57,7 @@ async function prepare(id: string, { file, seconds, x264, times }: (typeof SOURC
     { action: 'rendition', type: 'video', profile: '720p30', sourceKey: `sources/${id}`, renditionKey: rendition },
     {
       storage,
-      tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+      tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text' },
       signal: new AbortController().signal,
       log: quiet,
       limits: DEFAULT_LIMITS,

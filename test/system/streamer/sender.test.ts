@@ -14,7 +14,7 @@ import {
 } from '../../../src/core/pods/rendition/flv.ts';
 import { directTo, readAddress } from '../../../src/core/pods/streamer/output/address.ts';
 import { FfmpegTransport } from '../../../src/core/pods/streamer/output/transport.ts';
-import { ensureSender, whyNoSender } from '../../../tools/process/sender.ts';
+import { ensureCompiled, SENDER, whyNotCompiled } from '../../../tools/process/compiled.ts';
 import { connected, expectUntouched } from '../../kit/make/destinations.ts';
 import { openStudio, type Studio } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
@@ -32,7 +32,7 @@ const ET_EXEC = 2;
 const PT_INTERP = 3;
 const PT_GNU_RELRO = 0x6474e552;
 
-const why = whyNoSender();
+const why = whyNotCompiled(SENDER);
 if (why !== undefined) process.stdout.write(`skipped: the tests of ffmpeg-send, since ${why}\n`);
 
 /** Pictures of nothing, 40 KB each, behind the 24 bits that a timestamp has without its extension. */
@@ -61,7 +61,10 @@ describe.skipIf(why !== undefined)('ffmpeg-send', () => {
   beforeAll(async () => {
     studio = await openStudio();
     const record = join(studio.root, 'small');
-    [sender, small] = await Promise.all([ensureSender(), startRtmpServer({ record, chunkBytes: SMALL_CHUNK_BYTES })]);
+    [sender, small] = await Promise.all([
+      ensureCompiled(SENDER),
+      startRtmpServer({ record, chunkBytes: SMALL_CHUNK_BYTES }),
+    ]);
   }, BUILD_MS);
   afterEach(() => studio?.cleanUp());
   afterAll(async () => {

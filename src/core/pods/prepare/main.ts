@@ -148,7 +148,7 @@ async function openTools({ action }: PrepareTask, config: PrepareConfig, lifecyc
   if (config.decoderSocket === undefined || action === 'sweep') return confinedTools(config, log);
   const keeper = await openKeeper(config.decoderSocket);
   lifecycle.defer('decoder', keeper.close);
-  return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe') };
+  return { ffmpeg: keeper.tool('ffmpeg'), ffprobe: keeper.tool('ffprobe'), drawText: keeper.tool('drawText') };
 }
 
 function findRecordsTask({ records }: PrepareConfig): RecordsTask | undefined {

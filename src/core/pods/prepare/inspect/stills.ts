@@ -42,10 +42,15 @@ function stretchFilters({ stretch = 1, sampleAspect }: VideoStream): string[] {
   return isNoticed && sampleAspect[0] === sampleAspect[1] ? [`setsar=r=${stretch.toFixed(4)}:max=1000`] : [];
 }
 
-/** Returns the filters that make pictures upright and opaque. */
-export const pictureFilters = (video: VideoStream): string[] => [
+/** Returns the filters that make pictures upright. */
+export const uprightFilters = (video: VideoStream): string[] => [
   ...stretchFilters(video),
   ...(UPRIGHT[video.orientation ?? 1] ?? []),
+];
+
+/** Returns the filters that make pictures upright and opaque. */
+export const pictureFilters = (video: VideoStream): string[] => [
+  ...uprightFilters(video),
   // Black shows through transparent pixels.
   ...(hasAlpha(video) ? ['format=gbrap', 'premultiply=inplace=1'] : []),
 ];

@@ -3,7 +3,7 @@ import type { Logger } from '../../../lib/log.ts';
 import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import type { PreparedPart, PrepareProgress, PrepareTask } from '../../../protocol/task.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { MediaTools } from '../inspect/ffprobe.ts';
+import type { LookTools } from '../look/draw.ts';
 
 export type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 
@@ -17,7 +17,7 @@ export interface Target extends Pick<RenditionTask, 'type' | 'profile' | 'rendit
 
 export interface JobContext {
   storage: Storage;
-  tools: MediaTools;
+  tools: LookTools;
   /** Local directory for the files that tools read. */
   inputDir?: string | undefined;
   signal: AbortSignal;

@@ -1,4 +1,4 @@
-/** Confines ffmpeg and ffprobe of this machine for strangers' files. */
+/** Confines ffmpeg, ffprobe and draw-text of this machine for strangers' files. */
 
 import type { Logger } from '../../../lib/log.ts';
 import type { DecoderConfig } from '../../../protocol/environment.ts';
@@ -10,13 +10,20 @@ const MEMORY_BYTES = 8 * 2 ** 30;
 /** Four days of one processor: more than the longest Job may take on several. */
 const CPU_SECONDS = 4 * 86_400;
 
-export type ConfinedTools = Record<'ffmpeg' | 'ffprobe', MediaTool>;
+/** What a text needs, many times over. */
+const DRAWING = { memoryBytes: 2 ** 30, cpuSeconds: 120 };
+
+export type ConfinedTools = Record<'ffmpeg' | 'ffprobe' | 'drawText', MediaTool>;
 
 /** Returns the confined tools of this machine. */
 export function confinedTools(
-  { ffmpeg, ffprobe, confine: mode }: Pick<DecoderConfig, 'ffmpeg' | 'ffprobe' | 'confine'>,
+  { ffmpeg, ffprobe, drawText, confine: mode }: Pick<DecoderConfig, 'ffmpeg' | 'ffprobe' | 'drawText' | 'confine'>,
   log: Logger,
 ): ConfinedTools {
   const limits = { memoryBytes: MEMORY_BYTES, cpuSeconds: CPU_SECONDS };
-  return { ffmpeg: confine(ffmpeg, mode, log, limits), ffprobe: confine(ffprobe, mode, log, limits) };
+  return {
+    ffmpeg: confine(ffmpeg, mode, log, limits),
+    ffprobe: confine(ffprobe, mode, log, limits),
+    drawText: confine(drawText, mode, log, DRAWING),
+  };
 }

@@ -8,7 +8,7 @@ import { Value } from 'typebox/value';
 
 /** A keeper's request, as one line of JSON. */
 export const ToolRequest = Type.Object({
-  tool: Type.Enum(['ffmpeg', 'ffprobe']),
+  tool: Type.Enum(['ffmpeg', 'ffprobe', 'drawText']),
   args: Type.Array(Type.String({ maxLength: 65_536 }), { maxItems: 512 }),
   /** True where the tool's stdin follows: all that the keeper sends after this line. */
   takesInput: Type.Optional(Type.Boolean()),

@@ -47,7 +47,7 @@ export interface ToolStarter {
   start(args: string[], signal: AbortSignal, options?: ToolOptions): RunningTool;
 }
 
-/** ffmpeg or ffprobe: a program of this machine, or of the container beside this one. */
+/** ffmpeg, ffprobe or draw-text: a program of this machine, or of the container beside this one. */
 export type MediaTool = Executable | ToolStarter;
 
 /** Signals that a program gives itself: media that crashes it does so each time. */

@@ -31,7 +31,7 @@ const runImport = async (
     { action: 'import', sent: { key: KEY, sizeBytes }, type: 'video', sourceKey: 'sources/x' },
     {
       storage,
-      tools: { ffmpeg: 'ffmpeg', ffprobe },
+      tools: { ffmpeg: 'ffmpeg', ffprobe, drawText: 'draw-text' },
       signal,
       log: quiet,
       limits: DEFAULT_LIMITS,
@@ -107,7 +107,7 @@ test('parts that were joined to an upload are read in their order, and all is go
       { action: 'import', sent: { key: KEY, sizeBytes: content.length, keys }, type: 'video', sourceKey: 'sources/x' },
       {
         storage: place.storage,
-        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text' },
         signal,
         log: quiet,
         limits: DEFAULT_LIMITS,
@@ -134,7 +134,7 @@ describe('an upload that a client still sends', () => {
       { action: 'import', sent: { key: KEY, sizeBytes, isArriving: true }, type: 'video', sourceKey: 'sources/x' },
       {
         storage: place.storage,
-        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe' },
+        tools: { ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text' },
         ...{ signal, log: quiet, onProgress },
         limits: DEFAULT_LIMITS,
       },

@@ -110,7 +110,7 @@ describe('a track that ffprobe cannot open is named, and its neighbours play', (
 test('a file is hidden from a confined ffprobe wherever it is', async () => {
   await using place = await room();
   const file = await makeFilm(place, "it's a \\ film, ,:file: (1).mp4", 'aac', CONFIG, XHE);
-  const tools = confinedTools({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', confine: 'auto' }, quiet);
+  const tools = confinedTools({ ffmpeg: 'ffmpeg', ffprobe: 'ffprobe', drawText: 'draw-text', confine: 'auto' }, quiet);
   expect(await probe(file, tools, new AbortController().signal)).toMatchObject({ audio: { index: 2 } });
 });
 

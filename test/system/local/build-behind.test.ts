@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Lifecycle } from '../../../src/core/lib/lifecycle.ts';
 import { environment } from '../../../src/core/settings/environment.ts';
-import { buildSenderBehind } from '../../../tools/local/build-sender.ts';
+import { buildBehind } from '../../../tools/local/build-behind.ts';
 import { openState } from '../../../tools/local/state.ts';
+import { findCompiled, SENDER, whyNotCompiled } from '../../../tools/process/compiled.ts';
 import { localEnvironment } from '../../../tools/process/environment.ts';
-import { findSender, whyNoSender } from '../../../tools/process/sender.ts';
 import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -32,14 +32,14 @@ async function startBuild(script: string, settings: Record<string, string> = {})
     untilQuiet: async () => {},
   };
   const state = openState(join(dir, 'state'));
-  const built = buildSenderBehind({ env, lifecycle, progress, state }, file);
+  const built = buildBehind(SENDER, { env, lifecycle, progress, state }, file);
   return { dir, env, lifecycle, lines, built, read: (name: string) => readFile(join(dir, name), 'utf8') };
 }
 
 const CHECK = '[ "$1" != --check ] || exit 0';
 const LINE = expect.stringContaining('building ffmpeg-send in the background');
 
-describe.skipIf(whyNoSender() !== undefined)('the build of ffmpeg-send', () => {
+describe.skipIf(whyNotCompiled(SENDER) !== undefined)('the build of ffmpeg-send', () => {
   test('gives way to all else, says when it begins and ends, and the next stream finds the program', async () => {
     const { env, lines, built, read } = await startBuild(`${CHECK}
       until [ ! -e /proc/$$/autogroup ] || grep -q 'nice 19' /proc/$$/autogroup; do sleep 0.05; done
@@ -51,7 +51,7 @@ describe.skipIf(whyNoSender() !== undefined)('the build of ffmpeg-send', () => {
       LINE,
       expect.stringMatching(/✓ ffmpeg-send is built: each stream uses it from its next start {2}\d+ s/),
     ]);
-    expect(await readFile(findSender(env.cacheDir) ?? '', 'utf8')).toBe('program\n');
+    expect(await readFile(findCompiled(SENDER, env.cacheDir) ?? '', 'utf8')).toBe('program\n');
   });
 
   test('says why it failed, and nothing else fails', async () => {
@@ -59,7 +59,7 @@ describe.skipIf(whyNoSender() !== undefined)('the build of ffmpeg-send', () => {
       echo 'E: deb.debian.org cannot be reached' >&2; exit 100`);
     await built;
     expect(lines).toEqual([LINE, expect.stringContaining('could not be built: E: deb.debian.org cannot be reached')]);
-    expect(findSender(env.cacheDir)).toBeUndefined();
+    expect(findCompiled(SENDER, env.cacheDir)).toBeUndefined();
   });
 
   test('is left out where packages are missing that only root could install', async () => {
