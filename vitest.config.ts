@@ -57,14 +57,14 @@ export default defineConfig({
     tags: [{ name: 'gate', description: 'Runs in make test, of a file whose other tests run in make test-all alone.' }],
     projects: [
       { test: { name: 'lint', include: ['test/lint/**/*.test.ts'] } },
-      { test: { ...describeLane(LANES.unit), isolate, execArgv, testTimeout: 180_000 } },
+      { test: { ...describeLane(LANES.unit), isolate, execArgv, testTimeout: 240_000 } },
       {
         test: {
           ...describeLane(LANES.system),
           isolate,
           execArgv,
-          testTimeout: 300_000,
-          hookTimeout: 300_000,
+          testTimeout: 420_000,
+          hookTimeout: 420_000,
           // Each has a control plane. Four of these and two end-to-end ones took as long for all on two cores, within 3 %, and
           // left each test less of the machine.
           maxWorkers: 3,
@@ -75,7 +75,7 @@ export default defineConfig({
           ...describeLane(LANES.e2e),
           isolate,
           execArgv,
-          testTimeout: 300_000,
+          testTimeout: 420_000,
           hookTimeout: 600_000,
           maxWorkers: 1,
         },
@@ -85,7 +85,7 @@ export default defineConfig({
           ...describeLane(LANES.attack),
           isolate,
           execArgv,
-          testTimeout: 300_000,
+          testTimeout: 420_000,
           hookTimeout: 600_000,
           maxWorkers: 2,
         },

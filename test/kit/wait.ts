@@ -10,7 +10,7 @@ export function patience(): () => Promise<void> {
 }
 
 /** Multiplies each time limit. A limit only ends what would never end, and the machine may be slow and run other tests too. */
-export const PATIENCE = 3;
+export const PATIENCE = 5;
 
 /** Polls `check` until it returns something that is not false or undefined; rejects after `timeoutMs` times PATIENCE. */
 export async function until<T>(
