@@ -22,6 +22,7 @@ function statusAfter(
     held: new Map(),
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

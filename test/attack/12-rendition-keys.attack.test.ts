@@ -37,6 +37,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     held: new Map(),
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

@@ -5,6 +5,7 @@
 
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../lib/codes/uploads.ts';
+import { MAX_LAYERS, ResolvedLayer } from '../resources/upload/overlays.ts';
 import { MediaInfo, RenditionStatus, TRACK_KINDS, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
 import { UploadWarnings } from '../resources/upload/warnings.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';
@@ -73,6 +74,8 @@ export const PrepareTask = Type.Union([
     renditionKey: Type.String(),
     /** Storage key for the poster, where the Upload has none. An import makes one always. */
     posterKey: Type.Optional(Type.String()),
+    /** Layers over the pictures. */
+    look: Type.Optional(Type.Object({ layers: Type.Array(ResolvedLayer, { minItems: 1, maxItems: MAX_LAYERS }) })),
     ...Tracks,
   }),
   /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
@@ -94,6 +97,12 @@ export const PrepareTask = Type.Union([
   }),
 ]);
 export type PrepareTask = Static<typeof PrepareTask>;
+
+/** Keys of all sources that a task reads, each once: that of the item, and those of the pictures over it. */
+export function listSourceKeys(task: Exclude<PrepareTask, { action: 'sweep' }>): string[] {
+  const layers = task.action === 'rendition' ? (task.look?.layers ?? []) : [];
+  return [...new Set([task.sourceKey, ...layers.flatMap((layer) => ('imageKey' in layer ? [layer.imageKey] : []))])];
+}
 
 export const SweepResult = Type.Object({
   action: Type.Literal('swept'),

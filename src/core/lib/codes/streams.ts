@@ -188,6 +188,11 @@ export const DEGRADATIONS = {
     meaning: 'Some items cannot be played now, and the stream goes on air without them.',
     fix: 'Wait for items that are being prepared. Upload the others again, or remove them from the playlist.',
   },
+  OverlaysMissing: {
+    code: 'overlays_missing',
+    meaning: 'A picture of the overlays cannot be shown, so items play without the overlays that they do not have yet.',
+    fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or remove it from the overlays of the stream.',
+  },
   DestinationReconnecting: {
     code: 'destination_reconnecting',
     meaning: 'A destination does not accept the stream, which connects to it again and again.',

@@ -44,6 +44,7 @@ import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } fr
 import { keepRequests } from '../pods/requests.ts';
 import { isOver } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
+import { BY_LOOK, isSamePicture, listLookReferences, listStreamsOfImage } from './look-index.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
@@ -162,6 +163,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_DESTINATION]: (stream) => listKeys(stream, listDestinationNames(stream.spec)),
         [BY_ASK]: listAsks,
         [BY_SOUND]: listSounds,
+        [BY_LOOK]: listLookReferences,
       },
     }),
     playlists: createCache(PLAYLISTS, {
@@ -385,6 +387,10 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   caches.uploads.onChange((key, current, previous) => {
     enqueue.upload(key);
     for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(buildKey(stream));
+    for (const stream of listStreamsOfImage(caches, key)) {
+      enqueue.stream(buildKey(stream));
+      if (!isSamePicture(current, previous)) listUploadKeys(caches, stream).forEach(enqueue.upload);
+    }
     // How far it is concerns no playlist: one upload may be in ten thousand of them.
     if (isSameItem(current, previous)) return;
     for (const playlist of caches.playlists.byIndex(BY_UPLOAD, key)) enqueue.playlist(buildKey(playlist));

@@ -20,6 +20,7 @@ import { findUploadName } from '../../resources/upload/name.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition, isPlayable, type RenditionStatus } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
+import { findImageProblem, findLookProblem, resolveLook } from './looks.ts';
 
 /** One place of a list, or a playlist that has none. */
 export interface Entry {
@@ -120,10 +121,18 @@ function uploadProblem(
 export function assessTracks(stream: LoopStream, objects: MediaObjects): Assessed[] {
   const { uploadName, playlistNames = [], audioPlaylistNames = [] } = stream.spec;
   const ask = { profile: findProfile(stream), whole: stream.spec.startPolicy === 'Prepared', hold: findHold(stream) };
+  const isRequired = stream.spec.overlays?.required === true;
+  const image = isRequired ? findImageProblem(stream, (name) => objects.uploads.get(name)) : undefined;
+  const findLook = (what: string, upload: Upload, playlist: Playlist | undefined) => {
+    const look = resolveLook(stream, { upload, playlist }, (name) => objects.uploads.get(name));
+    return findLookProblem(what, upload, look, image);
+  };
   const assessEntry = (kind: Assessed['kind'], entry: Entry & { upload: string }, playlist?: Playlist): Entry => {
     const upload = objects.uploads.get(entry.upload);
     const name = (upload && findUploadName(upload)) ?? entry.upload;
-    const problem = uploadProblem(subject({ ...entry, name }, playlist), upload, kind, ask);
+    const what = subject({ ...entry, name }, playlist);
+    const plain = uploadProblem(what, upload, kind, ask);
+    const problem = plain ?? (isRequired && upload && kind === 'video' ? findLook(what, upload, playlist) : undefined);
     return { ...entry, name, problem };
   };
   const fromPlaylists = (kind: Assessed['kind'], field: MediaField, refs: string[]): Assessed => {
@@ -272,7 +281,7 @@ export function findGraceEnd(stream: LoopStream, now: Date): Date | undefined {
   return Number.isNaN(since) ? undefined : new Date(since + GRACE_MS);
 }
 
-/** The playlists and uploads that a stream refers to, by name. Those that do not exist are not in the maps. */
+/** The playlists and uploads that a stream refers to, those of its overlays too, by name. Those that do not exist are not in the maps. */
 export interface MediaObjects {
   playlists: ReadonlyMap<string, Playlist>;
   uploads: ReadonlyMap<string, Upload>;

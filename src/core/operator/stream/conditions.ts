@@ -34,7 +34,8 @@ import {
   type Unplayable,
 } from '../../resources/stream/spec.ts';
 import { formatPart } from '../media/assess.ts';
-import { type Entry, findProfile } from '../media/items.ts';
+import { type Entry, findProfile, isOnTheWay } from '../media/items.ts';
+import { findImageProblem } from '../media/looks.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import type { Finding, Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
@@ -43,6 +44,7 @@ import type { Situation } from './situation.ts';
 
 const LEFT_OUT = 'ItemsLeftOut';
 const CUT_SHORT = 'MediaFailed';
+const NO_OVERLAYS = 'OverlaysMissing';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -270,6 +272,7 @@ function judgeOnAir(situation: Situation, leftOut: LeftOut, views: readonly Dest
   const found = [
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),
+    ...describeOverlays(situation),
     ...listTroubledViews(views).map((one) => ({ reason: findViewReason(one.view) ?? '', message: describeView(one) })),
   ];
   return judgeDegraded(report, before && withoutTimes(before), found, destinations);
@@ -279,6 +282,14 @@ const describeWithout = (items: readonly Found[], total: number): Finding[] => {
   const messages = items.map(({ message }) => message);
   return items.length === 0 ? [] : [{ reason: LEFT_OUT, message: describeLeftOut(items.length, total, messages) }];
 };
+
+/** A picture that will not come by itself. Where the overlays are required, the items are left out and say so. */
+function describeOverlays({ stream, uploads }: Situation): Finding[] {
+  const { overlays } = stream.spec;
+  if (!overlays || overlays.required) return [];
+  const found = findImageProblem(stream, (name) => uploads.get(name));
+  return found === undefined || isOnTheWay(found.reason) ? [] : [{ reason: NO_OVERLAYS, message: found.message }];
+}
 
 /** Items on air whose preparation has failed before its end. */
 function findCutShort(stream: LoopStream, { known }: LeftOut, current: Program): Finding[] {
@@ -302,13 +313,13 @@ const HEALTHY: Verdict = {
 };
 
 /** Reasons of a stream on air, the gravest first. Before them is that viewers do not see the stream, behind them what they do not notice yet. */
-const GRAVITY = ['NothingPlayable', CUT_SHORT, 'PreparationBehind', LEFT_OUT, 'DestinationReconnecting'];
+const GRAVITY = ['NothingPlayable', CUT_SHORT, 'PreparationBehind', LEFT_OUT, NO_OVERLAYS, 'DestinationReconnecting'];
 const LEAST_GRAVE: ReadonlySet<string> = new Set(['HealthBad', 'LimitNear']);
 const rankGravity = (reason: string): number => (LEAST_GRAVE.has(reason) ? GRAVITY.length : GRAVITY.indexOf(reason));
 
 /** Reasons of which the operator knows without a report of the pod. */
 const isFound = (reason: string): boolean =>
-  [LEFT_OUT, CUT_SHORT].includes(reason) || findPlatformCode(reason) !== undefined || reason === 'NotSeen';
+  [LEFT_OUT, CUT_SHORT, NO_OVERLAYS].includes(reason) || findPlatformCode(reason) !== undefined || reason === 'NotSeen';
 
 /**
  * The condition of a stream on air. `found` is what the operator knows of its items: which it goes without, which will not be

@@ -1,22 +1,30 @@
-/** Finds what joins a program that is on air: items that were left out, and sounds that were made. Pure: no I/O, no clock. */
+/** Finds what joins a program that is on air: items that were left out, and sounds and looks that were made. Pure: no I/O, no clock. */
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import type { Track } from '../../resources/stream/playing.ts';
+import { isLookKey } from '../../resources/upload/look.ts';
 
 type Item = Track['items'][number];
 
 /**
- * Returns what `next` adds to `current`; undefined when they differ in anything else. `sounds`: items get a sound, perhaps beside items that
- * join. One sound is made after the other, and nothing says which is the last.
+ * Returns what `next` adds to `current`; undefined when they differ in anything else. `aside`: items get a sound or a look, perhaps beside
+ * items that join. One is made after the other, and nothing says which is the last.
  */
-export function findJoins(next: Program, current: Program): 'items' | 'sounds' | undefined {
+export function findJoins(next: Program, current: Program): 'items' | 'aside' | undefined {
   const video = withoutJoined(next.video, current.video);
   const audio = next.audio && withoutJoined(next.audio, current.audio);
   if (!isSameJson({ ...next, version: current.version, video, audio }, current)) return undefined;
-  const gainsSound = ({ sound }: Item, i: number) => sound !== undefined && !current.video.items[i]?.sound;
-  return next.video.items.some(gainsSound) ? 'sounds' : 'items';
+  const isAside = (item: Item, i: number) => {
+    const before = current.video.items[i];
+    return (item.sound !== undefined && !before?.sound) || gainsLook(item, before);
+  };
+  return next.video.items.some(isAside) ? 'aside' : 'items';
 }
+
+/** Whether the pictures of an item that plays are now those of a look. */
+const gainsLook = ({ rendition }: Item, before: Item | undefined): boolean =>
+  before !== undefined && !isLeftOut(before) && rendition !== before.rendition && isLookKey(rendition);
 
 /** Returns the track as it was before: what `before` leaves out is left out. */
 const withoutJoined = (track: Track, before: Track | undefined): Track => ({
@@ -28,5 +36,6 @@ function withoutNews(item: Item, before: Item | undefined): Item {
   if (!before || item.id !== before.id) return item;
   const { sound: _, ...silent } = item;
   if (isLeftOut(before)) return { ...silent, rendition: '' };
-  return before.sound === undefined ? silent : item;
+  const rendition = gainsLook(item, before) ? before.rendition : item.rendition;
+  return { ...(before.sound === undefined ? silent : item), rendition };
 }

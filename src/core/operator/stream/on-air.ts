@@ -113,8 +113,8 @@ const playsAll = ({ video, audio }: Program): boolean =>
   [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
 
 /**
- * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join and sounds that
- * were made, because no other one is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
+ * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, and sounds and
+ * looks that were made, because no other one is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
  */
 function computeJoinTime(
   { media, report, now }: Situation,
@@ -127,7 +127,7 @@ function computeJoinTime(
   const isStuck = report?.problems.some(({ reason }) => reason === 'NothingPlayable');
   if (isStuck || !playsAll(current)) return undefined;
   const isOneOfMany = media.unplayable.some(({ problem }) => isOnTheWay(problem?.reason ?? ''));
-  if (joins !== 'sounds' && !isOneOfMany) return undefined;
+  if (joins !== 'aside' && !isOneOfMany) return undefined;
   const changed = Date.parse(pod.metadata.annotations?.[PROGRAM_CHANGED_ANNOTATION] ?? '');
   const until = changed + JOIN_INTERVAL_MS;
   // A time ahead of now is of a clock that has been put right since.

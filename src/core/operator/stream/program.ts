@@ -9,11 +9,13 @@ import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
+import { parseLookProfile } from '../../resources/upload/look.ts';
 import { type LoudnessTarget, soundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
+import { resolveLook } from '../media/looks.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
 
@@ -21,6 +23,31 @@ import type { PodClock, TrackClock } from './pod-report.ts';
 interface Wanted {
   profile: Profile;
   loudness: LoudnessTarget | undefined;
+  /** Returns the storage key of an item's look; absent where no item has one. */
+  findLook?: (upload: Upload, playlist: string | undefined) => string | undefined;
+}
+
+/**
+ * Finds the pictures of each item with its overlays. Until those that are wanted are ready, it goes on with those that it had: an edit
+ * never shows the plain pictures in between.
+ */
+function createLookFinder(
+  stream: LoopStream,
+  { uploads, playlists }: Pick<StreamObjects, 'uploads' | 'playlists'>,
+  previous: Program | undefined,
+): Required<Wanted>['findLook'] {
+  const before = new Map(previous?.video.items.map(({ id, rendition }) => [id, rendition]));
+  const isInProfile = (profile: string) => parseLookProfile(profile)?.profile === findProfile(stream);
+  return (upload, playlist) => {
+    const place = { upload, playlist: playlist === undefined ? undefined : playlists.get(playlist) };
+    const look = resolveLook(stream, place, (name) => uploads.get(name));
+    if (look === undefined) return undefined;
+    const made = look === 'waits' ? undefined : findRendition(upload, look.profile);
+    if (made?.state === 'ready') return made.key;
+    const shown = before.get(upload.metadata.name);
+    const had = upload.status?.renditions?.find(({ key, profile }) => key === shown && isInProfile(profile));
+    return had && findRendition(upload, had.profile)?.state === 'ready' ? had.key : undefined;
+  };
 }
 
 /** Storage key of the sound that has this loudness, where the sound of the file has not. */
@@ -33,7 +60,8 @@ function findSound(upload: Upload, loudness: LoudnessTarget): string | undefined
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
-function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, { profile, loudness }: Wanted): Track {
+function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, wanted: Wanted): Track {
+  const { profile, loudness, findLook } = wanted;
   const lists: NonNullable<Track['lists']> = [];
   const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
     if (id === undefined) return [];
@@ -41,7 +69,9 @@ function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, {
     const last = lists.at(-1);
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
-    const rendition = (upload && findRendition(upload, profile)?.key) ?? '';
+    const plain = (upload && findRendition(upload, profile)?.key) ?? '';
+    const look = upload && plain !== '' && kind === 'video' ? findLook?.(upload, playlist) : undefined;
+    const rendition = look ?? plain;
     const sound = upload && rendition !== '' && loudness ? findSound(upload, loudness) : undefined;
     // A song is its sound.
     return [
@@ -90,7 +120,11 @@ export function buildProgram(
   previous?: Program,
 ): Program {
   const profile = findProfile(stream);
-  const wanted = { profile, loudness: stream.spec.loudness };
+  const wanted = {
+    profile,
+    loudness: stream.spec.loudness,
+    ...(stream.spec.overlays && { findLook: createLookFinder(stream, objects, previous) }),
+  };
   const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, wanted));
   const program: Program = {
     version: stream.metadata.generation ?? 1,

@@ -3,7 +3,9 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { parseLookProfile } from '../../resources/upload/look.ts';
 import { parseSoundProfile } from '../../resources/upload/loudness.ts';
+import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
@@ -16,7 +18,7 @@ import {
 } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
-import { getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
+import { addLook, getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
 import {
   complete,
   findPending,
@@ -35,11 +37,18 @@ export function findChoiceError({ spec }: Upload, media: MediaInfo | undefined):
   return problem === undefined ? undefined : { code, message: `${UPLOAD_ERRORS[code].meaning} ${problem}` };
 }
 
+interface Asked {
+  profile: string;
+  /** The layers of a look. */
+  layers?: ResolvedLayer[];
+  isUrgent?: boolean;
+}
+
 /** One rendition that is wanted; undefined while it is not made since no stream that wants it may go on air. */
 function rendition(
   upload: Upload,
   media: MediaInfo,
-  profile: string,
+  { profile, layers, isUrgent = false }: Asked,
   observed: UploadObservation,
   plan: UploadPlan,
   edited: boolean,
@@ -60,8 +69,11 @@ function rendition(
   if (made) return made;
   const from = keptSource(upload, media, observed);
   // A stream may be on air with the part that is prepared, and waits for the rest.
-  const isUrgent = urgent.has(profile) || current?.playable === true;
-  const wanted = wantRendition(upload, media, profile, isUrgent, from, settings.shareRenditions);
+  const isAwaited = isUrgent || urgent.has(profile) || current?.playable === true;
+  // Names of looks are short, so that accounts which share all else must not share them.
+  const isShared = settings.shareRenditions && !layers;
+  const plain = wantRendition(upload, media, profile, isAwaited, from, isShared);
+  const wanted = layers ? addLook(plain, layers) : plain;
   const content = { uid: upload.metadata.uid, sha256: media.sha256 };
   const wantedJob = keepStorageKeys(wanted, jobs.get(wanted.name), content);
   if (isHeld(wantedJob.name)) return undefined;
@@ -100,8 +112,8 @@ function pending(
   return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
-/** A sound is made again in seconds. */
-const KEEP_SOUND_MS = 86_400_000;
+/** A sound is made again in seconds, and a look belongs to the overlays of one stream. */
+const KEEP_ASIDE_MS = 86_400_000;
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
 function keepUnwanted(
@@ -109,7 +121,8 @@ function keepUnwanted(
   { now, keepUnusedMs }: UploadObservation,
   plan: UploadPlan,
 ): RenditionStatus[] {
-  const keepMs = parseSoundProfile(made.profile) ? Math.min(KEEP_SOUND_MS, keepUnusedMs) : keepUnusedMs;
+  const isShort = (parseSoundProfile(made.profile) ?? parseLookProfile(made.profile)) !== undefined;
+  const keepMs = isShort ? Math.min(KEEP_ASIDE_MS, keepUnusedMs) : keepUnusedMs;
   if (!Number.isFinite(keepMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepMs);
@@ -126,7 +139,7 @@ function preview(upload: Upload, media: MediaInfo, observed: UploadObservation, 
   const until = getPreviewExpiry(upload, observed.now);
   if (!until || upload.spec.track === 'image' || getPreviewState(upload) === 'ready') return [];
   plan.requeue(until);
-  const shown = rendition(upload, media, PREVIEW_PROFILE, observed, plan, false);
+  const shown = rendition(upload, media, { profile: PREVIEW_PROFILE }, observed, plan, false);
   return shown ? [shown] : [];
 }
 
@@ -142,7 +155,36 @@ function listSounds(
   { wanted, edited }: { wanted: readonly RenditionStatus[]; edited: boolean },
 ): RenditionStatus[] {
   if (!media.audio || !wanted.some(({ state }) => state === 'ready')) return [];
-  return observed.sounds.flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+  return observed.sounds
+    .slice(0, MAX_RENDITIONS / 2)
+    .flatMap((profile) => rendition(upload, media, { profile }, observed, plan, edited) ?? []);
+}
+
+/** Looks that are made of one upload. In a stream beyond them it plays without overlays. */
+const MAX_LOOKS = 4;
+
+/**
+ * The looks that streams ask for, each once the rendition of its quality is ready: no start waits for one, unless the stream requires it.
+ * One that is ready stays so.
+ */
+function listLooks(
+  upload: Upload,
+  media: MediaInfo,
+  observed: UploadObservation,
+  plan: UploadPlan,
+  { wanted, edited }: { wanted: readonly RenditionStatus[]; edited: boolean },
+): RenditionStatus[] {
+  if (!media.video || upload.spec.track !== 'video') return [];
+  const isMade = (profile: string | undefined) =>
+    wanted.some((one) => one.profile === profile && one.state === 'ready');
+  return observed.looks
+    .slice(0, MAX_LOOKS)
+    .filter(
+      ({ profile }) => isMade(parseLookProfile(profile)?.profile) || findRendition(upload, profile)?.state === 'ready',
+    )
+    .flatMap(({ profile, layers, urgent: isUrgent }) => {
+      return rendition(upload, media, { profile, layers, isUrgent }, observed, plan, edited) ?? [];
+    });
 }
 
 /** Drops those that have been unwanted for longest where there would be more than an upload may list. */
@@ -161,10 +203,13 @@ export function decideRenditions(
 ) {
   const wanted = [...observed.profiles]
     .sort()
-    .flatMap((profile) => rendition(upload, media, profile, observed, plan, edited) ?? []);
+    .flatMap((profile) => rendition(upload, media, { profile }, observed, plan, edited) ?? []);
   const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
-  const sounds = listSounds(upload, media, observed, plan, { wanted, edited }).slice(0, MAX_RENDITIONS / 2);
-  const shown = [...preview(upload, media, observed, plan), ...sounds];
+  const shown = [
+    ...preview(upload, media, observed, plan),
+    ...listLooks(upload, media, observed, plan, { wanted, edited }),
+    ...listSounds(upload, media, observed, plan, { wanted, edited }),
+  ].slice(0, MAX_RENDITIONS - wanted.length);
   const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];
   const keptRenditions = (upload.status?.renditions ?? [])
     .filter(

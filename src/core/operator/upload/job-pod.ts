@@ -9,7 +9,7 @@ import type { Pod } from '../../kube/core.ts';
 import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
 import { mediaLimitsEnv } from '../../protocol/media-limits.ts';
 import type { RecordsTask } from '../../protocol/records.ts';
-import type { PrepareTask } from '../../protocol/task.ts';
+import { listSourceKeys, type PrepareTask } from '../../protocol/task.ts';
 import { COMPONENT_LABEL, PREPARE_PORT } from '../../resources/common/names.ts';
 import { changeRequests } from '../pods/requests.ts';
 import {
@@ -90,10 +90,7 @@ const ANNOTATIONS = { 'eks.amazonaws.com/skip-containers': DECODER_CONTAINER };
 /** An import makes the directories that others mount parts of, and a sweep looks everywhere. */
 const findStorageUse = (task: PrepareTask): StorageUse =>
   task.action === 'rendition' || task.action === 'range'
-    ? [
-        { key: 'renditions', readOnly: false },
-        { key: task.sourceKey, readOnly: true },
-      ]
+    ? [{ key: 'renditions', readOnly: false }, ...listSourceKeys(task).map((key) => ({ key, readOnly: true }))]
     : 'all';
 
 const keeper = (
@@ -132,10 +129,13 @@ const keeper = (
   ],
 });
 
-/** The part of the media directory that the decoder sees: of a rendition the source, of an import nothing. */
+/** The part of the media directory that the decoder sees: of a rendition its sources, of an import nothing. */
 const sourceMount = (task: PrepareTask, settings: PodSettings) =>
   task.action === 'rendition' || task.action === 'range'
-    ? storageMounts(settings, [{ key: task.sourceKey, readOnly: true }]).filter((mount) => 'subPath' in mount)
+    ? storageMounts(
+        settings,
+        listSourceKeys(task).map((key) => ({ key, readOnly: true })),
+      ).filter((mount) => 'subPath' in mount)
     : [];
 
 const decoder = (task: PrepareTask, settings: PodSettings, priority: Priority) => ({

@@ -14,6 +14,7 @@ import {
   TASK_LABEL,
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
+import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import { lacksPoster, posterKey } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
@@ -179,6 +180,12 @@ export const wantRendition = (
     urgent,
   };
 };
+
+/** The Job of a rendition with the layers of a look in its pictures. */
+export const addLook = ({ task, ...wanted }: WantedJob, layers: ResolvedLayer[]): WantedJob => ({
+  ...wanted,
+  task: task.action === 'rendition' ? { ...task, look: { layers } } : task,
+});
 
 /** How long a rendition may take on a slow node. */
 export const renditionSeconds = (media: MediaInfo, profile: string): number =>

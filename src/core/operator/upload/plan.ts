@@ -44,6 +44,7 @@ import { boundPart, boundRanges, showPart } from './playable.ts';
 import { isActive } from './progress.ts';
 import { boundResult } from './result-bounds.ts';
 import type { StorageGrant } from './storage-grant.ts';
+import type { WantedLook } from './wanted-looks.ts';
 
 export interface UploadObservation {
   /** Profiles that the streams which play this upload ask for. */
@@ -57,6 +58,8 @@ export interface UploadObservation {
   urgent: ReadonlySet<string>;
   /** Profiles of the sounds that streams ask for which may go on air. */
   sounds: readonly string[];
+  /** Looks that streams ask for which may go on air, those that a stream waits for first. */
+  looks: readonly WantedLook[];
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;

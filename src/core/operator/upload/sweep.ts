@@ -9,7 +9,7 @@ import { sleep } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import { computeShard, getBaseKey, KeepList, packKeep, shardsFor } from '../../pods/storage/keep-list.ts';
 import type { RecordsTask } from '../../protocol/records.ts';
-import { listKeys } from '../../protocol/task.ts';
+import { listKeys, listSourceKeys } from '../../protocol/task.ts';
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { SWEEP_JOB } from '../../resources/common/names.ts';
 import { listPlayedKeys } from '../../resources/stream/playing.ts';
@@ -64,7 +64,7 @@ export function listReferredKeys({ uploads, jobs, pods, streams, begun }: Seen):
   }
   for (const job of jobs) {
     const task = readTask(job);
-    if (task && task.action !== 'sweep') keys.push(task.sourceKey);
+    if (task && task.action !== 'sweep') keys.push(...listSourceKeys(task));
     if (task?.action === 'import' && 'sent' in task) keys.push(...listKeys(task.sent));
     // A rendition that an import has made is in the status of its upload.
     if (task?.action === 'import' && !hasEnded(job))

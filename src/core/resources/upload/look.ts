@@ -35,6 +35,9 @@ export function lookName(profile: string, layers: readonly ResolvedLayer[]): str
 export const lookProfile = (profile: string, layers: readonly ResolvedLayer[]): string =>
   `${profile}-l${lookName(profile, layers)}`;
 
+/** Whether a storage key is that of a look. */
+export const isLookKey = (key: string): boolean => /-\d+p\d+-l[0-9a-z]{6}[-.][^/]*$/.test(key);
+
 /** Reads it; undefined for what is no look. */
 export function parseLookProfile(profile: string): { profile: string; look: string } | undefined {
   const [, plain, look] = /^(\d+p\d+)-l([0-9a-z]{6})$/.exec(profile) ?? [];

@@ -10,19 +10,29 @@ const a = { id: 'a', name: 'A', rendition: 'renditions/a.flv' };
 const b = { id: 'b', name: 'B', rendition: 'renditions/b.flv' };
 const leftOut = { ...b, rendition: '' };
 const sound = 'renditions/a.sound.flv';
+const look = 'renditions/scope/a/video-720p30-l3k9x0a-v1.flv';
+const other = 'renditions/scope/a/video-720p30-labcdef.flv';
 
 describe('what joins a program on air', () => {
   it('is an item that was left out, with its sound or without', () => {
     expect(findJoins(later(a, b), build(a, leftOut))).toBe('items');
-    expect(findJoins(later(a, { ...b, sound }), build(a, leftOut))).toBe('sounds');
+    expect(findJoins(later(a, { ...b, sound }), build(a, leftOut))).toBe('aside');
   });
 
   it('is a sound that was made, also beside an item', () => {
-    expect(findJoins(later({ ...a, sound }, b), build(a, b))).toBe('sounds');
-    expect(findJoins(later({ ...a, sound }, b), build(a, leftOut))).toBe('sounds');
+    expect(findJoins(later({ ...a, sound }, b), build(a, b))).toBe('aside');
+    expect(findJoins(later({ ...a, sound }, b), build(a, leftOut))).toBe('aside');
+  });
+
+  it('is a look that was made, in the place of the pictures or of another look', () => {
+    expect(findJoins(later({ ...a, rendition: look }, b), build(a, b))).toBe('aside');
+    expect(
+      findJoins(later({ ...a, rendition: other }, { ...b, sound }), build({ ...a, rendition: look }, leftOut)),
+    ).toBe('aside');
   });
 
   it.each([
+    ['a look that goes', later(a, b), build({ ...a, rendition: look }, b)],
     ['a sound that goes', later(a, b), build({ ...a, sound }, b)],
     ['another sound', later({ ...a, sound: 'renditions/a.other.flv' }, b), build({ ...a, sound }, b)],
     ['another rendition', later({ ...a, rendition: 'renditions/a2.flv', sound }, b), build(a, b)],

@@ -48,6 +48,7 @@ const see = (
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -34,6 +34,7 @@ const see = (owner: Upload, { job, own = [], report, profiles = [], now = NOW }:
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

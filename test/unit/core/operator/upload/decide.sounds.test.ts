@@ -39,6 +39,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     held: new Map(),
     urgent: new Set(),
     sounds: [SOUND],
+    looks: [],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),
     pods: new Map(own.map((job) => [job.metadata.uid, pod])),
     sameWork: new Map(),
@@ -108,7 +109,10 @@ describe('a sound that a stream asks for', () => {
     const had = withRenditions(buildSound({ gainDb: 6 }));
     const unwanted = decideUpload(had, observe({ sounds: [] })).status;
     expect(unwanted.renditions?.map(({ profile }) => profile)).toEqual(['720p30', SOUND]);
-    const later = decideUpload({ ...had, status: unwanted }, observe({ sounds: [], now: at(DAY_SECONDS) })).status;
+    const later = decideUpload(
+      { ...had, status: unwanted },
+      observe({ sounds: [], looks: [], now: at(DAY_SECONDS) }),
+    ).status;
     expect(later.renditions?.map(({ profile }) => profile)).toEqual(['720p30']);
   });
 });

@@ -42,6 +42,7 @@ function see(
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

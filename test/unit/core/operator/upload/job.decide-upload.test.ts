@@ -42,6 +42,7 @@ function see(
     sameSource: () => seen.sameSource,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

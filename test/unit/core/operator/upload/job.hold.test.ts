@@ -29,6 +29,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     sameWork: new Map(),

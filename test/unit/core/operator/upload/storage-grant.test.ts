@@ -19,6 +19,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    looks: [],
     hasPreparedRoom: () => true,
     settings: SETTINGS,
     keepUnusedMs: 1,

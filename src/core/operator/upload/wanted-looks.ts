@@ -1,0 +1,38 @@
+/** Finds the looks that streams want of an upload. */
+import type { Playlist } from '../../resources/playlist/resource.ts';
+import type { LoopStream } from '../../resources/stream/resource.ts';
+import type { Upload } from '../../resources/upload/resource.ts';
+import { BY_UPLOAD, type Caches } from '../caches/caches.ts';
+import { BY_LOOK, refer } from '../caches/look-index.ts';
+import { findHold, isWaiting } from '../media/items.ts';
+import { type ItemLook, resolveLook } from '../media/looks.ts';
+import { joinKey } from '../runtime/controller.ts';
+
+/** A look that streams want of an upload. */
+export interface WantedLook extends ItemLook {
+  /** A stream that is to be on air waits for it. */
+  urgent: boolean;
+}
+
+/** The looks that streams want of an upload which may go on air, those that a stream waits for first. */
+export function listWantedLooks(
+  caches: Pick<Caches, 'streams' | 'playlists' | 'uploads'>,
+  upload: Upload,
+): WantedLook[] {
+  const { namespace = '', name } = upload.metadata;
+  const key = joinKey(namespace, name);
+  const found = new Map<string, WantedLook>();
+  const add = (stream: LoopStream, playlist?: Playlist) => {
+    if (findHold(stream)) return;
+    const look = resolveLook(stream, { upload, playlist }, (image) => caches.uploads.get(namespace, image));
+    if (look === undefined || look === 'waits') return;
+    const waits = stream.spec.overlays?.required === true && isWaiting(stream);
+    found.set(look.profile, { ...look, urgent: waits || found.get(look.profile)?.urgent === true });
+  };
+  for (const stream of caches.streams.byIndex(BY_LOOK, refer('upload', key))) add(stream);
+  for (const playlist of caches.playlists.byIndex(BY_UPLOAD, key)) {
+    const playlistKey = joinKey(namespace, playlist.metadata.name);
+    for (const stream of caches.streams.byIndex(BY_LOOK, refer('playlist', playlistKey))) add(stream, playlist);
+  }
+  return [...found.values()].sort((a, b) => Number(b.urgent) - Number(a.urgent) || a.profile.localeCompare(b.profile));
+}
