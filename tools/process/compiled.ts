@@ -17,7 +17,7 @@ export interface Program {
   name: string;
   /** Gets a directory, and ends with the reason where it fails. With `--check` it says whether it can build here. */
   script: string;
-  /** What else the program is made of. */
+  /** Other files that the program is made of. */
   sources: readonly string[];
 }
 
@@ -27,7 +27,7 @@ export const SENDER: Program = {
   script: 'scripts/build-sender',
   sources: ['scripts/ffmpeg-source', 'native/rtmp-one-send.patch', 'native/gnutls-rnd.c'],
 };
-/** What draws the texts of overlays. */
+/** The program that draws the texts of overlays. */
 export const DRAW_TEXT: Program = {
   name: 'draw-text',
   script: 'scripts/build-draw-text',

@@ -45,7 +45,7 @@ export const HOSTILE_TEXTS: readonly string[] = [
   '\u{e0001}tag',
   '\ufffd \u{10ffff} \ufdd0',
   '\ue000 \u{f0000}',
-  // What graphs of filters, markup, templates, shells and formats would read.
+  // Signs that graphs of filters, markup, templates, shells and formats would read.
   "it's 100% :-) \\n",
   '%{pts} %s %n %%',
   'a:b,c;d[e]f=g',

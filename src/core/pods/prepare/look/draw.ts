@@ -45,7 +45,7 @@ export interface DrawnLayer extends Size {
 interface Picture {
   bytes: Buffer;
   size: Size;
-  /** What of it is put at the anchor. */
+  /** The part of it that is put at the anchor. */
   box: Box;
 }
 

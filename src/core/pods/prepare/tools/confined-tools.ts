@@ -10,7 +10,7 @@ const MEMORY_BYTES = 8 * 2 ** 30;
 /** Four days of one processor: more than the longest Job may take on several. */
 const CPU_SECONDS = 4 * 86_400;
 
-/** What a text needs, many times over. */
+/** More than a text needs, many times over. */
 const DRAWING = { memoryBytes: 2 ** 30, cpuSeconds: 120 };
 
 export type ConfinedTools = Record<'ffmpeg' | 'ffprobe' | 'drawText', MediaTool>;
