@@ -36,7 +36,8 @@ export const lookProfile = (profile: string, layers: readonly ResolvedLayer[]): 
   `${profile}-l${lookName(profile, layers)}`;
 
 /** Whether a storage key is that of a look. */
-export const isLookKey = (key: string): boolean => /-\d+p\d+-l[0-9a-z]{6}[-.][^/]*$/.test(key);
+export const isLookKey = (key: string): boolean =>
+  /^video-\d{3,4}p\d\d-l[0-9a-z]{6}[-.]/.test(key.slice(key.lastIndexOf('/') + 1));
 
 /** Reads it; undefined for what is no look. */
 export function parseLookProfile(profile: string): { profile: string; look: string } | undefined {

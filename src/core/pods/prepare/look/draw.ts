@@ -14,7 +14,16 @@ import { uprightFilters } from '../inspect/stills.ts';
 import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
 import { openInput } from '../tools/untrusted-input.ts';
 import { chooseMatrix, turnArgs } from '../transcode/plan.ts';
-import { type Box, cleanText, imageBounds, parseBox, placeLayer, readPngSize, type Size, textArgs } from './place.ts';
+import {
+  cleanText,
+  imageBounds,
+  type LayerBox,
+  parseBox,
+  placeLayer,
+  readPngSize,
+  type Size,
+  textArgs,
+} from './place.ts';
 
 /** A layer takes a second on a slow machine. */
 const LAYER_MS = 60_000;
@@ -46,7 +55,7 @@ interface Picture {
   bytes: Buffer;
   size: Size;
   /** The part of it that is put at the anchor. */
-  box: Box;
+  box: LayerBox;
 }
 
 /**

@@ -7,7 +7,7 @@ export interface Size {
 }
 
 /** A rectangle in a picture, in pixels. */
-export interface Box extends Size {
+export interface LayerBox extends Size {
   x: number;
   y: number;
 }
@@ -61,7 +61,7 @@ export const cleanText = (text: string): string =>
     .trim();
 
 /** Parses what draw-text says of its picture, where the box of the text is; undefined where it says nothing of that kind. */
-export function parseBox(said: string): Box | undefined {
+export function parseBox(said: string): LayerBox | undefined {
   const [, x, y, width, height] = /^frame (-?\d{1,5}) (-?\d{1,5}) (\d{1,5}) (\d{1,5})$/m.exec(said) ?? [];
   return height === undefined
     ? undefined
@@ -74,7 +74,7 @@ const toEven = (value: number): number => 2 * Math.round(value / 2);
 /** Returns where a picture begins, so that the box in it is at its anchor. The box stays in the frame where it fits. */
 export function placeLayer(
   { anchor, marginPercent }: Pick<ResolvedLayer, 'anchor' | 'marginPercent'>,
-  box: Box,
+  box: LayerBox,
   frame: Size,
 ): { x: number; y: number } {
   const margin = (frame.height * marginPercent) / 100;
