@@ -460,10 +460,10 @@ export interface Operations {
     get: (id: string, call?: CallOptions) => Promise<Upload>;
     /**
      * Change an upload. Changes its name, or the words about it: `title`, `artist`, `album`, `isrc`, `label`,
-     * `license` and `licenseUrl` go before those of the file, and "" or null takes those of the file again. Replaces
-     * the choice of tracks; `{}` is the automatic choice. After another choice the upload is prepared again, and a
-     * stream on air goes on with what it plays until that is done. Fails with 422 if the file has no such track. It
-     * may reject with `problems.Conflict`.
+     * `license` and `licenseUrl` go before those of the file, and "" or null takes those of the file again.
+     * `overlays` says whether streams show theirs over it. Replaces the choice of tracks; `{}` is the automatic
+     * choice. After another choice the upload is prepared again, and a stream on air goes on with what it plays
+     * until that is done. Fails with 422 if the file has no such track. It may reject with `problems.Conflict`.
      */
     update: (id: string, body?: UploadUpdate, call?: CallOptions) => Promise<Upload>;
     /**

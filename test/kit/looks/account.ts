@@ -120,7 +120,7 @@ const track = (index: number, rest: Partial<Track>): Track => ({
 const picture = track(0, { kind: 'VIDEO', codec: 'h264', channels: null, automatic: true });
 const noMedia = {
   ...{ durationSeconds: null, video: null, audio: null, declaredTracks: [], posterUrl: null },
-  ...{ loudness: null, sounds: [] },
+  ...{ loudness: null, sounds: [], looks: [] },
 };
 type Sound = Upload['sounds'][number];
 const sound = (rest: Partial<Sound>): Sound => ({
@@ -280,6 +280,28 @@ export const streams = STREAMS.map(
   }),
 );
 export const [live, degraded] = streams as [Stream, Stream, ...Stream[]];
+/** A picture among the uploads, and a stream that shows it and the title of what plays. */
+export const logo: Upload = {
+  ...example<Upload>('getUpload'),
+  ...{ objectID: numbered('upl', 900), name: 'logo.png', durationSeconds: null, audio: null, sizeBytes: 18_000 },
+  video: { codec: 'png', width: 400, height: 160, framerate: 25 },
+};
+type Layer = NonNullable<Stream['overlays']>['layers'][number];
+const TITLE: Layer = {
+  ...{ text: '{{item.title}}\n{{item.artist}}', imageUploadObjectID: null, show: null, anchor: 'BottomLeft' },
+  ...{ marginPercent: 5, sizePercent: 8, opacityPercent: 100, font: 'Sans', bold: false, color: '#FFFFFF' },
+  ...{ outlineColor: null, boxColor: '#000000AA' },
+};
+const LOGO: Layer = {
+  ...{ ...TITLE, text: null, font: null, bold: null, color: null, boxColor: null },
+  ...{ imageUploadObjectID: logo.objectID, anchor: 'TopRight', sizePercent: 15, opacityPercent: 80 },
+  show: { firstSeconds: null, lastSeconds: null, everySeconds: 300, forSeconds: 20 },
+};
+export const overlaid: Stream = { ...live, overlays: { layers: [LOGO, TITLE], required: false } };
+export const overlaidChange = {
+  ...overlaid,
+  ...{ takesOffAir: false, lostDestinationIDs: [], storageBytes: 1_386_000_000, effect: '', dryRun: true },
+};
 /** On air to two destinations, at one of which viewers do not see it. */
 export const unseen: Stream = {
   ...live,

@@ -1,7 +1,20 @@
 /** Lists what pictures are kept of: every page of the dashboard, and its forms, questions and states. */
 import type { Page } from 'playwright-core';
 import type { Stream } from '../../../src/service/client/index.ts';
-import { degraded, live, noCredit, playlist, streams, unseen, unseenStats, viewed } from './account.ts';
+import {
+  degraded,
+  live,
+  logo,
+  noCredit,
+  overlaid,
+  overlaidChange,
+  playlist,
+  streams,
+  unseen,
+  unseenStats,
+  uploads,
+  viewed,
+} from './account.ts';
 import { type Answers, away, EMPTY, later } from './answers.ts';
 import { endpoints } from './notifications.ts';
 import type { Visit } from './open.ts';
@@ -89,6 +102,15 @@ async function moveElsewhere(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: /off air\?$/ }).waitFor();
 }
 
+/** A change shows what it takes of the storage. */
+async function openLayer(page: Page): Promise<void> {
+  const overlays = page.getByRole('dialog').getByRole('group', { name: 'Overlays' });
+  await overlays.getByRole('button', { name: /^Text: / }).click();
+  await overlays.getByLabel('Bold').check();
+  await page.getByText(/of your storage\.$/).waitFor();
+  await overlays.evaluate((element) => element.scrollIntoView({ block: 'start' }));
+}
+
 async function addWithoutKey(page: Page): Promise<void> {
   await page.getByRole('radio', { name: 'Custom' }).check();
   const dialog = page.getByRole('dialog');
@@ -156,6 +178,12 @@ const OF_STREAMS: Look[] = [
   { name: 'stream-right-to-left', path: `/streams/${findStream(({ name }) => /^[\u0590-\u06ff]/.test(name)).id}` },
   { name: 'stream-missing', path: '/streams/str-none' },
   { name: 'stream-edit', path: `/streams/${live.id}?form=edit` },
+  {
+    name: 'stream-edit-overlays',
+    path: `/streams/${live.id}?form=edit`,
+    answers: { getStream: overlaid, listUploads: [logo, ...uploads.slice(0, 4)], updateStream: overlaidChange },
+    act: openLayer,
+  },
   {
     name: 'stream-edit-off-air',
     path: `/streams/${live.id}?form=edit`,

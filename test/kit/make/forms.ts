@@ -149,11 +149,20 @@ const OF_MEDIA: Record<string, Form> = {
     form: dialog,
     submit: 'Save',
     sends: 'PATCH /v1/destinations/',
-    open: unfold('This server requires a login'),
+    open: async (page) => {
+      await unfold('This server requires a login')(page);
+      await unfold('Least bitrate of stills and slides')(page);
+    },
     fields: () => [
       name('Name'),
       rtmpAddress('rtmp://example.com/changed'),
       { label: 'New stream key', right: '', wrong: [LONG, CONTROL, NASTY] },
+      {
+        label: 'Least bitrate in kbit/s',
+        file: 'features/destinations/leastBitrate.tsx',
+        right: '1500',
+        wrong: ['-1', '1.5', 'much', LONG, NASTY],
+      },
       ...LOGIN,
     ],
   },
@@ -214,6 +223,26 @@ const OF_STREAMS: Record<string, Form> = {
     submit: 'Save',
     sends: 'PATCH /v1/streams/',
     fields: () => [name('Name')],
+  },
+  'a text over the items of a stream': {
+    file: 'features/streams/editForm.tsx',
+    path: ({ stream }) => `/streams/${stream}?form=edit`,
+    form: dialog,
+    submit: 'Save',
+    sends: 'PATCH /v1/streams/',
+    open: async (page) => {
+      await press('Add text')(page);
+      await dialog(page).getByLabel('Box', { exact: true }).check();
+    },
+    fields: () =>
+      [
+        name('Text', { wrong: [...EMPTY, LONG, CONTROL, '{{next.title}}'], called: /text|character|\{\{/i }),
+        ...Object.entries({ Size: '6 %', Margin: '5 %', Opacity: '90 %' }).map(([label, right]) => ({
+          ...{ label, right, source: 'label', wrong: [] },
+        })),
+        { label: 'Colour', right: '#00ff00', wrong: [] },
+        { label: 'Colour: Box', source: 'Colour: …', right: '#0000ff', wrong: [] },
+      ].map((field) => ({ ...field, file: 'features/overlays/layerFields.tsx' })),
   },
   'a schedule of one time': ofSchedule('Once', [
     {

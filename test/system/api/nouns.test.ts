@@ -304,6 +304,8 @@ describe('uploads', () => {
       moreTracks: 0,
       loudness: null,
       sounds: [],
+      looks: [],
+      overlays: 'SHOWN',
       title: null,
       artist: null,
       album: null,
@@ -352,7 +354,7 @@ describe('uploads', () => {
     [{ type: 'VIDEO', url: 'https://u:p@example.com/a.mp4' }, '/url'],
     [{ type: 'VIDEO', url: 'nope' }, '/url'],
     [{ type: 'VIDEO' }, '/url'],
-    [{ type: 'IMAGE', url: 'https://example.com/a.png' }, '/type'],
+    [{ type: 'FONT', url: 'https://example.com/a.ttf' }, '/type'],
     [{ url: 'https://example.com/a.png' }, '/type'],
     [{ type: 'VIDEO', url: `https://example.com/${'a'.repeat(5000)}` }, '/url'],
   ])('%j is refused', async (body, path) => {

@@ -250,6 +250,16 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const loud = await call('update_stream', { id, loudness: { targetLufs: 0 } });
     expectProblem(loud, 'validation_failed', '/loudness/targetLufs must be at most -8');
     expect(await done('update_stream', { id, loudness: null })).toMatchObject({ loudness: null });
+    const overlays = { layers: [{ text: '{{item.title}}', sizePercent: '6' }] };
+    expect(await done('update_stream', { id, overlays })).toMatchObject({
+      overlays: { layers: [{ text: '{{item.title}}', sizePercent: 6, anchor: 'BottomRight' }], required: false },
+    });
+    expectProblem(
+      await call('update_stream', { id, overlays: { layers: [{ text: '{{next.title}}' }] } }),
+      'validation_failed',
+      '{{item.title}}, {{item.artist}}',
+    );
+    expect(await done('update_stream', { id, overlays: null })).toMatchObject({ overlays: null });
     const scheduleStartAt = inMinutes(60);
     expect(await done('schedule_stream', { id, scheduleStartAt })).toMatchObject({ status: 'scheduled' });
     expect((await done('list_streams', { q: revision, status: 'Scheduled', limit: '5' })).data).toMatchObject([{ id }]);

@@ -6,9 +6,8 @@
  */
 import { findProblem } from '../../resources/stream/problem.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { parseSoundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { RENDITION_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
+import { isAside, PREVIEW_PROFILE, RENDITION_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 
 type Labels = Record<string, string>;
 type Sample = readonly [labels: Labels, value: number];
@@ -111,7 +110,7 @@ const OF_UPLOADS: Family[] = [
   {
     name: 'loopstream_renditions',
     type: 'gauge',
-    help: 'Renditions of uploads, by their state, without sounds of their own.',
+    help: 'Renditions of uploads, by their state, without sounds of their own and looks.',
     labels: ['namespace', 'state'],
   },
 ];
@@ -150,7 +149,7 @@ function buildCounts(uploads: readonly Upload[]): string {
     counts.set(namespace, found);
     raise(found.uploads, status?.phase ?? 'importing');
     for (const { profile, state } of status?.renditions ?? [])
-      if (!parseSoundProfile(profile)) raise(found.renditions, state);
+      if (profile === PREVIEW_PROFILE || !isAside(profile)) raise(found.renditions, state);
   }
   return OF_UPLOADS.map((family, index) => {
     const lines = [...counts].flatMap(([namespace, found]) =>

@@ -1,9 +1,8 @@
 /** Reports whether a preview of an upload is requested. Pure: no I/O, no clock. */
 import { kubeTime } from '../../lib/clock.ts';
 import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
-import { parseSoundProfile } from './loudness.ts';
 import type { Upload } from './resource.ts';
-import { findRendition, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
+import { findRendition, isAside, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
 
 /** A client does not wait longer, and may ask again: a failed try is repeated then. */
 const VALID_MS = 3_600_000;
@@ -19,7 +18,9 @@ export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): D
 
 /** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
 export function getPreviewState(upload: Pick<Upload, 'metadata' | 'spec' | 'status'>): PreviewState | null {
-  const shown = (upload.status?.renditions ?? []).filter(({ profile }) => parseSoundProfile(profile) === undefined);
+  const shown = (upload.status?.renditions ?? []).filter(
+    ({ profile }) => profile === PREVIEW_PROFILE || !isAside(profile),
+  );
   const all = shown.map(({ profile }) => findRendition(upload, profile));
   if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
   const own = findRendition(upload, PREVIEW_PROFILE);

@@ -1,6 +1,7 @@
 /** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
-import { TextInput } from '@mantine/core';
+import { Skeleton, TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
+import { lazy, Suspense } from 'react';
 import type { StreamChange, StreamUpdate } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
@@ -14,6 +15,7 @@ import forms from '../../ui/form.module.css';
 import { FormEnd } from '../../ui/formEnd.tsx';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { PriceLine } from '../billing/prices.tsx';
+import { findLayersMistake } from '../overlays/layers.ts';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
 import { CHOICE_FIELDS } from './choiceValues.ts';
@@ -22,7 +24,9 @@ import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEdit
 import { LABELS } from './fields.ts';
 import { LoudnessField } from './loudnessField.tsx';
 import { OffAirQuestion } from './offAirQuestion.tsx';
+import { findScene } from './overlayScene.ts';
 import { isRunning } from './phase.ts';
+import { useStorageSentence } from './useStorageSentence.ts';
 
 const FIELDS = Object.keys(LABELS);
 const PICTURE = ['quality', 'framerate'] as const;
@@ -45,6 +49,24 @@ function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices 
       onChange={(ids) => form.setFieldValue('audioPlaylistIDs', ids)}
       error={form.errors.audioPlaylistIDs}
     />
+  );
+}
+
+const OverlaysField = lazy(() =>
+  import('../overlays/field.tsx').then(({ OverlaysField: Field }) => ({ default: Field })),
+);
+
+function OverlaysSection({ form, choices, stream }: { form: EditFormState; choices: StreamChoices; stream: Stream }) {
+  return (
+    <Suspense fallback={<Skeleton height={88} />}>
+      <OverlaysField
+        value={form.values.overlays}
+        onChange={(overlays) => form.setFieldValue('overlays', overlays)}
+        error={form.errors.overlays}
+        uploads={choices.uploads}
+        {...findScene(form.values, choices, stream)}
+      />
+    </Suspense>
   );
 }
 
@@ -97,6 +119,7 @@ const validate = {
   destinationIDs: (ids: string[]) => (ids.length === 0 ? 'Choose a destination.' : null),
   videoUploadObjectID: (id: string, { kind }: EditValues) =>
     kind === 'video' && id === '' ? 'Choose the video to loop.' : null,
+  overlays: findLayersMistake,
   playlistIDs: (ids: string[], { kind }: EditValues) =>
     kind === 'playlists' && ids.length === 0 ? 'Choose a playlist.' : null,
 };
@@ -143,7 +166,9 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     label: name,
     hint: rtmpUrl,
   }));
-  const effects = listEditEffects(findChanges(form.getInitialValues(), form.values), isRunning(stream.status));
+  const changes = findChanges(form.getInitialValues(), form.values);
+  const storage = useStorageSentence(stream.id, changes);
+  const effects = [...listEditEffects(changes, isRunning(stream.status)), ...(storage ? [storage] : [])];
   return (
     <>
       <Dialog title="Edit stream" onClose={cancel} busy={busy} wide>
@@ -154,6 +179,7 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           <Media form={form} choices={choices} />
           <Sound form={form} choices={choices} />
           <LoudnessField before={form.getInitialValues().loudness} props={form.getInputProps('loudness')} />
+          <OverlaysSection form={form} choices={choices} stream={stream} />
           <ChoiceFields fields={PLAYING} getInputProps={form.getInputProps} />
           <CheckboxList
             legend="Destinations"

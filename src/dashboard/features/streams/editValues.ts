@@ -3,6 +3,7 @@ import type { PlaylistSummary, StreamUpdate, Upload } from '../../../service/cli
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { CheckboxItem } from '../../ui/checkboxItem.ts';
+import { NO_OVERLAYS, type StreamOverlays } from '../overlays/layers.ts';
 import { type ChoiceValues, findChangedChoices, pickChoices } from './choiceValues.ts';
 import { readLoudnessChoice, toLoudnessChoice } from './loudness.ts';
 
@@ -15,6 +16,8 @@ export interface EditValues extends ChoiceValues {
   audioPlaylistIDs: string[];
   /** As toLoudnessChoice() has it. */
   loudness: string;
+  /** Without a layer there are none. */
+  overlays: StreamOverlays;
   destinationIDs: string[];
 }
 
@@ -26,9 +29,11 @@ export const toEditValues = (stream: Stream): EditValues => ({
   playlistIDs: stream.playlistIDs,
   audioPlaylistIDs: stream.audioPlaylistIDs,
   loudness: toLoudnessChoice(stream.loudness),
+  overlays: stream.overlays ?? NO_OVERLAYS,
   destinationIDs: stream.destinationIDs,
 });
 
+const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
 
 /** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
@@ -44,6 +49,9 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
     ...(after.loudness !== before.loudness && { loudness: readLoudnessChoice(after.loudness) }),
+    ...(!sameJson(after.overlays, before.overlays) && {
+      overlays: after.overlays.layers.length > 0 ? after.overlays : null,
+    }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };

@@ -10,6 +10,7 @@ export const LABELS = {
   onItemFailure: 'Items that cannot be played',
   start: 'Play the media',
   loudness: 'Loudness',
+  overlays: 'Overlays',
 } as const;
 
 export const CHOICES = {

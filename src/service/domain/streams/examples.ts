@@ -34,6 +34,7 @@ export const exampleChange: StreamChange = {
   ...exampleStream,
   takesOffAir: false,
   lostDestinationIDs: [],
+  storageBytes: 0,
   effect: 'The stream stays on air.',
   dryRun: false,
 };

@@ -28,6 +28,7 @@ import {
   toPublicQuality,
 } from '../../lib/public-profile.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
+import { OverlaysInput, OverlaysOutput, showOverlays, writeOverlays } from './overlays.ts';
 
 /** Parts of a LoopStream that the fields read. */
 interface Source {
@@ -191,6 +192,14 @@ export const STREAM_FIELDS = {
     input: LoudnessInput,
     write: (loudness) => loudness && { ...DEFAULT_LOUDNESS, ...loudness },
     label: 'Loudness',
+  }),
+  overlays: inSpec('overlays', {
+    in: OPTIONAL,
+    input: OverlaysInput,
+    output: OverlaysOutput,
+    read: showOverlays,
+    write: writeOverlays,
+    label: 'Overlays',
   }),
   scheduleStartAt: inSchedule('startAt', { in: TIMES, absent: null }),
   scheduleEndAt: inSchedule('endAt', { in: TIMES, absent: null }),

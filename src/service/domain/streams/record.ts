@@ -41,6 +41,10 @@ export const StreamChange = Type.Object(
     lostDestinationIDs: Type.Array(Type.String(), {
       description: 'Destinations that receive the stream now, and no longer do after the change.',
     }),
+    storageBytes: Type.Integer({
+      description:
+        'Estimate of the storage that the change takes once its media is prepared, in bytes: renditions, overlays and sounds that are not made yet.',
+    }),
   },
   { title: 'StreamChange' },
 );

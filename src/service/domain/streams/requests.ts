@@ -5,21 +5,21 @@
 
 import { SENTENCES } from '../../../core/lib/sentences.ts';
 import { findRecurrenceProblem } from '../../../core/resources/stream/recurrence.ts';
-import type { UploadSpec } from '../../../core/resources/upload/spec.ts';
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { describeWrongType } from '../uploads/types.ts';
+import { findOverlayErrors, type PictureUpload } from './overlays.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
 /** Checks which ids an account has. */
 export interface References {
   destination(accountId: string, id: string): { displayName?: string } | undefined;
-  upload(accountId: string, id: string): Pick<UploadSpec, 'track'> | undefined;
+  upload(accountId: string, id: string): PictureUpload | undefined;
   playlist(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
 }
 
 type Sources = Pick<
   StreamUpdate,
-  'destinationID' | 'destinationIDs' | 'videoUploadObjectID' | 'playlistIDs' | 'audioPlaylistIDs'
+  'destinationID' | 'destinationIDs' | 'videoUploadObjectID' | 'playlistIDs' | 'audioPlaylistIDs' | 'overlays'
 >;
 
 const refuse = (errors: FieldError[]): void => {
@@ -81,7 +81,7 @@ export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(
 
 /** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {
-  const errors: FieldError[] = [];
+  const errors = findOverlayErrors(input.overlays, (id) => has.upload(accountId, id));
   const { destinationID, destinationIDs, videoUploadObjectID } = input;
   const destination = (path: string, id: string) => {
     if (!has.destination(accountId, id)) errors.push({ path, message: 'names a destination that does not exist' });

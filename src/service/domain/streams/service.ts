@@ -39,6 +39,7 @@ import type {
   StreamWindows,
 } from './record.ts';
 import { checkCreate, checkReferences, checkSchedule, checkUpdate, type References, wantsAir } from './requests.ts';
+import type { createStorageEstimate } from './storage-estimate.ts';
 import { computePhase, isSettled, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
 /** Longest wait for the operator to see a change, which takes milliseconds. */
@@ -110,6 +111,7 @@ export interface StreamServiceDeps {
   streams: OwnedResources<LoopStream>;
   references: References;
   posters: Pick<Posters, 'ofStream'>;
+  estimateStorage: ReturnType<typeof createStorageEstimate>;
   quotas: Pick<Quotas, 'make'>;
   /** Returns the destinations that receive a stream now; undefined while nobody can say. */
   findConnected?: (accountId: string, id: string) => Promise<readonly string[] | undefined>;
@@ -121,7 +123,16 @@ export interface StreamServiceDeps {
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
-  const { streams, references, posters, quotas, findConnected, paid = false, clock = systemClock } = deps;
+  const {
+    streams,
+    references,
+    posters,
+    estimateStorage,
+    quotas,
+    findConnected,
+    paid = false,
+    clock = systemClock,
+  } = deps;
   const support = deps.supportUrl ? ` Ask ${nameSupport(deps.supportUrl)} where you cannot add any.` : '';
   // Cached objects are never mutated, so a view that does not depend on the time is computed once.
   const computeReadiness = memoize(toReadiness);
@@ -223,7 +234,8 @@ export function createStreamService(deps: StreamServiceDeps) {
     // After the write its pod may have changed already.
     const receiving = isRunning ? await findReceiving(accountId, stream, spec.destinationNames !== undefined) : [];
     const edited = await streams.patch(stream, { spec }, { ...options, dryRun });
-    return toChange(accountId, edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
+    const change = toChange(accountId, edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
+    return { ...change, storageBytes: estimateStorage(stream, edited) };
   };
 
   const toChange = (
@@ -238,7 +250,8 @@ export function createStreamService(deps: StreamServiceDeps) {
       metadata: { name: id },
       spec: references.destination(accountId, id) ?? {},
     }));
-    return { ...shown, takesOffAir, lostDestinationIDs, effect: describeEffect(effect, shown, callAll(lost)), dryRun };
+    const said = describeEffect(effect, shown, callAll(lost));
+    return { ...shown, takesOffAir, lostDestinationIDs, storageBytes: 0, effect: said, dryRun };
   };
 
   return {

@@ -51,6 +51,7 @@ export const exampleUpload: Upload = {
   label: null,
   license: 'CC BY 4.0',
   licenseUrl: 'https://creativecommons.org/licenses/by/4.0/',
+  overlays: 'SHOWN',
   preview: 'ready',
   posterUrl: EXAMPLE.posterUrl,
   warnings: [],
@@ -69,6 +70,7 @@ export const exampleUpload: Upload = {
       error: null,
     },
   ],
+  looks: [{ profile: '1080p30', state: 'ready', error: null }],
   error: null,
   createdAt: EXAMPLE.createdAt,
 };
@@ -160,7 +162,7 @@ export const uploadOperations = [
     summary: 'Change an upload',
     description:
       'Changes its name, or the words about it: `title`, `artist`, `album`, `isrc`, `label`, `license` and `licenseUrl` go before those of ' +
-      'the file, and "" or null takes those of the file again. Replaces the choice of tracks; `{}` is the automatic choice. After another ' +
+      'the file, and "" or null takes those of the file again. `overlays` says whether streams show theirs over it. Replaces the choice of tracks; `{}` is the automatic choice. After another ' +
       'choice the upload is prepared again, and a stream on air goes on with what it plays until that is done. Fails with 422 if the ' +
       'file has no such track.',
     input: UploadUpdate,

@@ -15,10 +15,9 @@ import {
   SAMPLES_PER_FRAME,
 } from '../../../core/pods/rendition/index.ts';
 import { type Storage, StorageError } from '../../../core/pods/storage/storage.ts';
-import { parseSoundProfile } from '../../../core/resources/upload/loudness.ts';
 import { getPreviewState } from '../../../core/resources/upload/requested.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
-import { findRendition, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../core/resources/upload/spec.ts';
+import { findRendition, isAside, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../core/resources/upload/spec.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type OpenPreview, STALL_MS } from '../limits/preview-places.ts';
 
@@ -28,10 +27,10 @@ const PIECE_BYTES = 64 * 1024;
 /** `1080p30` → 1080; 0 for the preview rendition, which is the smallest. */
 const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 
-/** Returns the key of the smallest playable rendition. A sound of its own is none: it shows nothing. */
+/** Returns the key of the smallest playable rendition. Neither a sound is one, which shows nothing, nor a look, which shows what one stream adds. */
 function findKey(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
-    .filter(({ profile }) => parseSoundProfile(profile) === undefined)
+    .filter(({ profile }) => profile === PREVIEW_PROFILE || !isAside(profile))
     .map(({ profile }) => findRendition(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;

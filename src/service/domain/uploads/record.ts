@@ -39,12 +39,20 @@ const GIVEN_TAGS = {
 };
 export type GivenTags = Partial<Record<TagName, string | null>>;
 
+/** Whether streams show their overlays over an item. */
+export const ITEM_OVERLAYS = ['SHOWN', 'NONE'] as const;
+const ItemOverlays = Type.Enum(ITEM_OVERLAYS, {
+  title: 'ItemOverlays',
+  description: 'NONE: streams show no overlays over this item, such as over an advertisement. Else SHOWN.',
+});
+
 export const UploadFromLink = Type.Object(
   {
     type: UploadType,
     url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
     name: Type.Optional(DisplayName),
     tracks: Type.Optional(UploadTracks),
+    overlays: Type.Optional(ItemOverlays),
     ...GIVEN_TAGS,
   },
   { title: 'UploadFromLink', additionalProperties: false },
@@ -52,7 +60,12 @@ export const UploadFromLink = Type.Object(
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
 export const UploadUpdate = Type.Object(
-  { name: Type.Optional(DisplayName), tracks: Type.Optional(UploadTracks), ...GIVEN_TAGS },
+  {
+    name: Type.Optional(DisplayName),
+    tracks: Type.Optional(UploadTracks),
+    overlays: Type.Optional(ItemOverlays),
+    ...GIVEN_TAGS,
+  },
   { title: 'UploadUpdate', additionalProperties: false },
 );
 export type UploadUpdate = Static<typeof UploadUpdate>;
@@ -89,6 +102,12 @@ const Sound = Type.Object({
   error: nullable(UploadError, 'Why the sound could not be made. Streams play that of the file.'),
 });
 
+const Look = Type.Object({
+  profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
+  state: Type.Enum(RENDITION_STATES, { title: 'SoundState' }),
+  error: nullable(UploadError, 'Why the look could not be made. Streams play the item without it.'),
+});
+
 export const Upload = Type.Object(
   {
     objectID: Type.String(),
@@ -122,6 +141,7 @@ export const Upload = Type.Object(
     label: shownTag('label'),
     license: shownTag('license'),
     licenseUrl: shownTag('licenseUrl'),
+    overlays: ItemOverlays,
     preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
       description:
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +
@@ -162,6 +182,9 @@ export const Upload = Type.Object(
     ),
     sounds: Type.Array(Sound, {
       description: 'Sounds that were made of the file, one for each loudness that streams ask for.',
+    }),
+    looks: Type.Array(Look, {
+      description: 'The item with the overlays of streams in its pictures, one for each that they show over it.',
     }),
     error: nullable(UploadError),
     createdAt: Type.String({ format: 'date-time' }),

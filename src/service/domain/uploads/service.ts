@@ -36,6 +36,7 @@ import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
+import { showLooks } from './looks.ts';
 import { type Poster, readPoster } from './poster.ts';
 import { findPosterUrl } from './posters.ts';
 import { openPreview } from './preview.ts';
@@ -135,11 +136,13 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   moreTracks: status?.media?.moreTracks ?? 0,
   ...NO_TAGS,
   ...findTags({ spec, ...(status && { status }) }),
+  overlays: spec.overlays === 'None' ? 'NONE' : 'SHOWN',
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
   waiting: null,
   ...showSounds({ metadata, spec, ...(status && { status }) }, showError),
+  looks: showLooks({ metadata, spec, ...(status && { status }) }, showError),
   error: status?.error ? showError(status.error) : null,
   createdAt: metadata.creationTimestamp,
 });
@@ -147,6 +150,12 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
 const NO_TRACKS = { video: null, audio: null, audioRight: null };
 /** Merge patch that replaces the choice of tracks. */
 const patchTracks = (tracks: TrackChoice) => (hasChoice(tracks) ? { ...NO_TRACKS, ...tracks } : null);
+
+/** Merge patch that says whether overlays are shown over an item; empty where it says so already. */
+function patchOverlays({ spec }: Resource, overlays: Upload['overlays']): { overlays?: 'None' | null } {
+  const wanted = overlays === 'NONE' ? 'None' : undefined;
+  return wanted === spec.overlays ? {} : { overlays: wanted ?? null };
+}
 
 /** Throws if the text of a link forbids its import; the Job checks the address that its name resolves to. */
 function checkLink(text: string, allowPrivate: boolean): void {
@@ -190,7 +199,10 @@ export function createUploadService({
         admission: createUploadAdmission(uploadLimits),
       }),
 
-    async fromLink(accountId: string, { type, url: given, name, tracks, ...stated }: UploadFromLink): Promise<Upload> {
+    async fromLink(
+      accountId: string,
+      { type, url: given, name, tracks, overlays, ...stated }: UploadFromLink,
+    ): Promise<Upload> {
       const url = tidyUrl(given);
       checkLink(url, allowPrivateLinks);
       checkChoice(tracks, '/tracks');
@@ -200,6 +212,7 @@ export function createUploadService({
         ...(displayName === undefined ? {} : { displayName }),
         track: readType(type),
         ...(hasChoice(tracks) && { tracks }),
+        ...(overlays === 'NONE' && { overlays: 'None' as const }),
         ...(tags && { tags: dropNulls(tags) }),
         source: { url },
       };
@@ -235,10 +248,10 @@ export function createUploadService({
     },
 
     /**
-     * Changes the name and the tags, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play
+     * Changes the name, the tags and whether overlays are shown, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play
      * until the new choice is prepared. Throws `validation_failed` where the file has no such track.
      */
-    async update(accountId: string, id: string, { name, tracks, ...stated }: UploadUpdate): Promise<Upload> {
+    async update(accountId: string, id: string, { name, tracks, overlays, ...stated }: UploadUpdate): Promise<Upload> {
       checkChoice(tracks, '/tracks');
       const tags = readTags(stated);
       const upload = uploads.get(accountId, id);
@@ -247,6 +260,7 @@ export function createUploadService({
       const spec = {
         ...(name !== undefined && name !== upload.spec.displayName && { displayName: name }),
         ...(tracks && !isSameJson(upload.spec.tracks ?? {}, tracks) && { tracks: patchTracks(tracks) }),
+        ...(overlays !== undefined && patchOverlays(upload, overlays)),
         ...(tags && changesTags(upload.spec.tags, tags) && { tags }),
       };
       if (Object.keys(spec).length === 0) return show(upload);

@@ -5,7 +5,7 @@ import { findRendition, type RenditionStatus } from '../../../core/resources/upl
 import type { Upload } from './record.ts';
 
 type Sound = Upload['sounds'][number];
-type ShowError = (error: NonNullable<RenditionStatus['error']>) => NonNullable<Sound['error']>;
+export type ShowError = (error: NonNullable<RenditionStatus['error']>) => NonNullable<Sound['error']>;
 
 function showLoudness({ sourceLufs, sourceTruePeakDb, sourceRangeLu }: SoundLoudness): NonNullable<Upload['loudness']> {
   return {

@@ -63,6 +63,8 @@ function innerType(name: string, shape: Shape, types: NonNullable<OutputOptions<
   if (name === 'id' || /IDs?$/.test(name)) return GraphQLID;
   if (shape.format === 'date-time') return DateTime;
   if (shape.type === 'string') return GraphQLString;
+  // More than GraphQL's 32-bit Int holds.
+  if (name.endsWith('Bytes')) return GraphQLFloat;
   if (shape.type === 'integer') return GraphQLInt;
   if (shape.type === 'number') return GraphQLFloat;
   if (shape.type === 'boolean') return GraphQLBoolean;

@@ -1,6 +1,7 @@
 /** Defines the GraphQL fields of streams. */
-
+import type { TSchema } from 'typebox';
 import { PHASES, Recurrence as RecurrenceSchema } from '../../../core/resources/stream/spec.ts';
+import { ANCHORS, FONTS } from '../../../core/resources/upload/overlays.ts';
 import { STREAM_FIELDS } from '../../domain/streams/fields.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import {
@@ -42,6 +43,32 @@ const Loudness = outputType('StreamLoudness', innerSchema(StreamSchema, 'loudnes
   description: 'Loudness that the items of a stream are brought to.',
 });
 
+const OVERLAY_ENUMS = {
+  anchor: enumType('OverlayAnchor', ANCHORS, 'Place of a layer in the picture.'),
+  font: enumType('OverlayFont', FONTS),
+};
+const overlaysOf = (schema: TSchema) => {
+  const overlays = innerSchema(schema, 'overlays');
+  const layer = innerSchema(overlays, 'layers');
+  return { overlays, layer, show: innerSchema(layer, 'show') };
+};
+const shownOverlays = overlaysOf(StreamSchema);
+const StreamOverlays = outputType('StreamOverlays', shownOverlays.overlays, {
+  description: 'Texts and pictures over the items of a stream.',
+  types: {
+    layers: outputType('OverlayLayer', shownOverlays.layer, {
+      types: { ...OVERLAY_ENUMS, show: outputType('OverlayShow', shownOverlays.show) },
+    }),
+  },
+});
+const givenOverlays = overlaysOf(StreamUpdate);
+const StreamOverlaysInput = inputType('StreamOverlaysInput', givenOverlays.overlays, {
+  layers: inputType('OverlayLayerInput', givenOverlays.layer, {
+    ...OVERLAY_ENUMS,
+    show: inputType('OverlayShowInput', givenOverlays.show),
+  }),
+});
+
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
   description: 'Problem of a stream on air.',
 });
@@ -66,7 +93,13 @@ const StreamEvent = outputType<StreamEventRecord>('StreamEvent', StreamEventSche
 const streamType = (streams: StreamService) =>
   outputType<StreamRecord>('Stream', StreamSchema, {
     interfaces: [Node],
-    types: { ...STREAM_ENUMS, recurrence: Recurrence, loudness: Loudness, degraded: Degraded },
+    types: {
+      ...STREAM_ENUMS,
+      recurrence: Recurrence,
+      loudness: Loudness,
+      overlays: StreamOverlays,
+      degraded: Degraded,
+    },
     omit: ['status'],
     fields: {
       state: { type: required(State), resolve: ({ status }) => status },
@@ -117,6 +150,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         track: enumType('StreamTrack', ['video', 'audio']),
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
         loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
+        overlays: StreamOverlaysInput,
       },
       lists: {
         Stream: { where, order: STREAM_ORDER },

@@ -1,10 +1,15 @@
 /** Defines the GraphQL fields of uploads. */
 
-import { GraphQLFloat, GraphQLID } from 'graphql';
+import { GraphQLID } from 'graphql';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
-import { type Upload as UploadRecord, Upload as UploadSchema, UploadTracks } from '../../domain/uploads/record.ts';
+import {
+  ITEM_OVERLAYS,
+  type Upload as UploadRecord,
+  Upload as UploadSchema,
+  UploadTracks,
+} from '../../domain/uploads/record.ts';
 import { UPLOAD_TYPES } from '../../domain/uploads/types.ts';
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
@@ -25,14 +30,14 @@ const inUpload = (name: string, property: string, options?: Parameters<typeof ou
   outputType(name, innerSchema(UploadSchema, property), options);
 
 const UploadError = inUpload('UploadError', 'error');
+const ItemOverlays = enumType('ItemOverlays', ITEM_OVERLAYS, 'Whether streams show their overlays over an item.');
+const MadeState = enumType('UploadSoundState', RENDITION_STATES);
 
 const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
   interfaces: [Node],
   types: {
     type: UploadType,
     state: State,
-    // A file may be larger than GraphQL's 32-bit Int.
-    sizeBytes: GraphQLFloat,
     video: inUpload('UploadVideo', 'video'),
     audio: inUpload('UploadAudio', 'audio'),
     tracks: inUpload('UploadTracks', 'tracks'),
@@ -49,11 +54,13 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     loudness: inUpload('UploadLoudness', 'loudness'),
     sounds: inUpload('UploadSound', 'sounds', {
       types: {
-        state: enumType('UploadSoundState', RENDITION_STATES),
+        state: MadeState,
         limitedBy: enumType('UploadSoundLimit', LOUDNESS_LIMITS),
         error: UploadError,
       },
     }),
+    looks: inUpload('UploadLook', 'looks', { types: { state: MadeState, error: UploadError } }),
+    overlays: ItemOverlays,
     error: UploadError,
   },
   fields: {
@@ -69,7 +76,7 @@ const where = whereInput<UploadRecord>('UploadWhereInput', {
 
 const types: NounTypes = {
   outputs: { Upload },
-  inputs: { type: UploadType, tracks: inputType('UploadTracksInput', UploadTracks) },
+  inputs: { type: UploadType, overlays: ItemOverlays, tracks: inputType('UploadTracksInput', UploadTracks) },
   lists: { Upload: { where } },
 };
 

@@ -67,4 +67,20 @@ const INPUT: Dialect = { without: UNPORTABLE, readNull: leaveNullOut };
 const OUTPUT: Dialect = { without: WORDS, readNull: shortenNull };
 
 export const toPortableInput = (schema: unknown): unknown => simplify(schema, INPUT);
-export const toPortableOutput = (schema: unknown): unknown => simplify(schema, OUTPUT);
+
+/** Objects inside each other whose fields a result lists. Records of lists have one around them. */
+const LISTED_DEPTH = 2;
+
+/** Leaves out the fields of objects that lie deeper: clients see them in the result itself. */
+function limitDepth(schema: unknown, depth = LISTED_DEPTH): unknown {
+  if (Array.isArray(schema)) return schema.map((one) => limitDepth(one, depth));
+  if (!isObject(schema)) return schema;
+  const { properties, ...rest } = schema;
+  const others = Object.entries(rest).map(([keyword, value]) => [keyword, limitDepth(value, depth)]);
+  if (!isObject(properties)) return Object.fromEntries(others);
+  if (depth === 0) return Object.fromEntries(others.filter(([keyword]) => keyword !== 'additionalProperties'));
+  const fields = Object.entries(properties).map(([name, one]) => [name, limitDepth(one, depth - 1)]);
+  return { ...Object.fromEntries(others), properties: Object.fromEntries(fields) };
+}
+
+export const toPortableOutput = (schema: unknown): unknown => limitDepth(simplify(schema, OUTPUT));

@@ -13,6 +13,7 @@ import { createPlaylistService } from '../../domain/playlists/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
 import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
+import { createStorageEstimate } from '../../domain/streams/storage-estimate.ts';
 import { createPosters } from '../../domain/uploads/posters.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
 import { createUptimeService } from '../../domain/uptime/service.ts';
@@ -46,7 +47,10 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   const findStorage = await openStorages(config, resources.cells.namespaces);
   const references = {
     destination: (accountId: string, id: string) => destinations.find(accountId, id)?.spec,
-    upload: (accountId: string, id: string) => uploads.find(accountId, id)?.spec,
+    upload: (accountId: string, id: string) => {
+      const upload = uploads.find(accountId, id);
+      return upload && { track: upload.spec.track, media: upload.status?.media };
+    },
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
   };
   const { allowPrivateDestinations: allowPrivate, allowPrivateWatch } = config;
@@ -68,6 +72,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       streams,
       references,
       posters,
+      estimateStorage: createStorageEstimate({ uploads, playlists }),
       quotas,
       findConnected: stats.connected,
       paid: config.billing,

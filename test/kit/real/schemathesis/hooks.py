@@ -103,6 +103,15 @@ def mend_endpoint(body, creating):
         body["name"] = "Monitor"
 
 
+def mend_layer(layer):
+    # Either a text or a picture, and fields of a text alone; one time to be shown.
+    layer = {**layer, "text": "{{item.title}}"}
+    layer.pop("imageUploadObjectID", None)
+    if layer.get("show") is not None:
+        layer["show"] = {"everySeconds": 60, "forSeconds": 5}
+    return layer
+
+
 def mend(operation, body):
     body = dict(body)
     if operation in ("createEndpoint", "updateEndpoint"):
@@ -115,6 +124,9 @@ def mend(operation, body):
         body["items"] = body["items"][:100]
     if operation in ("createStream", "updateStream"):
         mend_sources(body, creating=operation == "createStream")
+        if body.get("overlays"):
+            layers = [mend_layer(layer) for layer in body["overlays"]["layers"]]
+            body["overlays"] = {**body["overlays"], "layers": layers}
     if operation in ("createStream", "scheduleStream"):
         mend_schedule(body)
     if "rtmpUrl" in body:

@@ -30,6 +30,8 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   moreTracks: 0,
   loudness: null,
   sounds: [],
+  looks: [],
+  overlays: 'SHOWN',
   title: null,
   artist: null,
   album: null,

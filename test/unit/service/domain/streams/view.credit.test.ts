@@ -40,7 +40,8 @@ function buildService(found: LoopStream, made: LoopStreamSpec[] = [], paid = tru
   } as unknown as OwnedResources<LoopStream>;
   const references = { destination: () => ({}), upload: () => ({ track: 'video' }), playlist: () => undefined };
   const posters = { ofStream: () => null };
-  return createStreamService({ streams, references: references as never, posters, quotas: ROOM, paid, supportUrl });
+  const given = { streams, references: references as never, posters, quotas: ROOM, estimateStorage: () => 0 };
+  return createStreamService({ ...given, paid, supportUrl });
 }
 
 it('a start without credit is refused for that reason first; with a wait it is accepted', async () => {

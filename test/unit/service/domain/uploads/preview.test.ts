@@ -117,7 +117,8 @@ test('it is read from the smallest rendition that is ready; where there is none,
   expect(await text((await openPreview(storage, upload('1080p30', '720p30', 'preview'))).media)).toBe(
     'made to be seen',
   );
-  expect(await text((await openPreview(storage, upload('1080p30', 'sound-14-1-6'))).media)).toBe('the large one');
+  const aside = upload('1080p30', 'sound-14-1-6', '720p30-labc123');
+  expect(await text((await openPreview(storage, aside)).media)).toBe('the large one');
   const chunked = index(25);
   const { key } = rendition('preview');
   await storage.write(`${key}.json`, Buffer.from(JSON.stringify(chunked)));

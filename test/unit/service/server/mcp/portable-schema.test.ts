@@ -73,6 +73,14 @@ test('null is no value of an argument, which may be left out, and one of results
   expect(toPortableOutput(choice)).toEqual({ type: ['string', 'null'] });
 });
 
+test('the fields of objects inside others are left out of results where they lie deep', () => {
+  const object = (properties: object) => ({ type: 'object', properties, additionalProperties: false });
+  const deep = object({ page: object({ items: { type: 'array', items: object({ id: { type: 'string' } }) } }) });
+  expect(toPortableOutput(deep)).toEqual(
+    object({ page: object({ items: { type: 'array', items: { type: 'object' } } }) }),
+  );
+});
+
 test('a number stays an argument where its text is listed', () => {
   const { prepare } = describedTools().get('update_stream') ?? {};
   expect(() => prepare?.({ id: 'str-1', framerate: 30 })).not.toThrow();

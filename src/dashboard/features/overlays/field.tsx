@@ -1,0 +1,133 @@
+/** The overlays of a stream in its form: a preview, and the layers from the lowest to the highest. */
+import { Button, Checkbox } from '@mantine/core';
+import { IconChevronDown, IconPhoto, IconTypography } from '@tabler/icons-react';
+import { type ReactNode, useState } from 'react';
+import type { Upload } from '../../../service/client/index.ts';
+import { LayerFields } from './layerFields.tsx';
+import {
+  listPictures,
+  MOST_LAYERS,
+  moveLayer,
+  NEW_TEXT,
+  nameLayer,
+  newPicture,
+  type OverlayFacts,
+  type OverlayLayer,
+  type StreamOverlays,
+} from './layers.ts';
+import classes from './overlays.module.css';
+import { OverlaysPreview } from './preview.tsx';
+
+const HELP =
+  'A logo, or the title of what plays, over the pictures. They are made in the background, and each item shows them from its next turn. They cost nothing on air.';
+
+interface OverlaysFieldProps {
+  value: StreamOverlays;
+  onChange: (overlays: StreamOverlays) => void;
+  error: ReactNode;
+  /** Of what the stream plays, behind the layers. */
+  posterUrl: string | null;
+  facts: OverlayFacts;
+  uploads: readonly Upload[] | undefined;
+}
+
+export function OverlaysField({ value, onChange, error, posterUrl, facts, uploads }: OverlaysFieldProps) {
+  const { layers } = value;
+  const [opened, setOpened] = useState<number>();
+  const set = (next: OverlayLayer[]) => onChange({ ...value, layers: next });
+  const add = (layer: OverlayLayer) => {
+    set([...layers, layer]);
+    setOpened(layers.length);
+  };
+  const move = (index: number, by: 1 | -1) => {
+    set(moveLayer(layers, index, by));
+    setOpened(undefined);
+  };
+  const remove = (index: number) => {
+    set(layers.filter((_, at) => at !== index));
+    setOpened(undefined);
+  };
+  const [picture] = listPictures(uploads);
+  const isFull = layers.length >= MOST_LAYERS;
+  return (
+    <fieldset className={classes.overlays} aria-describedby={error ? 'overlays-error' : undefined}>
+      <legend>Overlays</legend>
+      <p className={classes.help}>{HELP}</p>
+      {layers.length > 0 && <OverlaysPreview layers={layers} posterUrl={posterUrl} facts={facts} uploads={uploads} />}
+      <ol className={classes.layers}>
+        {layers.map((layer, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: a layer is known by its place.
+          <li key={index}>
+            <button
+              type="button"
+              className={classes.head}
+              aria-expanded={opened === index}
+              onClick={() => setOpened(opened === index ? undefined : index)}
+            >
+              {nameLayer(layer, uploads)}
+              <IconChevronDown size={16} aria-hidden />
+            </button>
+            {opened === index && (
+              <>
+                <LayerFields
+                  layer={layer}
+                  uploads={uploads}
+                  change={(more) => set(layers.map((one, at) => (at === index ? { ...one, ...more } : one)))}
+                />
+                <div className={classes.acts}>
+                  <Button variant="default" size="xs" disabled={index === 0} onClick={() => move(index, -1)}>
+                    Behind
+                  </Button>
+                  <Button
+                    variant="default"
+                    size="xs"
+                    disabled={index === layers.length - 1}
+                    onClick={() => move(index, 1)}
+                  >
+                    In front
+                  </Button>
+                  <Button variant="default" size="xs" onClick={() => remove(index)}>
+                    Remove layer
+                  </Button>
+                </div>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+      <div className={classes.acts}>
+        <Button
+          variant="default"
+          leftSection={<IconTypography size={16} aria-hidden />}
+          disabled={isFull}
+          onClick={() => add(NEW_TEXT)}
+        >
+          Add text
+        </Button>
+        <Button
+          variant="default"
+          leftSection={<IconPhoto size={16} aria-hidden />}
+          disabled={isFull || !picture}
+          onClick={() => picture && add(newPicture(picture.objectID))}
+        >
+          Add picture
+        </Button>
+      </div>
+      {!picture && uploads && (
+        <p className={classes.help}>For a logo, add a picture to your uploads first, such as a PNG.</p>
+      )}
+      {layers.length > 0 && (
+        <Checkbox
+          label="Play an item only when its overlays are ready"
+          checked={value.required}
+          onChange={(event) => onChange({ ...value, required: event.currentTarget.checked })}
+        />
+      )}
+      {error && (
+        <p id="overlays-error" className={classes.error} role="alert">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}

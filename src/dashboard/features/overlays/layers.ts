@@ -1,0 +1,135 @@
+/** Reads, names and changes the layers of a stream's overlays, as its form has them. Pure: no I/O, no clock. */
+import { TEMPLATE_FIELDS } from '../../../core/lib/sentences.ts';
+import type { Stream, Upload } from '../../../service/client/index.ts';
+
+export type StreamOverlays = NonNullable<Stream['overlays']>;
+export type OverlayLayer = StreamOverlays['layers'][number];
+export type Anchor = OverlayLayer['anchor'];
+export type OverlayFieldName = (typeof TEMPLATE_FIELDS)[number];
+
+export const NO_OVERLAYS: StreamOverlays = { layers: [], required: false };
+export const MOST_LAYERS = 8;
+
+const PLACE = { anchor: 'BottomRight', marginPercent: 4, opacityPercent: 100, show: null } as const;
+
+export const NEW_TEXT: OverlayLayer = {
+  ...PLACE,
+  text: '{{item.title}}',
+  imageUploadObjectID: null,
+  anchor: 'BottomLeft',
+  sizePercent: 5,
+  font: 'Sans',
+  bold: false,
+  color: '#FFFFFF',
+  outlineColor: '#000000',
+  boxColor: null,
+};
+
+export const newPicture = (objectID: string): OverlayLayer => ({
+  ...PLACE,
+  text: null,
+  imageUploadObjectID: objectID,
+  anchor: 'TopRight',
+  sizePercent: 15,
+  font: null,
+  bold: null,
+  color: null,
+  outlineColor: null,
+  boxColor: null,
+});
+
+/** The rows of the places, as they lie in the picture. */
+export const PLACES: readonly { value: Anchor; label: string }[] = [
+  { value: 'TopLeft', label: 'Top left' },
+  { value: 'Top', label: 'Top' },
+  { value: 'TopRight', label: 'Top right' },
+  { value: 'Left', label: 'Left' },
+  { value: 'Center', label: 'Centre' },
+  { value: 'Right', label: 'Right' },
+  { value: 'BottomLeft', label: 'Bottom left' },
+  { value: 'Bottom', label: 'Bottom' },
+  { value: 'BottomRight', label: 'Bottom right' },
+];
+
+const FIELD_LABELS: Record<OverlayFieldName, string> = {
+  'item.title': 'Title',
+  'item.artist': 'Artist',
+  'item.album': 'Album',
+  'playlist.name': 'Playlist',
+  'stream.name': 'Stream',
+};
+export const TEXT_FIELDS = TEMPLATE_FIELDS.map((field) => ({ field, label: FIELD_LABELS[field] }));
+
+/** Puts a field into a text, in place of what is selected in it. */
+export function insertField(text: string, field: OverlayFieldName, start = text.length, end = start): string {
+  return `${text.slice(0, start)}{{${field}}}${text.slice(end)}`;
+}
+
+export type OverlayFacts = Record<OverlayFieldName, string>;
+
+/** Fills in the fields of a text, as its preparation does. */
+export function fillText(text: string, facts: OverlayFacts): string {
+  const [before = '', ...parts] = text.split('{{');
+  const filled = parts.map((part) => {
+    const end = part.indexOf('}}');
+    const field = part.slice(0, Math.max(end, 0)).trim();
+    return Object.hasOwn(facts, field) ? facts[field as OverlayFieldName] + part.slice(end + 2) : `{{${part}`;
+  });
+  return [before, ...filled].join('').trim();
+}
+
+const PICTURE_CODECS = new Set(['png', 'mjpeg', 'webp', 'gif', 'bmp']);
+
+/** Pictures among the uploads; one that is chosen stays on the list. */
+export const listPictures = (uploads: readonly Upload[] | undefined, chosen: string | null = null): Upload[] =>
+  (uploads ?? []).filter(({ objectID, video, audio, state, type }) => {
+    if (objectID === chosen || type === 'IMAGE') return objectID === chosen || state !== 'failed';
+    return state !== 'failed' && audio === null && video !== null && PICTURE_CODECS.has(video.codec);
+  });
+
+/** Names a layer by what it shows. */
+export function nameLayer({ text, imageUploadObjectID }: OverlayLayer, uploads: readonly Upload[] | undefined): string {
+  if (text !== null) return `Text: ${text.trim() || 'empty'}`;
+  const upload = uploads?.find(({ objectID }) => objectID === imageUploadObjectID);
+  return `Picture: ${upload?.name ?? imageUploadObjectID}`;
+}
+
+export const SHOWS = [
+  { value: 'always', label: 'All the time' },
+  { value: 'first', label: 'At the beginning of each item' },
+  { value: 'last', label: 'At the end of each item' },
+  { value: 'every', label: 'Again and again' },
+] as const;
+export type ShowKind = (typeof SHOWS)[number]['value'];
+
+const NEVER = { firstSeconds: null, lastSeconds: null, everySeconds: null, forSeconds: null };
+const NEW_SHOWS: Record<ShowKind, OverlayLayer['show']> = {
+  always: null,
+  first: { ...NEVER, firstSeconds: 10 },
+  last: { ...NEVER, lastSeconds: 10 },
+  every: { ...NEVER, everySeconds: 300, forSeconds: 10 },
+};
+
+export const findShowKind = (show: OverlayLayer['show']): ShowKind => {
+  if (show === null) return 'always';
+  if (show.firstSeconds !== null) return 'first';
+  return show.lastSeconds === null ? 'every' : 'last';
+};
+
+export const startShow = (kind: ShowKind): OverlayLayer['show'] => NEW_SHOWS[kind];
+
+/** Moves a layer one place up or down. Those that come later cover the others. */
+export function moveLayer(layers: readonly OverlayLayer[], index: number, by: 1 | -1): OverlayLayer[] {
+  const moved = [...layers];
+  const [layer] = moved.splice(index, 1);
+  if (layer) moved.splice(Math.max(0, index + by), 0, layer);
+  return moved;
+}
+
+/** Returns the mistake of the layers before they are sent; null for none. */
+export function findLayersMistake({ layers }: StreamOverlays): string | null {
+  if (layers.some(({ text }) => text !== null && text.trim() === ''))
+    return 'Enter the text of each layer, or remove it.';
+  const isTooLong = layers.some(({ show }) => (show?.everySeconds ?? Infinity) <= (show?.forSeconds ?? 0));
+  return isTooLong ? 'A layer that comes again and again is shown for less than the interval.' : null;
+}

@@ -1,0 +1,104 @@
+/**
+ * Estimates what an edit of a stream takes of the storage: renditions, looks and sounds that it newly asks for and that nobody has made
+ * yet. Everything is read from memory. Pure but for what it is given.
+ */
+import { isSameJson } from '../../../core/lib/json-equal.ts';
+import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
+import type { Playlist } from '../../../core/resources/playlist/resource.ts';
+import { readPlayedPart } from '../../../core/resources/playlist/spec.ts';
+import { bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
+import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import { findItemFacts, findLayerImage, resolveLayers } from '../../../core/resources/upload/layers.ts';
+import { lookProfile } from '../../../core/resources/upload/look.ts';
+import { soundProfile } from '../../../core/resources/upload/loudness.ts';
+import type { Upload } from '../../../core/resources/upload/resource.ts';
+import { findRendition } from '../../../core/resources/upload/spec.ts';
+import type { OwnedResources } from '../limits/owned-resources.ts';
+
+/** Bitrate of sound, as it is encoded. */
+const SOUND_KBPS = 160;
+const BYTES_OF_KBIT = 125;
+/** In the place of the hash of a picture that is not imported yet: a look with it is new anyway. */
+const UNKNOWN_PICTURE = { key: '', sha256: '' };
+
+type Stream = Pick<LoopStream, 'metadata' | 'spec'>;
+interface Item {
+  upload: Upload;
+  playlist?: Playlist | undefined;
+}
+
+interface StorageDeps {
+  uploads: Pick<OwnedResources<Upload>, 'find'>;
+  playlists: Pick<OwnedResources<Playlist>, 'find'>;
+}
+
+/** Returns a function that estimates the bytes of an edit, from the stream before and after it. */
+export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
+  const listItems = (accountId: string, names: readonly string[]): Item[] =>
+    names.flatMap((name) => {
+      const playlist = playlists.find(accountId, name);
+      if (!playlist) return [];
+      return readPlayedPart(playlist).items.flatMap(({ uploadName }) => {
+        const upload = uploads.find(accountId, uploadName);
+        return upload ? [{ upload, playlist }] : [];
+      });
+    });
+
+  /** Lists the objects that a stream asks of its items, by upload and profile. */
+  const listAsked = (accountId: string, stream: Stream): Map<string, number> => {
+    const { uploadName, playlistNames = [], audioPlaylistNames = [] } = stream.spec;
+    const single = uploadName === undefined ? undefined : uploads.find(accountId, uploadName);
+    const videos = [...(single ? [{ upload: single }] : []), ...listItems(accountId, playlistNames)];
+    const findPicture = (name: string) => {
+      const upload = uploads.find(accountId, name);
+      return (upload && findLayerImage(upload)) ?? UNKNOWN_PICTURE;
+    };
+    return new Map([
+      ...videos.flatMap((item) => listObjects(stream, item, findPicture)),
+      ...listItems(accountId, audioPlaylistNames).flatMap((item) => listSound(stream, item)),
+    ]);
+  };
+
+  return (before: Stream, after: Stream): number => {
+    const accountId = after.metadata.labels?.[ACCOUNT_LABEL];
+    if (accountId === undefined || isSameJson(pickAsked(before), pickAsked(after))) return 0;
+    const had = listAsked(accountId, before);
+    const added = [...listAsked(accountId, after)].filter(([object]) => !had.has(object));
+    return added.reduce((sum, [, bytes]) => sum + bytes, 0);
+  };
+}
+
+/** The fields of a stream that its objects follow from. */
+const pickAsked = ({ spec }: Stream) => {
+  const { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, loudness } = spec;
+  return { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, loudness };
+};
+
+/** One object of an upload, and its bytes: 0 where it is made already, and where the length of the upload is not known yet. */
+function sizeObject(upload: Upload, profile: string, kbps: number): [string, number] {
+  const isMade = findRendition(upload, profile)?.state === 'ready';
+  const seconds = isMade ? 0 : (upload.status?.media?.durationSeconds ?? 0);
+  return [`${upload.metadata.uid} ${profile}`, Math.ceil(seconds * kbps * BYTES_OF_KBIT)];
+}
+
+function listSound({ spec }: Stream, { upload }: Item): [string, number][] {
+  const hasSound = spec.loudness && upload.status?.media?.audio;
+  return hasSound && spec.loudness ? [sizeObject(upload, soundProfile(spec.loudness), SOUND_KBPS)] : [];
+}
+
+/** A look has the pictures of its rendition, so it takes as much. */
+function listObjects(
+  stream: Stream,
+  item: Item,
+  findPicture: (name: string) => { key: string; sha256: string },
+): [string, number][] {
+  const { upload, playlist } = item;
+  const { quality, framerate, overlays } = stream.spec;
+  const profile = formatProfile(quality, framerate);
+  const kbps = findRendition(upload, profile)?.bitrateKbps ?? bitrateKbps(quality, framerate) + SOUND_KBPS;
+  const plain = sizeObject(upload, profile, kbps);
+  const hasLook = overlays && upload.spec.overlays !== 'None';
+  const layers = hasLook ? resolveLayers(overlays, findItemFacts(upload, stream, playlist), findPicture) : undefined;
+  const look = layers?.length ? [sizeObject(upload, lookProfile(profile, layers), kbps)] : [];
+  return [plain, ...look, ...(stream.spec.audioPlaylistNames?.length ? [] : listSound(stream, item))];
+}
