@@ -31,7 +31,9 @@ const isOneOf =
 const isTrack = object(
   {
     mode: isOneOf('sequential', 'shuffle'),
-    items: oneOrMore(object({ id: isString, name: isString, rendition: isString }, { sound: isString })),
+    items: oneOrMore(
+      object({ id: isString, name: isString, rendition: isString }, { sound: isString, card: isString }),
+    ),
   },
   { lists: list(object({ id: isString, items: atLeast(1) })) },
 );

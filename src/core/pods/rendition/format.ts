@@ -21,6 +21,9 @@ export const CHUNK_SECONDS = 30;
 /** Chunks that one Job makes of a rendition that several encode: about five minutes. */
 export const RANGE_CHUNKS = 20;
 
+/** A card: its pictures and their silence. A streamer keeps two in memory. */
+export const MAX_CARD_BYTES = 1_000_000;
+
 /** Digits that keep keys in the order of the frames: ten hours at 60 frames a second have seven. */
 const DIGITS = 9;
 /** Digits of a chunk's hash in its key. */

@@ -10,6 +10,7 @@ import type { Storage } from '../storage/storage.ts';
 import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
 import { msToTicks } from './timeline/ticks.ts';
+import { Cards } from './tracks/cards.ts';
 import { Soundtrack } from './tracks/soundtrack.ts';
 import { TrackPlayer } from './tracks/track.ts';
 
@@ -45,10 +46,17 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   const onData = () => broadcaster?.notify();
   const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
-  const video = new TrackPlayer({ ...shared, kind: 'video' });
+  const video: TrackPlayer = new TrackPlayer({ ...shared, kind: 'video', isReplaced: () => cards.isReady });
   const soundtrack = new Soundtrack(
     (ended) => new TrackPlayer({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
   );
+  const cards = new Cards({ storage, log, songs: () => soundtrack.track, onData });
+  const nextPictures = () => {
+    const card = cards.next();
+    if (!card) return video.next();
+    video.standAside();
+    return card;
+  };
   let program = first;
   const profiles = new Map<number, string>();
   const keepProfile = ({ version, profile }: Program) => {
@@ -73,8 +81,9 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     }
   };
   await load(first);
+  await cards.prepare();
   const splicer = new Splicer({
-    video: video.next,
+    video: nextPictures,
     audio: soundtrack.track?.next,
     delayTicks: video.delayTicks,
     startTicks: msToTicks(timelineStartMs),

@@ -10,6 +10,11 @@ const Item = Type.Object({
   sound: Type.Optional(
     Type.String({ description: 'Storage key of the sound to play in the place of that of the rendition.' }),
   ),
+  card: Type.Optional(
+    Type.String({
+      description: 'Storage key of the pictures to show while this song plays, in the place of the video track.',
+    }),
+  ),
 });
 /**
  * `rendition`: storage key of the FLV file; its index is the same key with `.json` behind it. Empty for an item that cannot be played now:
@@ -61,8 +66,8 @@ export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): P
   ...(audio?.items ?? []),
 ];
 
-/** Storage keys of everything that is played: renditions, and sounds in the place of theirs. */
+/** Storage keys of everything that is played: renditions, sounds in the place of theirs, and cards. */
 export const listPlayedKeys = (played: Pick<Playing, 'video' | 'audio'>): string[] =>
   listItems(played)
-    .flatMap(({ rendition, sound }) => [rendition, sound ?? ''])
+    .flatMap(({ rendition, sound, card }) => [rendition, sound ?? '', card ?? ''])
     .filter((key) => key !== '');

@@ -47,6 +47,8 @@ export interface TrackOptions {
   onData: () => void;
   /** Milliseconds of media made ahead of time; 0 when missing. */
   leadMs?: () => number;
+  /** Returns true where something else is to be shown in the place of the items. */
+  isReplaced?: () => boolean;
 }
 
 /** Returns the index of item `id` that is nearest to its old index: a list may hold an item more than once. */
@@ -237,17 +239,37 @@ export class TrackPlayer {
     this.#skipping?.resolve();
     this.#skipping = undefined;
     this.#open();
-    const { kind } = this.#options;
-    return new CuttableItem(item, kind, () => this.#skipping !== undefined && this.#ready !== undefined);
+    const { kind, isReplaced } = this.#options;
+    const isSkipped = () => this.#skipping !== undefined && this.#ready !== undefined;
+    return new CuttableItem(item, kind, () => isSkipped() || isReplaced?.() === true);
   };
 
   /** Returns what plays while no item can. */
   #standIn(): TimelineItem | 'none' {
     if (!this.#slate) return 'none';
+    this.standAside();
+    return this.#slate();
+  }
+
+  /** Plays nothing for a while, since something else is shown. The list goes on at the item behind the one that played. */
+  standAside(): void {
     this.#report(this.#playing);
     this.#playing = undefined;
     this.#rejoins = true;
-    return this.#slate();
+    this.#skipping?.resolve();
+    this.#skipping = undefined;
+  }
+
+  /** Key of the card of the item that plays, or of the first one that will. */
+  get card(): string | undefined {
+    if (!this.#playing) return this.nextCard;
+    const { loop, items } = this.#onAir ?? {};
+    return items?.[(loop && findItem(loop, this.#at)) ?? -1]?.card;
+  }
+
+  /** Key of the card of the next item. */
+  get nextCard(): string | undefined {
+    return this.#upcoming()?.card;
   }
 
   /**
