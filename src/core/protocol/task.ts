@@ -5,6 +5,7 @@
 
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../lib/codes/uploads.ts';
+import { Card } from '../resources/upload/card.ts';
 import { MAX_LAYERS, ResolvedLayer } from '../resources/upload/overlays.ts';
 import { MediaInfo, RenditionStatus, TRACK_KINDS, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
 import { UploadWarnings } from '../resources/upload/warnings.ts';
@@ -76,6 +77,8 @@ export const PrepareTask = Type.Union([
     posterKey: Type.Optional(Type.String()),
     /** Layers over the pictures. */
     look: Type.Optional(Type.Object({ layers: Type.Array(ResolvedLayer, { minItems: 1, maxItems: MAX_LAYERS }) })),
+    /** The words and the background of a card, where the profile is that of one. */
+    card: Type.Optional(Card),
     ...Tracks,
   }),
   /** Makes what is missing of one range of the rendition that another Job makes: range 1 + the pod's completion index. */
@@ -98,10 +101,11 @@ export const PrepareTask = Type.Union([
 ]);
 export type PrepareTask = Static<typeof PrepareTask>;
 
-/** Keys of all sources that a task reads, each once: that of the item, and those of the pictures over it. */
+/** Keys of all sources that a task reads, each once: that of the item, and those of the pictures over it or behind it. */
 export function listSourceKeys(task: Exclude<PrepareTask, { action: 'sweep' }>): string[] {
-  const layers = task.action === 'rendition' ? (task.look?.layers ?? []) : [];
-  return [...new Set([task.sourceKey, ...layers.flatMap((layer) => ('imageKey' in layer ? [layer.imageKey] : []))])];
+  const { look, card } = task.action === 'rendition' ? task : { look: undefined, card: undefined };
+  const layers = (look?.layers ?? []).flatMap((layer) => ('imageKey' in layer ? [layer.imageKey] : []));
+  return [...new Set([task.sourceKey, ...layers, ...(card?.background ? [card.background.imageKey] : [])])];
 }
 
 export const SweepResult = Type.Object({

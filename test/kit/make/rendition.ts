@@ -73,7 +73,7 @@ export async function rendition(
 }
 
 /** Joins the chunks to the FLV file that they are together; returns its path. */
-async function joinChunks({ dir }: Room, renditionKey: string, { chunks }: RenditionIndex): Promise<string> {
+export async function joinChunks({ dir }: Room, renditionKey: string, { chunks }: RenditionIndex): Promise<string> {
   const media = join(dir, 'media');
   const parts = chunks.map((chunk) => readFile(join(media, chunkKey(renditionKey, chunk))));
   const file = join(dir, `${basename(renditionKey)}.joined.flv`);

@@ -24,10 +24,12 @@ const nameLayer = ({ show = {}, ...layer }: ResolvedLayer): unknown => [
  * Hashes what an item shows in a profile, into 6 letters and digits. Names of Jobs have room for no more. Looks are of one account, and of
  * one item: nobody gains by two that have the same name.
  */
-export function lookName(profile: string, layers: readonly ResolvedLayer[]): string {
-  const hash = createHash('sha256')
-    .update(JSON.stringify([VERSION, profile, layers.map(nameLayer)]))
-    .digest('hex');
+export const lookName = (profile: string, layers: readonly ResolvedLayer[]): string =>
+  hashName([VERSION, profile, layers.map(nameLayer)]);
+
+/** Hashes JSON into as many letters and digits as the name of a Job has room for. */
+export function hashName(parts: unknown): string {
+  const hash = createHash('sha256').update(JSON.stringify(parts)).digest('hex');
   return BigInt(`0x${hash}`).toString(36).slice(-HASH_CHARS);
 }
 

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../../lib/codes/uploads.ts';
 import { Condition } from '../common/conditions.ts';
+import { parseCardProfile } from './card.ts';
 import { parseLookProfile } from './look.ts';
 import { parseSoundProfile, SoundLoudness } from './loudness.ts';
 import { OVERLAY_CHOICES } from './overlays.ts';
@@ -344,9 +345,10 @@ export type UploadStatus = Static<typeof UploadStatus>;
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;
-/** Whether it stands in a profile's place for something that no stream waits for: a preview, a sound or a look. */
+/** Whether it stands in a profile's place for something that no stream waits for: a preview, a sound, a look or a card. */
 export const isAside = (profile: string): boolean =>
-  profile === PREVIEW_PROFILE || parseSoundProfile(profile) !== undefined || parseLookProfile(profile) !== undefined;
+  profile === PREVIEW_PROFILE ||
+  [parseSoundProfile, parseLookProfile, parseCardProfile].some((parse) => parse(profile) !== undefined);
 export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
 export type PreviewState = (typeof PREVIEW_STATES)[number];
 

@@ -3,6 +3,7 @@ import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import type { JobContext, RenditionTask } from '../steps/context.ts';
 import { examineInTurn } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
+import { makeCard } from '../steps/make-card.ts';
 import { makeSound } from '../steps/make-sound.ts';
 import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
@@ -38,7 +39,11 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
     try {
       const loudness = parseSoundProfile(task.profile);
       const ways = () => planInTurn(examineInTurn(opened, context), tools.ffmpeg);
-      const index = loudness ? await makeSound(opened, loudness, context) : await makeFirst(ways(), task, context);
+      const make = () => {
+        if (task.card) return makeCard(opened, task.card, context);
+        return loudness ? makeSound(opened, loudness, context) : makeFirst(ways(), task, context);
+      };
+      const index = await make();
       return { index, hasPoster: await poster.finish(POSTER_MS) };
     } finally {
       await poster.cancel();

@@ -1,5 +1,6 @@
 /** Opens the source of a rendition: the first step. */
 import { parseProfile } from '../../../resources/stream/profile.ts';
+import { parseCardProfile } from '../../../resources/upload/card.ts';
 import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import { PREVIEW_PROFILE } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure/failure.ts';
@@ -26,7 +27,10 @@ export function openTarget(
   isOutline = false,
 ): Opened {
   const { type, profile, tracks: chosen } = target;
-  const shape = profile === PREVIEW_PROFILE || parseSoundProfile(profile) ? ANY : parseProfile(profile);
+  const shape =
+    profile === PREVIEW_PROFILE || parseSoundProfile(profile)
+      ? ANY
+      : parseProfile(parseCardProfile(profile) ?? profile);
   if (!shape) throw new PrepareError('prepare_failed', `The profile ${profile} does not exist.`);
   const findFramerate = (source: Source) => matchFramerate(source, shape.framerate);
   const file = new SourceFile(path, { type, chosen, tools, signal, limits, findFramerate, isOutline });

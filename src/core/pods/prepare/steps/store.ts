@@ -1,5 +1,6 @@
 /** Finds a complete rendition in storage, and completes one: the last step. */
 import { text } from 'node:stream/consumers';
+import { parseCardProfile } from '../../../resources/upload/card.ts';
 import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import type { RenditionStatus } from '../../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../../resources/upload/warnings.ts';
@@ -53,7 +54,7 @@ async function readIndex(
   const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
   const index = parseIndex(await text(await storage.read(key)));
-  const hasPictures = type === 'video' && !parseSoundProfile(profile);
+  const hasPictures = parseCardProfile(profile) !== undefined || (type === 'video' && !parseSoundProfile(profile));
   return index?.profile === profile && (index.video !== undefined) === hasPictures ? index : undefined;
 }
 

@@ -29,8 +29,10 @@ const COPY_BITRATE_FACTOR = 1.25;
 /** Size of a preview: a second of it is made in a tenth of one. */
 const PREVIEW_SHAPE = { width: 640, height: 360, kbps: 800 };
 
+type Shape = Pick<PlanInput, 'quality' | 'framerate' | 'previewSeconds'>;
+
 /** Returns width and height in pixels, and kbit/s. */
-const chooseShape = ({ quality, framerate, previewSeconds }: PlanInput) =>
+const chooseShape = ({ quality, framerate, previewSeconds }: Shape) =>
   previewSeconds === undefined ? { ...DIMENSIONS[quality], kbps: bitrateKbps(quality, framerate) } : PREVIEW_SHAPE;
 
 /**
@@ -308,7 +310,8 @@ export function blackInput(input: PlanInput, { firstFrame, endFrame }: Part): st
   return ['-f', 'lavfi', '-i', source];
 }
 
-function encoderArgs(input: PlanInput): string[] {
+/** Returns the options of the encoder, which decide about the headers of the pictures. */
+export function encoderArgs(input: Shape): string[] {
   const { kbps } = chooseShape(input);
   const gop = String(gopFrames(input.framerate));
   return [
