@@ -96,7 +96,7 @@ test('sign up, confirm by mail, sign in, make a key, use it, revoke it', async (
   await page.getByLabel('Name').fill('<i>My</i> program');
   // Read only, unless its owner wishes more.
   await page.getByRole('radio', { name: 'Chosen rights' }).check();
-  await page.getByRole('checkbox', { name: 'Read' }).uncheck();
+  await page.getByRole('checkbox', { name: /^Read:/ }).uncheck();
   await button('Create key').click();
   await page.getByText('Choose at least one right.').waitFor();
   await expectForEverybody(page);

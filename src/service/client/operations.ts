@@ -70,6 +70,7 @@ import type {
   Upload,
   UploadFromLink,
   UploadQuery,
+  UploadsFromLinks,
   UploadUpdate,
   UptimeQuery,
   Usage,
@@ -449,6 +450,32 @@ export interface Operations {
      */
     fromLink: (body: UploadFromLink, call?: CallOptions) => Promise<Upload>;
     /**
+     * Import media from many links. Does for each link what `POST /v1/uploads/from-link` does, one after the other.
+     * A link that is refused has an error in its result, and ends no other. If the service fails meanwhile, so does
+     * the request: with the same Idempotency-Key, a repeated request imports no link twice. It may reject with
+     * `problems.LinkForbidden` or `problems.UploadQuotaExceeded`.
+     */
+    fromLinks: (
+      body: UploadsFromLinks,
+      call?: CallOptions,
+    ) => Promise<
+      {
+        /** The link, as it was sent. */
+        url: string;
+        /** The new upload. Null if the link was refused. */
+        upload: Upload | null;
+        /** Why the link was refused. Null if there is an upload. */
+        error: {
+          /** Stable code, with a page at /docs/errors/{code}. */
+          code: string;
+          /** The cause, as a sentence. */
+          message: string;
+          /** Action that solves the problem. */
+          fix: string;
+        } | null;
+      }[]
+    >;
+    /**
      * List uploads, newest first. Returns the account’s uploads, optionally only those with a part of the name in
      * `q`.
      */
@@ -645,6 +672,24 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
   },
   uploads: {
     fromLink: (body, call) => post('/uploads/from-link', call, body),
+    fromLinks: (body, call) =>
+      post<{
+        data: {
+          /** The link, as it was sent. */
+          url: string;
+          /** The new upload. Null if the link was refused. */
+          upload: Upload | null;
+          /** Why the link was refused. Null if there is an upload. */
+          error: {
+            /** Stable code, with a page at /docs/errors/{code}. */
+            code: string;
+            /** The cause, as a sentence. */
+            message: string;
+            /** Action that solves the problem. */
+            fix: string;
+          } | null;
+        }[];
+      }>('/uploads/from-links', { ...call, extraSeconds: 30 }, body).then(({ data }) => data),
     list: (query, call) => list('/uploads', query, call),
     get: (id, call) => get(path`/uploads/${id}`, call),
     update: (id, body = {}, call) => patch(path`/uploads/${id}`, call, body),

@@ -65,7 +65,7 @@ export type {
   StreamWindows,
   UnplayableItem,
 } from '../domain/streams/record.ts';
-export type { Upload, UploadFromLink, UploadUpdate } from '../domain/uploads/record.ts';
+export type { Upload, UploadFromLink, UploadsFromLinks, UploadUpdate } from '../domain/uploads/record.ts';
 export type { StreamOutage, StreamUptime } from '../domain/uptime/record.ts';
 
 export interface UsageQuery {

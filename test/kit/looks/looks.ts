@@ -123,7 +123,7 @@ async function addWithoutKey(page: Page): Promise<void> {
 async function chooseRights(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog');
   await dialog.getByRole('radio', { name: 'Chosen rights' }).check();
-  await dialog.getByRole('checkbox', { name: 'Write' }).check();
+  await dialog.getByRole('checkbox', { name: /^Write:/ }).check();
 }
 
 const OPEN: Look[] = [

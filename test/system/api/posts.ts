@@ -166,6 +166,9 @@ export function buildPosts(
       };
     },
     createUploadFromLink: () => creation({ path: '/v1/uploads/from-link', body: link }, UPLOADS),
+    // One of the links is refused, and makes nothing.
+    createUploadsFromLinks: () =>
+      creation({ path: '/v1/uploads/from-links', body: { links: [{ ...link, url: 'no address' }, link] } }, UPLOADS),
     retryUpload: async () => {
       const upload = await owner.call('POST', '/v1/uploads/from-link', link);
       const id = String(upload.body.objectID);

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createAuth } from '../../../src/service/auth/better-auth.ts';
+import { keysCommand } from '../../../src/service/auth/keys-command.ts';
 import { type AuthService, createAuthService } from '../../../src/service/auth/service.ts';
 import { createDb, createPool } from '../../../src/service/db/pool.ts';
 import { migrate } from '../../../src/service/server/migrate.ts';
@@ -103,6 +104,29 @@ describe('users and keys', () => {
     await pool.query(`update auth.apikey set permissions = '{"streams":["read"]}' where id = $1`, [id]);
     const other = createAuthService({ library: async () => createAuth(pool, secret), db: createDb(pool) });
     expect((await other.authenticate({ apiKey: old, authorization: undefined })).scopes.size).toBe(0);
+  });
+
+  test('the command makes a key with scopes and an expiry, and refuses unknown ones before it makes an account', async () => {
+    onTestFinished(() => {
+      vi.unstubAllEnvs();
+      vi.restoreAllMocks();
+    });
+    vi.stubEnv('LOOPSTREAM_DATABASE_URL', postgres.url);
+    vi.stubEnv('LOOPSTREAM_AUTH_SECRET', secret);
+    const printed = vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+    const email = ['--email', 'pipeline@example.com'];
+    for (const [given, message] of [
+      [['--scopes', 'read,everything'], '"everything" is not a scope'],
+      [['--days', '0'], '--days is not a number from 1'],
+    ] as const)
+      await expect(keysCommand([...email, ...given])).rejects.toThrow(message);
+    const { rows: none } = await pool.query('select 1 from auth.user where email = $1', [email[1]]);
+    expect(none).toEqual([]);
+    expect(await keysCommand([...email, '--scopes', 'read,write', '--days', '90'])).toBe(0);
+    const key = String(printed.mock.calls.at(-1)?.[0]).trim();
+    expect([...(await withKey(key)).scopes]).toEqual(['read', 'write']);
+    const { rows } = await pool.query('select "expiresAt" from auth.apikey where name = $1', ['command line']);
+    expect(Math.round((rows[0].expiresAt.getTime() - Date.now()) / 86_400_000)).toBe(90);
   });
 
   test('expired keys are listed for 90 days, and others stay', async () => {

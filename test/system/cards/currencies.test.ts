@@ -136,6 +136,8 @@ test('a ledger of an earlier version goes on in the digits that it has', async (
     (column) => `drop column ${column}`,
   );
   await query(url, `alter table loopstream.meter_sessions ${ofSessions.join(', ')}`);
+  await query(url, 'drop table loopstream.key_policies');
+  await query(url, 'alter table auth.apikey drop column "lastAddress"');
   await query(url, `delete from loopstream.migrations where name >= '0018'`);
   await ledger.post({
     key: 'before',

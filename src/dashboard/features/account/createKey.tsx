@@ -61,7 +61,7 @@ export function CreateKey({ maxKeyDays, onClose, onMade }: CreateKeyProps) {
           {...form.getInputProps('name')}
         />
         <Choices
-          legend="May"
+          legend="Access"
           name="access"
           choices={ACCESS}
           value={access}

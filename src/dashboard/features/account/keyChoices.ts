@@ -1,15 +1,21 @@
 /** The choices for an API key, and how a key is described. Pure: no I/O, no clock. */
 import type { ApiKeyCreate } from '../../../service/client/index.ts';
-import { getMeaning } from './scopes.ts';
 
 export type KeyScope = NonNullable<ApiKeyCreate['scopes']>[number];
 
 const LABELS: Record<KeyScope, string> = { read: 'Read', write: 'Write', destructive: 'Delete', billing: 'Billing' };
 
+/** Shorter than the meanings of scopes.ts, so that all rights are seen at once. */
+const MEANINGS: Record<KeyScope, string> = {
+  read: 'see streams, uploads, playlists and destinations',
+  write: 'create and change them, start and stop streams',
+  destructive: 'remove them permanently',
+  billing: 'see payments and usage, create top-up links',
+};
+
 export const RIGHTS = (Object.keys(LABELS) as KeyScope[]).map((value) => ({
   value,
-  label: LABELS[value],
-  hint: getMeaning(value).text,
+  label: `${LABELS[value]}: ${MEANINGS[value]}`,
 }));
 
 export const ACCESS = [

@@ -18,7 +18,7 @@ export const exampleApiKey: ApiKey = {
   hint: 'lsk_QxTz',
   scopes: ['read', 'write'],
   createdAt,
-  expiresAt: null,
+  expiresAt: '2027-05-01T17:42:05Z',
   lastUsedAt: since,
   lastUsedAddress: '203.0.113.7',
 };

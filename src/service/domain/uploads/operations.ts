@@ -4,7 +4,7 @@ import { POSTER_MEDIA_TYPE } from '../../../core/resources/upload/poster.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { namedQuery, readSearch } from '../../lib/paging/search.ts';
-import { Upload, UploadFromLink, UploadUpdate } from './record.ts';
+import { Upload, UploadFromLink, UploadFromLinkResults, UploadsFromLinks, UploadUpdate } from './record.ts';
 import type { UploadService } from './service.ts';
 
 const operation = createOperationBuilder<{ uploads: UploadService }>({
@@ -27,6 +27,7 @@ const track = (given: Pick<Declared, 'index' | 'kind' | 'codec' | 'automatic'> &
 });
 
 export const exampleUpload: Upload = {
+  id: EXAMPLE.upload,
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
   name: 'fireplace.mp4',
@@ -82,6 +83,8 @@ function describeUpload({ name, objectID, state, progress, warnings, error }: Up
   return [doing, ...warnings.map(({ message }) => message)].join(' ');
 }
 
+const exampleLink = 'https://media.example.com/fireplace.mp4';
+
 /** An agent may wait for the result of an upload. */
 const untilSettled = {
   until: 'it is ready or has failed',
@@ -106,7 +109,7 @@ export const uploadOperations = [
     input: UploadFromLink,
     output: created(Upload, ({ objectID }) => `/uploads/${objectID}`),
     errors: ['link_forbidden', 'upload_quota_exceeded'],
-    examples: { input: { type: 'VIDEO', url: 'https://media.example.com/fireplace.mp4' }, output: exampleUpload },
+    examples: { input: { type: 'VIDEO', url: exampleLink }, output: exampleUpload },
     mcp: {
       title: 'Import media from a link',
       description:
@@ -118,6 +121,27 @@ export const uploadOperations = [
     },
     graphql: { description: 'Imports media from a link.' },
     run: ({ uploads }, { accountId, input }) => uploads.fromLink(accountId, input),
+  }),
+
+  operation({
+    id: 'createUploadsFromLinks',
+    scope: 'write',
+    http: 'POST /uploads/from-links',
+    summary: 'Import media from many links',
+    description:
+      'Does for each link what `POST /v1/uploads/from-link` does, one after the other. A link that is refused has an error in its ' +
+      'result, and ends no other. If the service fails meanwhile, so does the request: with the same Idempotency-Key, a repeated ' +
+      'request imports no link twice.',
+    input: UploadsFromLinks,
+    output: record(UploadFromLinkResults),
+    errors: ['link_forbidden', 'upload_quota_exceeded'],
+    examples: {
+      input: { links: [{ type: 'VIDEO', url: exampleLink }] },
+      output: { data: [{ url: exampleLink, upload: exampleUpload, error: null }] },
+    },
+    graphql: { description: 'Imports media from up to 100 links; each has a result.', payload: 'results' },
+    client: { method: 'fromLinks', extraSeconds: 30 },
+    run: ({ uploads }, { accountId, input }) => uploads.fromLinks(accountId, input),
   }),
 
   operation({

@@ -59,6 +59,21 @@ export const UploadFromLink = Type.Object(
 );
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
+/** Links of one request. */
+const MAX_LINKS = 100;
+
+export const UploadsFromLinks = Type.Object(
+  {
+    links: Type.Array(UploadFromLink, {
+      minItems: 1,
+      maxItems: MAX_LINKS,
+      description: 'Links to import from, in order.',
+    }),
+  },
+  { title: 'UploadsFromLinks', additionalProperties: false },
+);
+export type UploadsFromLinks = Static<typeof UploadsFromLinks>;
+
 export const UploadUpdate = Type.Object(
   {
     name: Type.Optional(DisplayName),
@@ -110,6 +125,7 @@ const Look = Type.Object({
 
 export const Upload = Type.Object(
   {
+    id: Type.String({ description: 'The same as objectID.' }),
     objectID: Type.String(),
     type: UploadType,
     name: Type.String(),
@@ -192,3 +208,18 @@ export const Upload = Type.Object(
   { title: 'Upload' },
 );
 export type Upload = Static<typeof Upload>;
+
+export const UploadFromLinkResults = Type.Object(
+  {
+    data: Type.Array(
+      Type.Object({
+        url: Type.String({ description: 'The link, as it was sent.' }),
+        upload: nullable(Upload, 'The new upload. Null if the link was refused.'),
+        error: nullable(UploadError, 'Why the link was refused. Null if there is an upload.'),
+      }),
+      { description: 'A result for each link, in the order of the links.' },
+    ),
+  },
+  { title: 'UploadFromLinkResults' },
+);
+export type UploadFromLinkResults = Static<typeof UploadFromLinkResults>;

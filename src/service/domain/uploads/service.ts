@@ -34,6 +34,7 @@ import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
+import { importEach } from './from-links.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
 import { showLooks } from './looks.ts';
@@ -41,7 +42,7 @@ import { type Poster, readPoster } from './poster.ts';
 import { findPosterUrl } from './posters.ts';
 import { openPreview } from './preview.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
-import type { Upload, UploadFromLink, UploadUpdate } from './record.ts';
+import type { Upload, UploadFromLink, UploadFromLinkResults, UploadsFromLinks, UploadUpdate } from './record.ts';
 import { showSounds } from './sounds.ts';
 import { changesTags, dropNulls, readTags } from './tags.ts';
 import { checkChoice, hasChoice } from './tracks.ts';
@@ -121,6 +122,7 @@ const showError = ({ code, message }: NonNullable<UploadStatus['error']>): NonNu
 const NO_TAGS = { title: null, artist: null, album: null, isrc: null, label: null, license: null, licenseUrl: null };
 
 const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
+  id: metadata.name,
   objectID: metadata.name,
   type: showType(spec.track),
   name: findUploadName({ metadata, spec, ...(status && { status }) }) ?? metadata.name,
@@ -185,6 +187,31 @@ export function createUploadService({
   const holders = createHolders(deps);
   const expireMs = uploadExpireHours * HOUR_MS;
   const show = (upload: Resource) => showAt(upload, clock.now());
+
+  async function fromLink(
+    accountId: string,
+    { type, url: given, name, tracks, overlays, ...stated }: UploadFromLink,
+  ): Promise<Upload> {
+    const url = tidyUrl(given);
+    checkLink(url, allowPrivateLinks);
+    checkChoice(tracks, '/tracks');
+    const tags = readTags(stated);
+    const displayName = name ?? parseLinkName(url);
+    const draft: Resource['spec'] = {
+      ...(displayName === undefined ? {} : { displayName }),
+      track: readType(type),
+      ...(hasChoice(tracks) && { tracks }),
+      ...(overlays === 'NONE' && { overlays: 'None' as const }),
+      ...(tags && { tags: dropNulls(tags) }),
+      source: { url },
+    };
+    const make = ({ largest, ...room }: LinkLimits) => {
+      const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
+      return uploads.create(accountId, () => spec);
+    };
+    return show(await quota.link(accountId, draft, make));
+  }
+
   return {
     /** Uploads that clients send; undefined without storage. */
     incoming:
@@ -199,29 +226,11 @@ export function createUploadService({
         admission: createUploadAdmission(uploadLimits),
       }),
 
-    async fromLink(
-      accountId: string,
-      { type, url: given, name, tracks, overlays, ...stated }: UploadFromLink,
-    ): Promise<Upload> {
-      const url = tidyUrl(given);
-      checkLink(url, allowPrivateLinks);
-      checkChoice(tracks, '/tracks');
-      const tags = readTags(stated);
-      const displayName = name ?? parseLinkName(url);
-      const draft: Resource['spec'] = {
-        ...(displayName === undefined ? {} : { displayName }),
-        track: readType(type),
-        ...(hasChoice(tracks) && { tracks }),
-        ...(overlays === 'NONE' && { overlays: 'None' as const }),
-        ...(tags && { tags: dropNulls(tags) }),
-        source: { url },
-      };
-      const make = ({ largest, ...room }: LinkLimits) => {
-        const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
-        return uploads.create(accountId, () => spec);
-      };
-      return show(await quota.link(accountId, draft, make));
-    },
+    fromLink,
+
+    /** Rejects only where the service fails, after which the request can be repeated. */
+    fromLinks: (accountId: string, { links }: UploadsFromLinks): Promise<UploadFromLinkResults> =>
+      importEach(links, (link) => fromLink(accountId, link)),
 
     /** Retries the import of a failed upload. Throws `upload_not_failed`, `upload_not_from_link`, and the errors of `fromLink`. */
     async retry(accountId: string, id: string): Promise<Upload> {

@@ -1,11 +1,12 @@
 /** Defines the GraphQL fields of uploads. */
 
-import { GraphQLID } from 'graphql';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import {
   ITEM_OVERLAYS,
+  UploadFromLinkResults as ResultsSchema,
+  UploadFromLink,
   type Upload as UploadRecord,
   Upload as UploadSchema,
   UploadTracks,
@@ -16,7 +17,7 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields } from './relay.ts';
-import { enumType, required } from './scalars.ts';
+import { enumType } from './scalars.ts';
 import { filtersOf, IDFilter, whereInput } from './where.ts';
 
 const UploadType = enumType(
@@ -63,9 +64,6 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     overlays: ItemOverlays,
     error: UploadError,
   },
-  fields: {
-    id: { type: required(GraphQLID), description: 'The same as objectID.', resolve: ({ objectID }) => objectID },
-  },
 });
 
 const FILTERS = ['objectID', 'type', 'name', 'state', 'progress', 'sizeBytes', 'durationSeconds', 'createdAt'];
@@ -74,9 +72,18 @@ const where = whereInput<UploadRecord>('UploadWhereInput', {
   id: { type: IDFilter, value: ({ objectID }) => objectID },
 });
 
+const UploadFromLinkResults = outputType('UploadFromLinkResults', ResultsSchema, {
+  types: {
+    data: outputType('UploadFromLinkResult', innerSchema(ResultsSchema, 'data'), {
+      types: { upload: Upload, error: UploadError },
+    }),
+  },
+});
+
+const inputs = { type: UploadType, overlays: ItemOverlays, tracks: inputType('UploadTracksInput', UploadTracks) };
 const types: NounTypes = {
-  outputs: { Upload },
-  inputs: { type: UploadType, overlays: ItemOverlays, tracks: inputType('UploadTracksInput', UploadTracks) },
+  outputs: { Upload, UploadFromLinkResults },
+  inputs: { ...inputs, links: inputType('UploadLinkInput', UploadFromLink, inputs) },
   lists: { Upload: { where } },
 };
 

@@ -142,6 +142,8 @@ def mend(operation, body):
             body[name] = value
     if operation == "createUploadFromLink":
         body["url"] = choose(LINKS, body["url"])
+    if operation == "createUploadsFromLinks":
+        body["links"] = [mend("createUploadFromLink", link) for link in body["links"][:5]]
     if operation == "createPlaylist":
         upload = IDS["videoUploadObjectID" if body["kind"] == "video" else "audioUploadObjectID"]
         body["items"] = [{"uploadObjectID": upload} for _ in body["items"]]

@@ -14,6 +14,7 @@ import { formatLength, formatTimeLeft as leftInWords } from '../../../../../src/
 import type { Upload } from '../../../../../src/service/client/index.ts';
 
 const upload = (rest: Partial<Upload> = {}): Upload => ({
+  id: 'upl-1',
   objectID: 'up-1',
   type: 'VIDEO',
   name: 'show.mp4',

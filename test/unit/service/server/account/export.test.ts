@@ -8,7 +8,7 @@ const lists = { list: nothing, keys: nothing, sessions: nothing, apps: nothing }
 async function* noEntries() {}
 const deps = {
   account: { me: () => ({ id: 'ada' }) },
-  access: { ...lists, waysIn: () => ({ passkeys: [], outsideSignIns: [] }) },
+  access: { ...lists, keyPolicy: () => ({ maxKeyDays: null }), waysIn: () => ({ passkeys: [], outsideSignIns: [] }) },
   streams: lists,
   destinations: lists,
   uploads: lists,

@@ -29,6 +29,8 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
   'getUploadPoster',
   'getInvoicePdf',
+  // An agent imports link after link: the list of tools has no room for another form of it.
+  'createUploadsFromLinks',
   // Secrets do not belong in conversations.
   'getEndpointSecret',
   'rotateEndpointSecret',

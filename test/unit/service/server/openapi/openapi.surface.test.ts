@@ -190,6 +190,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 
 /** Operations beyond the design. */
 const MORE: Operation[] = [
+  'createUploadsFromLinks',
   'getApiKeyPolicy',
   'updateApiKeyPolicy',
   'getLimits',
