@@ -209,6 +209,26 @@ static void set_color(cairo_t *to, guint32 color) {
   cairo_set_source_rgba(to, (color >> 24) / 255.0, (color >> 16 & 255) / 255.0, (color >> 8 & 255) / 255.0, (color & 255) / 255.0);
 }
 
+static int is_emoji(PangoFont *font) {
+  FcBool color = FcFalse;
+  FcPattern *pattern = PANGO_IS_FC_FONT(font) ? pango_fc_font_get_pattern(PANGO_FC_FONT(font)) : NULL;
+  return pattern && FcPatternGetBool(pattern, FC_COLOR, 0, &color) == FcResultMatch && color;
+}
+
+/* Adds the shapes of the letters. An emoji is a picture, and cairo would trace each of its pixels: it gets no outline. */
+static void add_shapes(cairo_t *to, PangoLayout *layout, int left, int top) {
+  PangoLayoutIter *at = pango_layout_get_iter(layout);
+  do {
+    PangoLayoutRun *run = pango_layout_iter_get_run_readonly(at);
+    if (!run || is_emoji(run->item->analysis.font)) continue;
+    PangoRectangle place;
+    pango_layout_iter_get_run_extents(at, NULL, &place);
+    cairo_move_to(to, left + place.x / (double)PANGO_SCALE, top + pango_layout_iter_get_baseline(at) / (double)PANGO_SCALE);
+    pango_cairo_glyph_string_path(to, run->item->analysis.font, run->glyphs);
+  } while (pango_layout_iter_next_run(at));
+  pango_layout_iter_free(at);
+}
+
 static void paint(cairo_t *to, const struct options *is, const struct text *text, struct area box, double outline) {
   cairo_push_group(to);
   if (is->box & 255) {
@@ -217,8 +237,7 @@ static void paint(cairo_t *to, const struct options *is, const struct text *text
     cairo_fill(to);
   }
   for (int n = 0; outline > 0 && n < text->count; n++) {
-    cairo_move_to(to, text->lefts[n], text->tops[n]);
-    pango_cairo_layout_path(to, text->layouts[n]);
+    add_shapes(to, text->layouts[n], text->lefts[n], text->tops[n]);
     set_color(to, is->outline);
     cairo_set_line_width(to, 2 * outline);
     cairo_set_line_join(to, CAIRO_LINE_JOIN_ROUND);

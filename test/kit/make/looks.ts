@@ -1,7 +1,7 @@
 /** Draws the layers of looks with the real programs, in the cage, and looks at their pixels. */
 
 import { readFile } from 'node:fs/promises';
-import { type DrawnLayer, drawLook } from '../../../src/core/pods/prepare/look/draw.ts';
+import { type DrawnLayer, drawLook, type LookTools } from '../../../src/core/pods/prepare/look/draw.ts';
 import type { Size } from '../../../src/core/pods/prepare/look/place.ts';
 import { confinedTools } from '../../../src/core/pods/prepare/tools/confined-tools.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
@@ -39,14 +39,26 @@ export const makeImageLayer = (path: string, change: Partial<ImageLayer> = {}): 
   ...change,
 });
 
-export const draw = async (layers: readonly ResolvedLayer[], dir: string, frame = FRAME): Promise<DrawnLayer[]> =>
-  drawLook(layers, frame, {
-    tools: await lookTools(),
+export async function draw(
+  layers: readonly ResolvedLayer[],
+  dir: string,
+  { frame = FRAME, tools }: { frame?: Size; tools?: LookTools } = {},
+): Promise<DrawnLayer[]> {
+  return drawLook(layers, frame, {
+    tools: tools ?? (await lookTools()),
     signal: new AbortController().signal,
     limits: DEFAULT_LIMITS,
     dir,
     withImage: ({ imageKey }, use) => use(imageKey),
   });
+}
+
+/** Draws one text or picture, which shows something. */
+export async function drawOne(layer: ResolvedLayer, dir: string, options?: Parameters<typeof draw>[2]) {
+  const [drawn] = await draw([layer], dir, options);
+  if (!drawn) throw new Error('Nothing is drawn.');
+  return drawn;
+}
 
 /** Decodes a picture with another program than the one that drew it. `at` returns red, green, blue and alpha. */
 export async function readPixels({ path, width, height }: DrawnLayer) {

@@ -6,11 +6,12 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MediaLimits } from '../../../protocol/media-limits.ts';
 import type { ImageLayer, ResolvedLayer, Show, TextLayer } from '../../../resources/upload/overlays.ts';
+import { MAX_IMAGE_PIXELS } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure/failure.ts';
 import type { MediaTools } from '../inspect/ffprobe.ts';
-import { openSource } from '../inspect/open-source.ts';
+import { openImage } from '../inspect/image.ts';
 import type { VideoStream } from '../inspect/source.ts';
-import { uprightFilters } from '../inspect/stills.ts';
+import { hasAlpha, uprightFilters } from '../inspect/stills.ts';
 import { type MediaTool, startTool, ToolError, type ToolInput } from '../tools/tool.ts';
 import { openInput } from '../tools/untrusted-input.ts';
 import { chooseMatrix, turnArgs } from '../transcode/plan.ts';
@@ -114,15 +115,15 @@ async function drawText(layer: TextLayer, frame: Size, options: DrawOptions): Pr
   if (bytes.length === 0) return undefined;
   const box = parseBox(said);
   if (!box) throw new ToolError('draw-text did not say where its text is', false, said);
-  return { bytes, size: checkPicture(bytes), box };
+  return { bytes, size: checkPicture(bytes, frame), box };
 }
 
 async function drawImage(path: string, layer: ImageLayer, frame: Size, options: DrawOptions): Promise<Picture> {
   const { tools, signal, limits } = options;
-  const source = await openSource(path, 'video', { tools, signal, limits });
+  const source = await (await openImage(path, { tools, signal, limits })).openHeader();
   if (!source.video) throw new PrepareError('media_has_no_video');
   const args = [
-    ...['-v', 'error', '-hide_banner', '-nostdin', '-threads', '1', '-max_pixels', String(limits.pixels)],
+    ...['-v', 'error', '-hide_banner', '-nostdin', '-threads', '1', '-max_pixels', String(MAX_IMAGE_PIXELS)],
     ...[...turnArgs(source), ...openInput(path, source.patches)],
     ...['-map', `0:${source.video.index}`, '-frames:v', '1', '-vf', imageFilters(source.video, layer, frame)],
     // As it is, a packet is a file.
@@ -130,7 +131,7 @@ async function drawImage(path: string, layer: ImageLayer, frame: Size, options: 
   ];
   const { bytes } = await runTool(tools.ffmpeg, args, frame, options);
   if (bytes.length === 0) throw new PrepareError('media_unreadable', 'Its picture cannot be decoded.');
-  const size = checkPicture(bytes);
+  const size = checkPicture(bytes, frame);
   return { bytes, size, box: { x: 0, y: 0, ...size } };
 }
 
@@ -142,9 +143,10 @@ function imageFilters(video: VideoStream, layer: ImageLayer, frame: Size): strin
     ...uprightFilters(video),
     `scale=in_color_matrix=${chooseMatrix(video)}`,
     // Otherwise the colours of transparent pixels, which nobody sees, would get into those beside them.
-    ...['format=gbrap', 'premultiply=inplace=1'],
+    ...(hasAlpha(video) ? ['format=gbrap', 'premultiply=inplace=1'] : []),
     `scale=w='max(1,round(iw*sar*${factor}))':h='max(1,round(ih*${factor}))':flags=bicubic`,
-    ...['unpremultiply=inplace=1', 'format=rgba', `colorchannelmixer=aa=${layer.opacityPercent / 100}`, 'setsar=1'],
+    ...(hasAlpha(video) ? ['unpremultiply=inplace=1'] : []),
+    ...['format=rgba', `colorchannelmixer=aa=${layer.opacityPercent / 100}`, 'setsar=1'],
   ].join(',');
 }
 
@@ -158,7 +160,7 @@ async function runTool(tool: MediaTool, args: string[], frame: Size, { signal }:
   try {
     for await (const piece of stdout as AsyncIterable<Buffer>) {
       size += piece.length;
-      if (size > most) throw new ToolError('the picture of a layer is larger than its frame', false, '');
+      if (size > most) throw new ToolError('its picture is larger than the frame', false, '');
       pieces.push(piece);
     }
   } catch (error) {
@@ -168,8 +170,11 @@ async function runTool(tool: MediaTool, args: string[], frame: Size, { signal }:
   return { said: await done, bytes: Buffer.concat(pieces) };
 }
 
-function checkPicture(bytes: Buffer): Size {
+/** Holds what a tool has made to what it was asked for: it opens what strangers made. A text may reach out of its frame. */
+function checkPicture(bytes: Buffer, frame: Size): Size {
   const size = readPngSize(bytes);
-  if (!size) throw new ToolError('the picture of a layer is no PNG', false, '');
+  if (!size) throw new ToolError('its picture is no PNG', false, '');
+  if (size.width > 2 * frame.width || size.height > 2 * frame.height)
+    throw new ToolError('its picture is larger than the frame', false, '');
   return size;
 }
