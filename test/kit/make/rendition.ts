@@ -7,11 +7,13 @@ import { Value } from 'typebox/value';
 import { expect } from 'vitest';
 import type { MediaType } from '../../../src/core/pods/prepare/inspect/source.ts';
 import { makeRendition } from '../../../src/core/pods/prepare/job/make-rendition.ts';
+import type { JobContext, RenditionTask } from '../../../src/core/pods/prepare/steps/context.ts';
 import { RenditionOutput } from '../../../src/core/pods/prepare/transcode/rendition-output.ts';
 import { TAG_HEADER_BYTES, TAG_VIDEO } from '../../../src/core/pods/rendition/flv.ts';
 import { ChunkEntry, chunkKey, entryKey, indexKey, RenditionIndex } from '../../../src/core/pods/rendition/index.ts';
 import { DEFAULT_LIMITS } from '../../../src/core/protocol/media-limits.ts';
 import { DIMENSIONS, parseProfile } from '../../../src/core/resources/stream/profile.ts';
+import { parseLookProfile } from '../../../src/core/resources/upload/look.ts';
 import { parseSoundProfile } from '../../../src/core/resources/upload/loudness.ts';
 import { PREVIEW_PROFILE, type TrackChoice } from '../../../src/core/resources/upload/spec.ts';
 import { ffmpeg, inspect, quiet, type room } from './prepare.ts';
@@ -42,11 +44,18 @@ export async function rendition(
   path: string,
   type: MediaType = 'video',
   profile = '720p30',
-  { tracks, ...more }: { limits?: typeof DEFAULT_LIMITS; ownRates?: boolean; tracks?: TrackChoice } = {},
+  {
+    tracks,
+    look,
+    ...more
+  }: Partial<Pick<JobContext, 'limits' | 'ownRates' | 'tools'>> & { tracks?: TrackChoice } & Pick<
+      RenditionTask,
+      'look'
+    > = {},
 ) {
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
-  const task = { ...taskFor(type, profile), ...(tracks && { tracks }) };
+  const task = { ...taskFor(type, profile), ...(tracks && { tracks }), ...(look && { look }) };
   const { rendition: status, warnings } = await makeRendition(task, { ...createContext(place), ...more });
   const index: unknown = JSON.parse(await text(await place.storage.read(indexKey(task.renditionKey))));
   if (!Value.Check(RenditionIndex, index)) throw new Error('not an index');
@@ -105,7 +114,7 @@ async function proveChunks({ storage }: Room, renditionKey: string, index: Rendi
 }
 
 function proveVideo(found: Awaited<ReturnType<typeof inspect>>, index: RenditionIndex, profile: string) {
-  const { quality } = parseProfile(profile) ?? { quality: '720p' };
+  const { quality } = parseProfile(parseLookProfile(profile)?.profile ?? profile) ?? { quality: '720p' };
   const { frameRateNum = 0, frameRateDen = 1 } = index.video ?? {};
   const fps = frameRateNum / frameRateDen;
   const frames = found.videoTimes.length;

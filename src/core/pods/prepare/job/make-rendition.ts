@@ -9,6 +9,7 @@ import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
 import { findRendition, type Rendered, storeRendition } from '../steps/store.ts';
 import { PosterWork } from './poster-work.ts';
+import { withOverlays } from './with-overlays.ts';
 import { withSource } from './with-source.ts';
 
 /** Time for the poster once the rendition is made, in milliseconds: it began with it, and a stream may wait. */
@@ -38,10 +39,13 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
     poster.begin(opened.file);
     try {
       const loudness = parseSoundProfile(task.profile);
-      const ways = () => planInTurn(examineInTurn(opened, context), tools.ffmpeg);
       const make = () => {
         if (task.card) return makeCard(opened, task.card, context);
-        return loudness ? makeSound(opened, loudness, context) : makeFirst(ways(), task, context);
+        if (loudness) return makeSound(opened, loudness, context);
+        return withOverlays(task, opened.shape, context, (overlays) => {
+          const shown = { ...opened, shape: { ...opened.shape, overlays } };
+          return makeFirst(planInTurn(examineInTurn(shown, context), tools.ffmpeg), task, context);
+        });
       };
       const index = await make();
       return { index, hasPoster: await poster.finish(POSTER_MS) };

@@ -35,7 +35,7 @@ export async function* examineInTurn(opened: Opened, context: JobContext): Async
     yield await examineBeginning(opened, header, context);
     return;
   }
-  const assumed = assumeFacts(opened, header, context);
+  const assumed = opened.shape.overlays?.length ? undefined : assumeFacts(opened, header, context);
   if (assumed) yield assumed;
   yield await examineWhole(opened, context);
 }

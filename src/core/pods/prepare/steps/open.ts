@@ -1,6 +1,7 @@
 /** Opens the source of a rendition: the first step. */
 import { parseProfile } from '../../../resources/stream/profile.ts';
 import { parseCardProfile } from '../../../resources/upload/card.ts';
+import { parseLookProfile } from '../../../resources/upload/look.ts';
 import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
 import { PREVIEW_PROFILE } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure/failure.ts';
@@ -16,7 +17,7 @@ const ANY: Opened['shape'] = { quality: '720p', framerate: 30 };
 export interface Opened {
   file: SourceFile;
   target: Target;
-  shape: Pick<PlanInput, 'quality' | 'framerate'>;
+  shape: Pick<PlanInput, 'quality' | 'framerate' | 'overlays'>;
 }
 
 /** Throws PrepareError where the profile does not exist. Nothing is read yet. */
@@ -27,10 +28,8 @@ export function openTarget(
   isOutline = false,
 ): Opened {
   const { type, profile, tracks: chosen } = target;
-  const shape =
-    profile === PREVIEW_PROFILE || parseSoundProfile(profile)
-      ? ANY
-      : parseProfile(parseCardProfile(profile) ?? profile);
+  const plain = parseCardProfile(profile) ?? parseLookProfile(profile)?.profile ?? profile;
+  const shape = profile === PREVIEW_PROFILE || parseSoundProfile(profile) ? ANY : parseProfile(plain);
   if (!shape) throw new PrepareError('prepare_failed', `The profile ${profile} does not exist.`);
   const findFramerate = (source: Source) => matchFramerate(source, shape.framerate);
   const file = new SourceFile(path, { type, chosen, tools, signal, limits, findFramerate, isOutline });

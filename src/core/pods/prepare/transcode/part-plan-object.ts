@@ -15,10 +15,14 @@ export interface PartsPlan {
   videoFrames: number;
   /** Pictures from the beginning on that are in chunks of another way, e.g. of a copy: the parts follow them. */
   keptFrames: number;
-  input: Omit<PlanInput, 'path'>;
+  input: Omit<PlanInput, 'path' | 'overlays'>;
 }
 
-export function describeParts({ path: _, ...input }: PlanInput, videoFrames: number, keptFrames: number): PartsPlan {
+export function describeParts(
+  { path: _, overlays: ___, ...input }: PlanInput,
+  videoFrames: number,
+  keptFrames: number,
+): PartsPlan {
   const { packets: __, ...scan } = input.scan;
   // JSON drops what is undefined, so that a plan equals itself when it is read.
   return JSON.parse(

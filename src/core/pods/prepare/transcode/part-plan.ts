@@ -9,6 +9,7 @@ import { computeExtent } from '../inspect/extent.ts';
 import { type AudioStream, SETTLED_PACKETS, type StreamScan } from '../inspect/source.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { mixFilters } from './mix.ts';
+import { overlayInputs } from './overlay.ts';
 import {
   blackArgs,
   blackInput,
@@ -137,7 +138,8 @@ export function planPart(input: PlanInput, part: Part): string[] {
   ];
   return [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...pictures, ...inputArgs],
-    ...['-map', `0:${source.video?.index}`, ...videoArgs(input, 'encode', 0, part)],
+    ...overlayInputs(input.overlays ?? [], part.firstFrame / framerate),
+    ...videoArgs(input, 'encode', 0, part),
     ...['-map', `1:${index}`, '-af', filters.join(','), ...SOUND_ENCODER_ARGS, ...OUTPUT_ARGS],
   ];
 }

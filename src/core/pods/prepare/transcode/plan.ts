@@ -14,6 +14,7 @@ import type { AudioStream, MediaType, Scan, Source, StreamScan, VideoStream } fr
 import { pictureFilters } from '../inspect/stills.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { mixFilters } from './mix.ts';
+import { type Overlay, overlayGraph, overlayInputs } from './overlay.ts';
 
 /** The FLV format has no negative times, and the AAC encoder's first frame lies before zero. */
 export const ORIGIN_MS = 1000;
@@ -69,6 +70,8 @@ export interface PlanInput {
   ownRates?: boolean;
   /** The sound alone is made, of the time that it has with the pictures. */
   alone?: SoundAlone;
+  /** Drawn layers over the pictures, which are encoded then. */
+  overlays?: readonly Overlay[];
 }
 
 interface SoundAlone {
@@ -98,7 +101,7 @@ export function planRendition(input: PlanInput): Plan {
   const { source, scan, type, framerate, path, alone } = input;
   const hasPictures = type === 'video';
   const wantsVideo = hasPictures && !alone;
-  const copyRate = wantsVideo && input.allowCopy ? findCopyRate(input) : undefined;
+  const copyRate = wantsVideo && input.allowCopy && !input.overlays?.length ? findCopyRate(input) : undefined;
   const video = !wantsVideo ? 'none' : copyRate === undefined ? 'encode' : 'copy';
   const audio = !source.audio ? 'silence' : input.allowCopy && fitsAudio(input) ? 'copy' : 'encode';
   const extent = computeExtent(hasPictures ? scan : { ...scan, video: undefined });
@@ -127,7 +130,8 @@ export function planRendition(input: PlanInput): Plan {
       // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
       ...['-v', alone?.isMeasured ? 'info' : 'error'],
       ...['-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
-      ...(video === 'none' ? ['-vn'] : ['-map', `0:${source.video?.index}`, ...videoArgs(input, video, seconds)]),
+      ...(wantsVideo ? overlayInputs(input.overlays ?? [], 0) : []),
+      ...(video === 'none' ? ['-vn'] : videoArgs(input, video, seconds)),
       ...audioArgs(input, audio, soundInput, audioSeconds),
       ...(alone?.isMeasured ? MEASURE_ARGS : OUTPUT_ARGS),
     ],
@@ -287,13 +291,22 @@ const PART_THREADS = 1;
 /** The buffer of the part before may be empty or full at its end: half leaves a part the same room on both sides. */
 const PART_ENCODER_ARGS = ['-x264-params', 'vbv-init=0.5', '-threads', String(PART_THREADS)];
 
-/** Returns the arguments for the pictures: all of them, or those of one part. */
+/** Inputs before those of overlays: the pictures and the sound. */
+const MEDIA_INPUTS = 2;
+
+/** Returns the arguments for the pictures of the first input: all of them, or those of one part. */
 export function videoArgs(input: PlanInput, how: 'copy' | 'encode', seconds: number, part?: Part): string[] {
-  if (how === 'copy' || !input.source.video) return ['-c:v', 'copy'];
+  const { source, scan, framerate, overlays = [] } = input;
+  const map = ['-map', `0:${source.video?.index}`];
+  if (how === 'copy' || !source.video) return [...map, '-c:v', 'copy'];
   const isTimed = part !== undefined || standsLong(input);
   const timing = isTimed ? ['-fps_mode', 'passthrough'] : ['-fps_mode', 'cfr', '-r', String(input.framerate)];
   const encoder = part ? [...encoderArgs(input), ...PART_ENCODER_ARGS] : encoderArgs(input);
-  return ['-vf', videoFilters(input.source.video, input, seconds, part), ...timing, ...encoder];
+  const filters = videoFilters(source.video, input, seconds, part);
+  if (overlays.length === 0) return [...map, '-vf', filters, ...timing, ...encoder];
+  const base = { input: `0:${source.video.index}`, filters, firstInput: MEDIA_INPUTS, framerate };
+  const graph = overlayGraph(overlays, { ...base, seconds: computeExtent(scan).seconds });
+  return ['-filter_complex', graph, '-map', '[shown]', ...timing, ...encoder];
 }
 
 /** Returns the arguments for black pictures in the place of a part. */
@@ -326,9 +339,14 @@ export function encoderArgs(input: Shape): string[] {
 
 /** ffmpeg repeats a picture in one go, while the sound waits; beyond this a filter repeats it on demand. */
 const LONG_STEP_SECONDS = 60;
-export function standsLong({ source: { video }, scan }: PlanInput): boolean {
+/** Layers that come and go do so at a picture. */
+const TIMED_STEP_SECONDS = 0.2;
+export function standsLong({ source: { video }, scan, overlays }: PlanInput): boolean {
   const frameSeconds = video ? video.framerate[1] / video.framerate[0] : 0;
-  return Math.max(frameSeconds, scan.video?.largestStepSeconds ?? 0) > LONG_STEP_SECONDS;
+  return (
+    Math.max(frameSeconds, scan.video?.largestStepSeconds ?? 0) >
+    (overlays?.some(({ show }) => show) ? TIMED_STEP_SECONDS : LONG_STEP_SECONDS)
+  );
 }
 
 /**
