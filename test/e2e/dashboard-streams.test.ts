@@ -129,6 +129,35 @@ test('a stream is changed in place; an error stands at its field, and changes of
     await leave();
   }));
 
+test('a text is put over the items of a stream, seen in a preview, and told what it takes before it is saved', () =>
+  withStream('Titled', async (id) => {
+    const page = await open(`/streams/${id}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Edit stream' });
+    const overlays = dialog.getByRole('group', { name: 'Overlays' });
+    await overlays.getByRole('button', { name: 'Add text' }).click();
+    await overlays.getByLabel('Text', { exact: true }).fill('On ');
+    await overlays.getByRole('button', { name: 'Stream', exact: true }).click();
+    await overlays.getByTestId('overlays-preview').getByText('On Titled').waitFor();
+    await overlays.getByRole('radio', { name: 'Top right' }).check();
+    await overlays.getByLabel('Shown').selectOption({ label: 'Again and again' });
+    await expectForEverybody(page);
+    await dialog.getByText(/^It takes about .* more of your storage\.$/).waitFor();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { overlays: saved } = await system.client.streams.get(id);
+    expect(saved).toMatchObject({
+      layers: [{ text: 'On {{stream.name}}', anchor: 'TopRight', show: { everySeconds: 300, forSeconds: 10 } }],
+    });
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await overlays.getByRole('button', { name: 'Text: On {{stream.name}}' }).click();
+    await overlays.getByRole('button', { name: 'Remove layer' }).click();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect((await system.client.streams.get(id)).overlays).toBeNull();
+    await leave();
+  }));
+
 test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>
   withStream('Evenings', async (id) => {
     // The window is far from now in any month: within its hours the stream would be on air and not scheduled.
