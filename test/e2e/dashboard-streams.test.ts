@@ -34,8 +34,11 @@ const demo = () => system.facts.demoStreamId ?? '';
 const makeStream = (name: string) => streamLikeDemo(system, name);
 const withStream = async (name: string, use: (id: string) => Promise<void>) => {
   const { id } = await makeStream(name);
-  await use(id);
-  await system.client.streams.delete(id).catch(() => undefined);
+  try {
+    await use(id);
+  } finally {
+    await system.client.streams.delete(id).catch(() => undefined);
+  }
 };
 
 test('streams are found by name and state; the address keeps the search', () =>
@@ -160,11 +163,16 @@ test('a text is put over the items of a stream, seen in a preview, and told what
 
 test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>
   withStream('Evenings', async (id) => {
-    // The window is far from now in any month: within its hours the stream would be on air and not scheduled.
+    // The window is in the other half of the day, in summer too: within its hours the stream would be on air and not scheduled.
     const [hour, at, end, words] =
       new Date().getUTCHours() < 12
-        ? [18, '18:30', '04:30', /^Mon–Fri, from (18:30|6:30 PM) to (04:30|4:30 AM) \(next day\), in the time zone Eur/]
-        : [6, '06:30', '16:30', /^Mon–Fri, from (06:30|6:30 AM) to (16:30|4:30 PM), in the time zone Europe\/Berlin/];
+        ? [
+            14,
+            '14:30',
+            '00:30',
+            /^Mon–Fri, from (14:30|2:30 PM) to (00:30|12:30 AM) \(next day\), in the time zone Eur/,
+          ]
+        : [2, '02:30', '12:30', /^Mon–Fri, from (02:30|2:30 AM) to (12:30|12:30 PM), in the time zone Europe\/Berlin/];
     const page = await open(`/streams/${id}`);
     await page.getByRole('button', { name: 'Set a schedule' }).click();
     const dialog = page.getByRole('dialog');
