@@ -289,6 +289,7 @@ describe('uploads', () => {
   test('a link becomes an upload that is importing, named after the file', async () => {
     const made = await link();
     expect(made).toEqual({
+      id: made.objectID,
       objectID: made.objectID,
       type: 'VIDEO',
       name: 'My clip.mp4',
