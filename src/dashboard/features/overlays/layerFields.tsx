@@ -7,6 +7,7 @@ import {
   findShowKind,
   insertField,
   listPictures,
+  MAX_TEXT_CHARS,
   type OverlayLayer,
   PLACES,
   SHOWS,
@@ -35,7 +36,7 @@ function TextField({ layer, change }: LayerProps) {
         ref={area}
         label="Text"
         rows={2}
-        maxLength={500}
+        maxLength={MAX_TEXT_CHARS}
         value={text}
         onChange={(event) => change({ text: event.currentTarget.value })}
       />

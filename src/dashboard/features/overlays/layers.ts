@@ -126,10 +126,14 @@ export function moveLayer(layers: readonly OverlayLayer[], index: number, by: 1 
   return moved;
 }
 
+export const MAX_TEXT_CHARS = 500;
+
 /** Returns the mistake of the layers before they are sent; null for none. */
 export function findLayersMistake({ layers }: StreamOverlays): string | null {
   if (layers.some(({ text }) => text !== null && text.trim() === ''))
     return 'Enter the text of each layer, or remove it.';
+  if (layers.some(({ text }) => (text ?? '').length > MAX_TEXT_CHARS))
+    return `The text of a layer has at most ${MAX_TEXT_CHARS} characters.`;
   const isTooLong = layers.some(({ show }) => (show?.everySeconds ?? Infinity) <= (show?.forSeconds ?? 0));
   return isTooLong ? 'A layer that comes again and again is shown for less than the interval.' : null;
 }
