@@ -524,7 +524,7 @@ async function endSession(page: Page): Promise<void> {
 
 const OF_PEOPLE: Record<string, Form> = {
   'an API key': {
-    file: 'features/account/keysPage.tsx',
+    file: 'features/account/createKey.tsx',
     path: () => '/account/keys?form=new',
     form: dialog,
     submit: 'Create key',
