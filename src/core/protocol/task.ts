@@ -6,7 +6,8 @@
 import { type Static, Type } from 'typebox';
 import { UPLOAD_ERRORS, type UploadErrorCode } from '../lib/codes/uploads.ts';
 import { Card } from '../resources/upload/card.ts';
-import { MAX_LAYERS, ResolvedLayer } from '../resources/upload/overlays.ts';
+import { MAX_LAYERS } from '../resources/upload/overlay-defaults.ts';
+import { ResolvedLayer } from '../resources/upload/overlays.ts';
 import { MediaInfo, RenditionStatus, TRACK_KINDS, TrackChoice, UPLOAD_TYPES } from '../resources/upload/spec.ts';
 import { UploadWarnings } from '../resources/upload/warnings.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';

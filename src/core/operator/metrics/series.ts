@@ -7,7 +7,7 @@
 import { findProblem } from '../../resources/stream/problem.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { isAside, PREVIEW_PROFILE, RENDITION_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
+import { isPlain, RENDITION_STATES, UPLOAD_STATES } from '../../resources/upload/spec.ts';
 
 type Labels = Record<string, string>;
 type Sample = readonly [labels: Labels, value: number];
@@ -148,8 +148,7 @@ function buildCounts(uploads: readonly Upload[]): string {
     const found = counts.get(namespace) ?? { uploads: zero(UPLOAD_STATES), renditions: zero(RENDITION_STATES) };
     counts.set(namespace, found);
     raise(found.uploads, status?.phase ?? 'importing');
-    for (const { profile, state } of status?.renditions ?? [])
-      if (profile === PREVIEW_PROFILE || !isAside(profile)) raise(found.renditions, state);
+    for (const { profile, state } of status?.renditions ?? []) if (isPlain(profile)) raise(found.renditions, state);
   }
   return OF_UPLOADS.map((family, index) => {
     const lines = [...counts].flatMap(([namespace, found]) =>

@@ -29,6 +29,9 @@ const BITRATES_KBPS: Record<Quality, readonly [number, number]> = {
   '2160p': [30_000, 35_000],
 };
 
+/** Bitrate of sound that is encoded, in every profile. */
+export const AUDIO_KBPS = 160;
+
 export const bitrateKbps = (quality: Quality, framerate: Framerate): number =>
   BITRATES_KBPS[quality][framerate > 30 ? 1 : 0];
 

@@ -1,14 +1,7 @@
 /** Resolves the layers of a stream's overlays for one item: fills in fields and defaults, and finds pictures. Pure: no I/O, no clock. */
 import { findUploadName } from './name.ts';
-import {
-  DEFAULT_IMAGE,
-  DEFAULT_TEXT,
-  type Layer,
-  MAX_TEXT_CHARS,
-  type Overlays,
-  type ResolvedLayer,
-  type TemplateField,
-} from './overlays.ts';
+import { DEFAULT_IMAGE, DEFAULT_TEXT, MAX_TEXT_CHARS, PICTURE_CODECS } from './overlay-defaults.ts';
+import type { Layer, Overlays, ResolvedLayer, TemplateField } from './overlays.ts';
 import { type MediaInfo, sourceKey, type UploadSpec, type UploadStatus } from './spec.ts';
 import { findTags } from './tags.ts';
 
@@ -68,9 +61,6 @@ export interface LayerImage {
   key: string;
   sha256: string;
 }
-
-/** Codecs of pictures, as ffmpeg names them. */
-const PICTURE_CODECS = new Set(['png', 'mjpeg', 'webp', 'gif', 'bmp']);
 
 /** Whether a source can be shown as a picture: it has no sound. */
 export const isPicture = ({ video, audio }: Pick<MediaInfo, 'video' | 'audio'>): boolean =>

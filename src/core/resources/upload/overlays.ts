@@ -4,10 +4,8 @@
  */
 import { type Static, Type } from 'typebox';
 import { TEMPLATE_FIELDS } from '../../lib/sentences.ts';
+import { DEFAULT_IMAGE, DEFAULT_PLACE, DEFAULT_TEXT, MAX_LAYERS, MAX_TEXT_CHARS } from './overlay-defaults.ts';
 
-export const MAX_LAYERS = 8;
-/** Of a text, before and after its fields are filled in. */
-export const MAX_TEXT_CHARS = 500;
 export const ANCHORS = [
   'TopLeft',
   'Top',
@@ -24,10 +22,6 @@ export const FONTS = ['Sans', 'Serif', 'Mono'] as const;
 export const OVERLAY_CHOICES = ['None'] as const;
 /** A field that a text may name, as in `{{item.title}}`. One that is empty for an item leaves nothing in its place. */
 export type TemplateField = (typeof TEMPLATE_FIELDS)[number];
-
-/** Defaults that depend on what the layer shows, and those of a text. */
-export const DEFAULT_TEXT = { sizePercent: 5, font: 'Sans', bold: false, color: '#FFFFFF' } as const;
-export const DEFAULT_IMAGE = { sizePercent: 15 } as const;
 
 const COLOR = '^#[0-9A-Fa-f]{6}$';
 const BOX_COLOR = '^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$';
@@ -55,20 +49,20 @@ export type Show = Static<typeof Show>;
 const Place = {
   anchor: Type.Enum(ANCHORS, {
     title: 'OverlayAnchor',
-    default: 'BottomRight',
-    description: 'Place in the picture. Defaults to BottomRight.',
+    default: DEFAULT_PLACE.anchor,
+    description: `Place in the picture. Defaults to ${DEFAULT_PLACE.anchor}.`,
   }),
   marginPercent: Type.Integer({
     minimum: 0,
     maximum: 45,
-    default: 4,
-    description: 'Distance from the edges, in percent of the height of the picture. Defaults to 4.',
+    default: DEFAULT_PLACE.marginPercent,
+    description: `Distance from the edges, in percent of the height of the picture. Defaults to ${DEFAULT_PLACE.marginPercent}.`,
   }),
   opacityPercent: Type.Integer({
     minimum: 1,
     maximum: 100,
-    default: 100,
-    description: 'Opacity of the layer, in percent. Defaults to 100.',
+    default: DEFAULT_PLACE.opacityPercent,
+    description: `Opacity of the layer, in percent. Defaults to ${DEFAULT_PLACE.opacityPercent}.`,
   }),
   show: Type.Optional(Show),
 };

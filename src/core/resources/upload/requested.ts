@@ -2,7 +2,7 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { PREVIEW_ANNOTATION, RETRY_ANNOTATION } from '../common/names.ts';
 import type { Upload } from './resource.ts';
-import { findRendition, isAside, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
+import { findRendition, isPlain, PREVIEW_PROFILE, type PreviewState } from './spec.ts';
 
 /** A client does not wait longer, and may ask again: a failed try is repeated then. */
 const VALID_MS = 3_600_000;
@@ -18,9 +18,7 @@ export function getPreviewExpiry({ metadata }: PreviewAnnotations, now: Date): D
 
 /** How what can be seen of an upload stands; null where there is nothing and nothing is being made. */
 export function getPreviewState(upload: Pick<Upload, 'metadata' | 'spec' | 'status'>): PreviewState | null {
-  const shown = (upload.status?.renditions ?? []).filter(
-    ({ profile }) => profile === PREVIEW_PROFILE || !isAside(profile),
-  );
+  const shown = (upload.status?.renditions ?? []).filter(({ profile }) => isPlain(profile));
   const all = shown.map(({ profile }) => findRendition(upload, profile));
   if (all.some((rendition) => rendition?.state === 'ready')) return 'ready';
   const own = findRendition(upload, PREVIEW_PROFILE);

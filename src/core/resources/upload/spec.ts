@@ -349,6 +349,8 @@ export const PREVIEW_SECONDS = 60;
 export const isAside = (profile: string): boolean =>
   profile === PREVIEW_PROFILE ||
   [parseSoundProfile, parseLookProfile, parseCardProfile].some((parse) => parse(profile) !== undefined);
+/** Whether it is the source as it is: no sound of its own, nothing that a stream adds. A preview is. */
+export const isPlain = (profile: string): boolean => profile === PREVIEW_PROFILE || !isAside(profile);
 export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
 export type PreviewState = (typeof PREVIEW_STATES)[number];
 

@@ -2,11 +2,11 @@
 import { Button, Checkbox } from '@mantine/core';
 import { IconChevronDown, IconPhoto, IconTypography } from '@tabler/icons-react';
 import { type ReactNode, useState } from 'react';
+import { MAX_LAYERS } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Upload } from '../../../service/client/index.ts';
 import { LayerFields } from './layerFields.tsx';
 import {
   listPictures,
-  MOST_LAYERS,
   moveLayer,
   NEW_TEXT,
   nameLayer,
@@ -48,7 +48,7 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
     setOpened(undefined);
   };
   const [picture] = listPictures(uploads);
-  const isFull = layers.length >= MOST_LAYERS;
+  const isFull = layers.length >= MAX_LAYERS;
   return (
     <fieldset className={classes.overlays} aria-describedby={error ? 'overlays-error' : undefined}>
       <legend>Overlays</legend>

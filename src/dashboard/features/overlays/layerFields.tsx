@@ -1,13 +1,13 @@
 /** The fields of one layer: what it shows, where, how large, and when. */
 import { Checkbox, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
 import { useId, useRef } from 'react';
+import { MAX_TEXT_CHARS } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Upload } from '../../../service/client/index.ts';
 import {
   type Anchor,
   findShowKind,
   insertField,
   listPictures,
-  MAX_TEXT_CHARS,
   type OverlayLayer,
   PLACES,
   SHOWS,

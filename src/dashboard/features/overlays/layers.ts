@@ -1,5 +1,12 @@
 /** Reads, names and changes the layers of a stream's overlays, as its form has them. Pure: no I/O, no clock. */
 import { TEMPLATE_FIELDS } from '../../../core/lib/sentences.ts';
+import {
+  DEFAULT_IMAGE,
+  DEFAULT_PLACE,
+  DEFAULT_TEXT,
+  MAX_TEXT_CHARS,
+  PICTURE_CODECS,
+} from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Stream, Upload } from '../../../service/client/index.ts';
 
 export type StreamOverlays = NonNullable<Stream['overlays']>;
@@ -8,29 +15,25 @@ export type Anchor = OverlayLayer['anchor'];
 export type OverlayFieldName = (typeof TEMPLATE_FIELDS)[number];
 
 export const NO_OVERLAYS: StreamOverlays = { layers: [], required: false };
-export const MOST_LAYERS = 8;
 
-const PLACE = { anchor: 'BottomRight', marginPercent: 4, opacityPercent: 100, show: null } as const;
+const PLACE = { ...DEFAULT_PLACE, show: null };
 
 export const NEW_TEXT: OverlayLayer = {
   ...PLACE,
+  ...DEFAULT_TEXT,
   text: '{{item.title}}',
   imageUploadObjectID: null,
   anchor: 'BottomLeft',
-  sizePercent: 5,
-  font: 'Sans',
-  bold: false,
-  color: '#FFFFFF',
   outlineColor: '#000000',
   boxColor: null,
 };
 
 export const newPicture = (objectID: string): OverlayLayer => ({
   ...PLACE,
+  ...DEFAULT_IMAGE,
   text: null,
   imageUploadObjectID: objectID,
   anchor: 'TopRight',
-  sizePercent: 15,
   font: null,
   bold: null,
   color: null,
@@ -78,8 +81,6 @@ export function fillText(text: string, facts: OverlayFacts): string {
   return [before, ...filled].join('').trim();
 }
 
-const PICTURE_CODECS = new Set(['png', 'mjpeg', 'webp', 'gif', 'bmp']);
-
 /** Pictures among the uploads; one that is chosen stays on the list. */
 export const listPictures = (uploads: readonly Upload[] | undefined, chosen: string | null = null): Upload[] =>
   (uploads ?? []).filter(({ objectID, video, audio, state, type }) => {
@@ -125,8 +126,6 @@ export function moveLayer(layers: readonly OverlayLayer[], index: number, by: 1 
   if (layer) moved.splice(Math.max(0, index + by), 0, layer);
   return moved;
 }
-
-export const MAX_TEXT_CHARS = 500;
 
 /** Returns the mistake of the layers before they are sent; null for none. */
 export function findLayersMistake({ layers }: StreamOverlays): string | null {

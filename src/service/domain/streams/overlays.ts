@@ -4,12 +4,11 @@ import { brokenRule, OVERLAY_TEXT, SENTENCES } from '../../../core/lib/sentences
 import { isPicture } from '../../../core/resources/upload/layers.ts';
 import {
   DEFAULT_IMAGE,
+  DEFAULT_PLACE,
   DEFAULT_TEXT,
-  Layer,
   MAX_LAYERS,
-  Overlays,
-  Show,
-} from '../../../core/resources/upload/overlays.ts';
+} from '../../../core/resources/upload/overlay-defaults.ts';
+import { Layer, Overlays, Show } from '../../../core/resources/upload/overlays.ts';
 import type { MediaInfo, UploadSpec } from '../../../core/resources/upload/spec.ts';
 import type { FieldError } from '../../lib/errors.ts';
 import { nullable } from '../../lib/schemas.ts';
@@ -109,7 +108,6 @@ type Given = NonNullable<Static<typeof OverlaysInput>>;
 type GivenLayer = Given['layers'][number];
 type ShownOverlays = NonNullable<Static<typeof OverlaysOutput>>;
 
-const DEFAULT_PLACE = { anchor: 'BottomRight', marginPercent: 4, opacityPercent: 100 } as const;
 /** Fields of a text alone. */
 const OF_TEXT = ['font', 'bold', 'color', 'outlineColor', 'boxColor'] as const;
 

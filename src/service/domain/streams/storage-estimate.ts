@@ -6,7 +6,7 @@ import { isSameJson } from '../../../core/lib/json-equal.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPlayedPart } from '../../../core/resources/playlist/spec.ts';
-import { bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
+import { AUDIO_KBPS, bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { findItemFacts, findLayerImage, resolveLayers } from '../../../core/resources/upload/layers.ts';
 import { lookProfile } from '../../../core/resources/upload/look.ts';
@@ -15,8 +15,6 @@ import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { findRendition } from '../../../core/resources/upload/spec.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
-/** Bitrate of sound, as it is encoded. */
-const SOUND_KBPS = 160;
 const BYTES_OF_KBIT = 125;
 /** In the place of the hash of a picture that is not imported yet: a look with it is new anyway. */
 const UNKNOWN_PICTURE = { key: '', sha256: '' };
@@ -83,7 +81,7 @@ function sizeObject(upload: Upload, profile: string, kbps: number): [string, num
 
 function listSound({ spec }: Stream, { upload }: Item): [string, number][] {
   const hasSound = spec.loudness && upload.status?.media?.audio;
-  return hasSound && spec.loudness ? [sizeObject(upload, soundProfile(spec.loudness), SOUND_KBPS)] : [];
+  return hasSound && spec.loudness ? [sizeObject(upload, soundProfile(spec.loudness), AUDIO_KBPS)] : [];
 }
 
 /** A look has the pictures of its rendition, so it takes as much. */
@@ -95,7 +93,7 @@ function listObjects(
   const { upload, playlist } = item;
   const { quality, framerate, overlays } = stream.spec;
   const profile = formatProfile(quality, framerate);
-  const kbps = findRendition(upload, profile)?.bitrateKbps ?? bitrateKbps(quality, framerate) + SOUND_KBPS;
+  const kbps = findRendition(upload, profile)?.bitrateKbps ?? bitrateKbps(quality, framerate) + AUDIO_KBPS;
   const plain = sizeObject(upload, profile, kbps);
   const hasLook = overlays && upload.spec.overlays !== 'None';
   const layers = hasLook ? resolveLayers(overlays, findItemFacts(upload, stream, playlist), findPicture) : undefined;

@@ -17,7 +17,7 @@ import {
 import { type Storage, StorageError } from '../../../core/pods/storage/storage.ts';
 import { getPreviewState } from '../../../core/resources/upload/requested.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
-import { findRendition, isAside, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../core/resources/upload/spec.ts';
+import { findRendition, isPlain, PREVIEW_PROFILE, PREVIEW_SECONDS } from '../../../core/resources/upload/spec.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type OpenPreview, STALL_MS } from '../limits/preview-places.ts';
 
@@ -30,7 +30,7 @@ const lines = (profile: string): number => Number.parseInt(profile, 10) || 0;
 /** Returns the key of the smallest playable rendition. Neither a sound is one, which shows nothing, nor a look, which shows what one stream adds. */
 function findKey(upload: Upload): string | undefined {
   const ready = (upload.status?.renditions ?? [])
-    .filter(({ profile }) => profile === PREVIEW_PROFILE || !isAside(profile))
+    .filter(({ profile }) => isPlain(profile))
     .map(({ profile }) => findRendition(upload, profile))
     .filter((rendition) => rendition?.state === 'ready' && rendition.key !== undefined);
   return ready.sort((a, b) => lines(a?.profile ?? '') - lines(b?.profile ?? ''))[0]?.key;

@@ -153,7 +153,7 @@ const NO_TRACKS = { video: null, audio: null, audioRight: null };
 /** Merge patch that replaces the choice of tracks. */
 const patchTracks = (tracks: TrackChoice) => (hasChoice(tracks) ? { ...NO_TRACKS, ...tracks } : null);
 
-/** Merge patch that says whether overlays are shown over an item; empty where it says so already. */
+/** Returns the merge patch that shows or hides overlays over an item; empty where that is so already. */
 function patchOverlays({ spec }: Resource, overlays: Upload['overlays']): { overlays?: 'None' | null } {
   const wanted = overlays === 'NONE' ? 'None' : undefined;
   return wanted === spec.overlays ? {} : { overlays: wanted ?? null };

@@ -1,7 +1,7 @@
 /** Takes the cover of a song out of its file. */
 import type { MediaTools } from '../inspect/ffprobe.ts';
 import type { Source } from '../inspect/source.ts';
-import { startTool, ToolError } from '../tools/tool.ts';
+import { takePicture } from '../tools/take-picture.ts';
 import { openInput } from '../tools/untrusted-input.ts';
 import { turnArgs } from '../transcode/plan.ts';
 import { readPngSize, type Size } from './place.ts';
@@ -41,21 +41,7 @@ export async function takeCover(
     // As it is, a packet is a file.
     ...['-c:v', 'png', '-threads', '1', '-f', 'rawvideo', 'pipe:1'],
   ];
-  try {
-    const { stdout, done } = startTool(tools.ffmpeg, args, signal, { isBackground: true });
-    const pieces: Buffer[] = [];
-    let size = 0;
-    for await (const piece of stdout as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size <= MAX_BYTES) pieces.push(piece);
-    }
-    await done;
-    const bytes = Buffer.concat(pieces);
-    const shape = size <= MAX_BYTES ? readPngSize(bytes) : undefined;
-    return shape && { bytes, ...shape };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ToolError && !error.killed) return undefined;
-    throw error;
-  }
+  const taken = await takePicture(tools.ffmpeg, args, { signal, maxBytes: MAX_BYTES });
+  const size = taken && readPngSize(taken.bytes);
+  return size && { bytes: taken.bytes, ...size };
 }

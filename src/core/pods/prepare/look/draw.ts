@@ -170,7 +170,7 @@ async function runTool(tool: MediaTool, args: string[], frame: Size, { signal }:
   return { said: await done, bytes: Buffer.concat(pieces) };
 }
 
-/** Holds what a tool has made to what it was asked for: it opens what strangers made. A text may reach out of its frame. */
+/** Throws ToolError where the output of a tool, which opens files of strangers, is no PNG or is too large. A text may reach out of its frame. */
 function checkPicture(bytes: Buffer, frame: Size): Size {
   const size = readPngSize(bytes);
   if (!size) throw new ToolError('its picture is no PNG', false, '');

@@ -4,7 +4,13 @@
  * no clock.
  */
 
-import { bitrateKbps, DIMENSIONS, type Framerate, type Quality } from '../../../resources/stream/profile.ts';
+import {
+  AUDIO_KBPS,
+  bitrateKbps,
+  DIMENSIONS,
+  type Framerate,
+  type Quality,
+} from '../../../resources/stream/profile.ts';
 import { audioFramesFor, isProfileRate, toNtsc } from '../../rendition/frame-times.ts';
 import { AUDIO_SAMPLE_RATE, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
 import { computeExtent } from '../inspect/extent.ts';
@@ -21,7 +27,6 @@ export const ORIGIN_MS = 1000;
 /** Surplus of sound over the pictures by their timestamps; the rewriter cuts it exactly. */
 const AUDIO_MARGIN_SECONDS = 2;
 const GOP_SECONDS = 2;
-const AUDIO_KBPS = 160;
 const MAX_AUDIO_KBPS = (2 * 6144 * AUDIO_SAMPLE_RATE) / SAMPLES_PER_FRAME / 1000;
 
 /** Surplus of a copied source over the table: beyond it destinations would stall. */

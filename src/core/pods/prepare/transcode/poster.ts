@@ -6,7 +6,7 @@ import { isPoster, MAX_POSTER_BYTES } from '../../../resources/upload/poster.ts'
 import type { MediaTools } from '../inspect/ffprobe.ts';
 import type { Source, VideoStream } from '../inspect/source.ts';
 import { pictureFilters } from '../inspect/stills.ts';
-import { startTool, ToolError } from '../tools/tool.ts';
+import { takePicture } from '../tools/take-picture.ts';
 import { openInput } from '../tools/untrusted-input.ts';
 import { chooseMatrix, isHdr, TONEMAP, turnArgs } from './plan.ts';
 
@@ -47,7 +47,7 @@ export async function makePoster(path: string, source: Source, options: PosterOp
   for (const seconds of listPlaces(source)) {
     // A picture that was found before the time is up is better than none.
     if (best && options.signal.aborted) break;
-    const candidate = await takePicture(path, source, seconds, QUALITIES[0], options).catch((error: unknown) => {
+    const candidate = await takeCandidate(path, source, seconds, QUALITIES[0], options).catch((error: unknown) => {
       if (best && options.signal.aborted) return undefined;
       throw error;
     });
@@ -57,7 +57,7 @@ export async function makePoster(path: string, source: Source, options: PosterOp
   if (!best) return undefined;
   if (best.candidate.bytes.length <= MAX_POSTER_BYTES) return best.candidate.bytes;
   for (const quality of QUALITIES.slice(1)) {
-    const smaller = await takePicture(path, source, best.seconds, quality, options);
+    const smaller = await takeCandidate(path, source, best.seconds, quality, options);
     if (smaller && isPoster(smaller.bytes)) return smaller.bytes;
   }
   return undefined;
@@ -71,7 +71,7 @@ function listPlaces({ video, format, declaredEndSeconds, startSeconds }: Source)
 }
 
 /** Takes the keyframe at or before a time, or the next one. Undefined where there is none that can be decoded. */
-async function takePicture(
+async function takeCandidate(
   path: string,
   { video, patches, ...source }: Source,
   seconds: number,
@@ -88,26 +88,10 @@ async function takePicture(
     // The encoder and muxer are in the image's own ffmpeg (scripts/build-ffmpeg): as it is, a packet is a file.
     ...['-c:v', 'mjpeg', '-q:v', String(quality), '-threads', '1', '-f', 'rawvideo', 'pipe:1'],
   ];
-  try {
-    const { stdout, done } = startTool(tools.ffmpeg, args, signal, { isBackground: true });
-    const pieces: Buffer[] = [];
-    let size = 0;
-    for await (const piece of stdout as AsyncIterable<Buffer>) {
-      size += piece.length;
-      if (size <= MOST_BYTES) pieces.push(piece);
-    }
-    const words = await done;
-    if (size === 0 || size > MOST_BYTES) return undefined;
-    return {
-      bytes: Buffer.concat(pieces),
-      light: measure(words, 'YAVG'),
-      contrast: measure(words, 'YHIGH') - measure(words, 'YLOW'),
-    };
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof ToolError && !error.killed) return undefined;
-    throw error;
-  }
+  const taken = await takePicture(tools.ffmpeg, args, { signal, maxBytes: MOST_BYTES });
+  if (!taken) return undefined;
+  const { bytes, said } = taken;
+  return { bytes, light: measure(said, 'YAVG'), contrast: measure(said, 'YHIGH') - measure(said, 'YLOW') };
 }
 
 /** No JPEG of this size in pixels is larger. */

@@ -1,4 +1,4 @@
-/** Tests where layers of a look are put, and what draw-text is asked for. */
+/** Tests the places of a look's layers, and the arguments of draw-text. */
 import { expect, test } from 'vitest';
 import {
   cleanText,
