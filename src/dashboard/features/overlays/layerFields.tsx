@@ -1,7 +1,6 @@
 /** The fields of one layer: what it shows, where, how large, and when. */
 import { Checkbox, NativeSelect, NumberInput, Textarea, TextInput } from '@mantine/core';
 import { useId, useRef } from 'react';
-import { MAX_TEXT_CHARS } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Upload } from '../../../service/client/index.ts';
 import {
   type Anchor,
@@ -36,7 +35,6 @@ function TextField({ layer, change }: LayerProps) {
         ref={area}
         label="Text"
         rows={2}
-        maxLength={MAX_TEXT_CHARS}
         value={text}
         onChange={(event) => change({ text: event.currentTarget.value })}
       />
