@@ -104,6 +104,9 @@ export const EMPTY: Answers = {
   ...Object.fromEntries(OPERATIONS.filter(({ output }) => output.kind === 'page').map(({ id }) => [id, []])),
 };
 
+/** No operation answers: the banner of a lost connection goes with the first answer of any. */
+export const AWAY: Answers = Object.fromEntries(OPERATIONS.map(({ id }) => [id, away]));
+
 const isPicture = ({ output }: Route['operation']): boolean =>
   output.kind === 'content' && Object.keys(output.types).some((type) => type.startsWith('image/'));
 

@@ -15,7 +15,7 @@ import {
   uploads,
   viewed,
 } from './account.ts';
-import { type Answers, away, EMPTY, later } from './answers.ts';
+import { type Answers, AWAY, EMPTY, later } from './answers.ts';
 import { endpoints } from './notifications.ts';
 import type { Visit } from './open.ts';
 
@@ -163,7 +163,7 @@ const OF_STREAMS: Look[] = [
   { name: 'streams-chosen', path: '/streams', act: (page) => page.getByRole('checkbox').nth(3).check() },
   { name: 'streams-empty', path: '/streams', answers: EMPTY },
   { name: 'streams-loading', path: '/streams', answers: { listStreams: later } },
-  { name: 'streams-away', path: '/streams', answers: { listStreams: away }, shown: failed },
+  { name: 'streams-away', path: '/streams', answers: AWAY, shown: failed },
   { name: 'streams-not-found', path: '/streams?q=nothing+is+called+this' },
   { name: 'stream', path: `/streams/${live.id}` },
   { name: 'stream-printed', path: `/streams/${live.id}`, isPrinted: true },
@@ -205,7 +205,7 @@ const OF_STREAMS: Look[] = [
 const OF_MEDIA: Look[] = [
   { name: 'uploads', path: '/uploads' },
   { name: 'uploads-empty', path: '/uploads', answers: EMPTY },
-  { name: 'uploads-away', path: '/uploads', answers: { listUploads: away }, shown: failed },
+  { name: 'uploads-away', path: '/uploads', answers: AWAY, shown: failed },
   { name: 'upload-link', path: '/uploads?form=link' },
   { name: 'upload-delete', path: '/uploads', act: chooseInMenu('Delete upload…') },
   { name: 'upload-rename', path: '/uploads', act: chooseInMenu('Rename…') },
@@ -213,12 +213,12 @@ const OF_MEDIA: Look[] = [
   { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
   { name: 'playlists', path: '/playlists' },
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },
-  { name: 'playlists-away', path: '/playlists', answers: { listPlaylists: away }, shown: failed },
+  { name: 'playlists-away', path: '/playlists', answers: AWAY, shown: failed },
   { name: 'playlist', path: `/playlists/${playlist.id}` },
   { name: 'playlist-new', path: '/playlists?form=new' },
   { name: 'destinations', path: '/destinations' },
   { name: 'destinations-empty', path: '/destinations', answers: EMPTY },
-  { name: 'destinations-away', path: '/destinations', answers: { listDestinations: away }, shown: failed },
+  { name: 'destinations-away', path: '/destinations', answers: AWAY, shown: failed },
   { name: 'destination-new', path: '/destinations?form=new' },
   { name: 'destinations-viewed', path: '/destinations', answers: NOT_SEEN },
   { name: 'destination-viewers', path: `/destinations?form=edit+${viewed[1]?.id}`, answers: NOT_SEEN },
