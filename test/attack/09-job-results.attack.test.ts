@@ -23,6 +23,7 @@ function statusAfter(
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

@@ -38,6 +38,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     profiles: ['720p30'],
     urgent: new Set(),

@@ -30,9 +30,10 @@ export const Program = Type.Object({
 });
 export type Program = Static<typeof Program>;
 
-export const toPlaying = ({ version, profile, video, audio }: Program): Playing => ({
+export const toPlaying = ({ version, profile, video, audio, slate }: Program): Playing => ({
   version,
   profile,
   video,
   ...(audio && { audio }),
+  ...(slate !== undefined && { slate }),
 });

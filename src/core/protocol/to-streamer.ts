@@ -48,6 +48,7 @@ export const isProgram = object(
   },
   {
     audio: isTrack,
+    slate: isString,
     audioEpoch: isDateTime,
     skipped: object({}, { video: isString, audio: isString }),
     destinationsRevision: isString,

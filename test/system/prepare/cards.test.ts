@@ -1,4 +1,4 @@
-/** Tests the cards of songs: what they show, how large they are, and that a decoder goes on from one to the next. */
+/** Tests the cards of songs, and slates: what they show, how large they are, and that a decoder goes on from one to the next. */
 import { copyFile, mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -8,6 +8,7 @@ import { MAX_CARD_BYTES } from '../../../src/core/pods/rendition/format.ts';
 import { indexKey, parseIndex, type RenditionIndex } from '../../../src/core/pods/rendition/index.ts';
 import { DIMENSIONS, parseProfile } from '../../../src/core/resources/stream/profile.ts';
 import { type Card, cardProfile } from '../../../src/core/resources/upload/card.ts';
+import { slateProfile } from '../../../src/core/resources/upload/slate.ts';
 import { lookTools } from '../../kit/make/looks.ts';
 import { ffmpeg, inspect, media, room } from '../../kit/make/prepare.ts';
 import { createContext, joinChunks, picture, rendition, taskFor } from '../../kit/make/rendition.ts';
@@ -31,10 +32,16 @@ async function sing(place: Room, cover?: string): Promise<string> {
 }
 
 /** Makes the card of a song as the Job does, in the cage. */
-async function makeCard(place: Room, path: string, card: Card, profile = '720p30') {
+const makeCard = (place: Room, path: string, card: Card, profile = '720p30') =>
+  makeGop(place, path, { ...taskFor('audio', cardProfile(profile, card)), card }, profile);
+
+/** Makes the slate of an image. */
+const makeSlate = (place: Room, path: string, profile = '720p30') =>
+  makeGop(place, path, taskFor('video', slateProfile(profile)), profile);
+
+async function makeGop(place: Room, path: string, task: Parameters<typeof makeRendition>[0], profile: string) {
   await mkdir(join(place.dir, 'media', 'sources'), { recursive: true });
   await copyFile(path, join(place.dir, 'media', 'sources', 'x'));
-  const task = { ...taskFor('audio', cardProfile(profile, card)), card };
   const context = { ...createContext(place), tools: await lookTools() };
   const made = await makeRendition(task, context);
   expect(made.rendition).toMatchObject({ profile: task.profile, state: 'ready', durationSeconds: 2 });
@@ -45,7 +52,7 @@ async function makeCard(place: Room, path: string, card: Card, profile = '720p30
 }
 const qualityOf = (profile: string) => parseProfile(profile)?.quality ?? '720p';
 
-type Made = Awaited<ReturnType<typeof makeCard>>;
+type Made = Awaited<ReturnType<typeof makeGop>>;
 
 /** Returns the colour of a place in the first picture, and in the last; places are parts of the frame. */
 async function colourAt(place: Room, { file, frame }: Made, across: number, down: number): Promise<number[][]> {
@@ -128,6 +135,31 @@ describe('a card shows, for two seconds from a keyframe on,', () => {
     for (const [red = 0, , blue = 0] of await colourAt(place, card, 0.05, 0.05))
       expect([red < 40, blue > 200]).toEqual([true, true]);
     for (const colour of await colourAt(place, card, 0.5, 0.4)) expect(isRed(colour)).toBe(true);
+  });
+});
+
+describe('a slate is an image', () => {
+  test('that is whole, on black where its shape is another, for two seconds from a keyframe on', async () => {
+    await using place = await room();
+    const image = place.path('image.png');
+    await ffmpeg('-f', 'lavfi', '-i', 'color=red:s=300x300,format=rgb24', '-frames:v', '1', image);
+    const slate = await makeSlate(place, image);
+    const { videoTimes, keyframes } = await inspect(slate.file);
+    expect({ frames: videoTimes.length, keyframes }).toEqual({ frames: 60, keyframes: [0] });
+    for (const down of [0.02, 0.5, 0.98])
+      for (const colour of await colourAt(place, slate, 0.5, down))
+        expect({ colour, isRed: isRed(colour) }).toMatchObject({ isRed: true });
+    for (const across of [0.02, 0.2, 0.8, 0.98])
+      for (const colour of await colourAt(place, slate, across, 0.5)) expect(Math.max(...colour)).toBeLessThan(20);
+  });
+
+  test('of 1 MB at most, whatever it shows, and however large it is', async () => {
+    await using place = await room();
+    const image = place.path('image.png');
+    const noise = NOISE.replace('1200x1200', '6000x4000');
+    await ffmpeg('-f', 'lavfi', '-i', noise, '-frames:v', '1', image);
+    const { index } = await makeSlate(place, image, '1080p60');
+    expect(index.sizeBytes).toBeLessThanOrEqual(MAX_CARD_BYTES);
   });
 });
 

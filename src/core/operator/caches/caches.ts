@@ -45,6 +45,7 @@ import { keepRequests } from '../pods/requests.ts';
 import { isOver } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
 import { BY_LOOK, isSamePicture, listLookReferences, listStreamsOfImage } from './look-index.ts';
+import { BY_SLATE, listSlateKeys, listSlateReferences, listSlatesAsked } from './slate-index.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
 
@@ -164,6 +165,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_ASK]: listAsks,
         [BY_SOUND]: listSounds,
         [BY_LOOK]: listLookReferences,
+        [BY_SLATE]: listSlateReferences,
       },
     }),
     playlists: createCache(PLAYLISTS, {
@@ -244,6 +246,8 @@ export interface Asked {
   urgent: Set<Profile>;
   /** Profiles of sounds (soundProfile) that streams ask for which may go on air. */
   sounds: string[];
+  /** Profiles of slates (slateProfile) that streams ask for which may go on air. */
+  slates: string[];
 }
 
 /**
@@ -265,6 +269,7 @@ export function listProfilesAsked(
     held: new Set([...held].filter((profile) => !open.has(profile) && !urgent.has(profile))),
     urgent,
     sounds: streams.values(BY_SOUND).filter((profile) => isAsked(profile, 'open') || isAsked(profile, 'urgent')),
+    slates: listSlatesAsked({ streams }, uploadKey),
   };
 }
 
@@ -283,7 +288,7 @@ export interface Enqueue {
   expiringDestination: (key: string, at: Date | undefined) => void;
 }
 
-/** The uploads whose wanted profiles depend on a stream. */
+/** The uploads whose wanted profiles depend on a stream: those that it plays, and that of its slate. */
 function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[] {
   if (!stream) return [];
   const { namespace = '' } = stream.metadata;
@@ -292,7 +297,8 @@ function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[
     return playlist ? listItemNames(playlist) : [];
   });
   const direct = stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName];
-  return [...new Set([...direct, ...items])].map((name) => joinKey(namespace, name));
+  const played = [...direct, ...items].map((name) => joinKey(namespace, name));
+  return [...new Set([...played, ...listSlateKeys(stream)])];
 }
 
 const heldDestinations = (stream: LoopStream | undefined): string[] =>
@@ -387,6 +393,7 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
   caches.uploads.onChange((key, current, previous) => {
     enqueue.upload(key);
     for (const stream of listStreamsOfUpload(caches, key)) enqueue.stream(buildKey(stream));
+    for (const stream of caches.streams.byIndex(BY_SLATE, key)) enqueue.stream(buildKey(stream));
     for (const stream of listStreamsOfImage(caches, key)) {
       enqueue.stream(buildKey(stream));
       if (!isSamePicture(current, previous)) listUploadKeys(caches, stream).forEach(enqueue.upload);

@@ -51,8 +51,9 @@ export function observeStream(
 ): Observation {
   const { namespace = '', name } = stream.metadata;
   const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
-  const { overlays } = stream.spec;
-  const uploads = [...listUploadNames(stream, playlists), ...(overlays ? listImageNames(overlays) : [])];
+  const { overlays, slate } = stream.spec;
+  const images = [...(overlays ? listImageNames(overlays) : []), ...(slate ? [slate.uploadName] : [])];
+  const uploads = [...listUploadNames(stream, playlists), ...images];
   const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
   const own = [...named.values()].filter((one) => isOwnedBy(one, stream));
   const [pod, other] = sortPods(stream, own);

@@ -12,6 +12,7 @@ import { findSeed } from '../../resources/stream/seed.ts';
 import { parseLookProfile } from '../../resources/upload/look.ts';
 import { type LoudnessTarget, soundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
+import { slateProfile } from '../../resources/upload/slate.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
@@ -54,6 +55,13 @@ function createLookFinder(
 function findSound(upload: Upload, loudness: LoudnessTarget): string | undefined {
   const sound = findRendition(upload, soundProfile(loudness));
   return sound?.state === 'ready' && sound.loudness?.gainDb ? sound.key : undefined;
+}
+
+/** Storage key of the stream's own slate, once that is prepared. */
+function findSlate({ spec }: LoopStream, { uploads }: Pick<StreamObjects, 'uploads'>, profile: Profile) {
+  const upload = spec.slate && uploads.get(spec.slate.uploadName);
+  const made = upload && findRendition(upload, slateProfile(profile));
+  return made?.state === 'ready' ? made.key : undefined;
 }
 
 /**
@@ -126,6 +134,7 @@ export function buildProgram(
     ...(stream.spec.overlays && { findLook: createLookFinder(stream, objects, previous) }),
   };
   const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, wanted));
+  const slate = findSlate(stream, objects, profile);
   const program: Program = {
     version: stream.metadata.generation ?? 1,
     ...(typeof playhead === 'string' ? { epoch: playhead } : pickPlayhead(playhead)),
@@ -133,6 +142,7 @@ export function buildProgram(
     profile,
     video: video ?? { mode: 'sequential', items: [] },
     ...(audio && { audio }),
+    ...(slate !== undefined && { slate }),
     destinations: listReceivers(stream.spec),
     destinationsRevision: hashDestinations(stream, objects),
   };

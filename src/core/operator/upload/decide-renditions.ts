@@ -3,14 +3,15 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { isPicture } from '../../resources/upload/layers.ts';
 import { parseLookProfile } from '../../resources/upload/look.ts';
-import { parseSoundProfile } from '../../resources/upload/loudness.ts';
 import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import { getPreviewExpiry, getPreviewState } from '../../resources/upload/requested.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   findRendition,
   isAside,
+  isPlain,
   MAX_RENDITIONS,
   type MediaInfo,
   PREVIEW_PROFILE,
@@ -112,7 +113,7 @@ function pending(
   return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
-/** A sound is made again in seconds, and a look belongs to the overlays of one stream. */
+/** A sound or a slate is made again in seconds, and a look belongs to the overlays of one stream. */
 const KEEP_ASIDE_MS = 86_400_000;
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
@@ -121,8 +122,7 @@ function keepUnwanted(
   { now, keepUnusedMs }: UploadObservation,
   plan: UploadPlan,
 ): RenditionStatus[] {
-  const isShort = (parseSoundProfile(made.profile) ?? parseLookProfile(made.profile)) !== undefined;
-  const keepMs = isShort ? Math.min(KEEP_ASIDE_MS, keepUnusedMs) : keepUnusedMs;
+  const keepMs = !isPlain(made.profile) ? Math.min(KEEP_ASIDE_MS, keepUnusedMs) : keepUnusedMs;
   if (!Number.isFinite(keepMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepMs);
@@ -187,6 +187,18 @@ function listLooks(
     });
 }
 
+/** The slates that streams ask for. Only a still picture becomes one. */
+const listSlates = (
+  upload: Upload,
+  media: MediaInfo,
+  observed: UploadObservation,
+  plan: UploadPlan,
+  edited: boolean,
+): RenditionStatus[] =>
+  isPicture(media)
+    ? observed.slates.flatMap((profile) => rendition(upload, media, { profile }, observed, plan, edited) ?? [])
+    : [];
+
 /** Drops those that have been unwanted for longest where there would be more than an upload may list. */
 function boundUnwanted(kept: RenditionStatus[], room: number): RenditionStatus[] {
   const newest = kept.toSorted((a, b) => (b.unwantedSince ?? '').localeCompare(a.unwantedSince ?? ''));
@@ -207,6 +219,7 @@ export function decideRenditions(
   const held = observed.profiles.filter((profile) => !wanted.some((one) => one.profile === profile)).sort();
   const shown = [
     ...preview(upload, media, observed, plan),
+    ...listSlates(upload, media, observed, plan, edited),
     ...listLooks(upload, media, observed, plan, { wanted, edited }),
     ...listSounds(upload, media, observed, plan, { wanted, edited }),
   ].slice(0, MAX_RENDITIONS - wanted.length);

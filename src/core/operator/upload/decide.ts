@@ -84,7 +84,7 @@ function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[],
   return computeProgress(parts, shown);
 }
 
-/** No image is prepared, whatever refers to it. */
+/** No image is an item, whatever refers to it: it becomes slates alone. */
 const withoutRenditions = (observed: UploadObservation): UploadObservation => ({
   ...observed,
   profiles: [],

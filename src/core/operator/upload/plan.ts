@@ -58,6 +58,8 @@ export interface UploadObservation {
   urgent: ReadonlySet<string>;
   /** Profiles of the sounds that streams ask for which may go on air. */
   sounds: readonly string[];
+  /** Profiles of slates that streams ask for which may go on air. */
+  slates: readonly string[];
   /** Looks that streams ask for which may go on air, those that a stream waits for first. */
   looks: readonly WantedLook[];
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */

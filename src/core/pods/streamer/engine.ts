@@ -11,6 +11,7 @@ import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
 import { msToTicks } from './timeline/ticks.ts';
 import { Cards } from './tracks/cards.ts';
+import { OwnSlate } from './tracks/own-slate.ts';
 import { Soundtrack } from './tracks/soundtrack.ts';
 import { TrackPlayer } from './tracks/track.ts';
 
@@ -46,7 +47,10 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
   const onData = () => broadcaster?.notify();
   const leadMs = () => broadcaster?.leadMs ?? 0;
   const shared = { storage, clock, log, signal, onData, leadMs };
-  const video: TrackPlayer = new TrackPlayer({ ...shared, kind: 'video', isReplaced: () => cards.isReady });
+  const slate = new OwnSlate({ storage, log, signal });
+  const video: TrackPlayer = new TrackPlayer({
+    ...{ ...shared, kind: 'video', isReplaced: () => cards.isReady, ownSlate: () => slate.gop },
+  });
   const soundtrack = new Soundtrack(
     (ended) => new TrackPlayer({ ...shared, kind: 'audio', signal: AbortSignal.any([signal, ended]) }),
   );
@@ -68,6 +72,7 @@ export async function createEngine(first: Program, options: EngineOptions, lifec
     await video.load(next, next.video);
     await soundtrack.load(next);
     program = next;
+    slate.take(next.slate);
     keepProfile(next);
     log.info({ version: next.version, items: next.video.items.length }, 'program taken');
   };

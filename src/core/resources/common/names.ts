@@ -180,7 +180,7 @@ export const SWEEP_JOB = 'loopstream-sweep';
 
 /** Name of the Job that makes one rendition of an upload, e.g. `upl-1-1080p30`. The name of an upload leaves room for 8 characters. */
 export const renditionJobName = (uploadName: string, profile: string): string =>
-  `${uploadName}-${profile.replace(/^sound-(\d+)-(\d)-(\d+)$/, 's$1$2$3').replace(/^\d+p\d+-([lc][0-9a-z]{6})$/, '$1')}`;
+  `${uploadName}-${profile.replace(/^sound-(\d+)-(\d)-(\d+)$/, 's$1$2$3').replace(/^\d+p\d+-([lcs][0-9a-z]{6})$/, '$1')}`;
 
 /**
  * Name of the Job whose pods help to make a rendition, by the UID of the upload: Kubernetes allows 63 characters with the number of a

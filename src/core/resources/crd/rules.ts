@@ -156,6 +156,7 @@ export const LOOPSTREAM_RULES: Additions = {
       'has(self.everySeconds) == has(self.forSeconds) && (!has(self.everySeconds) || self.forSeconds < self.everySeconds)',
     message: SENTENCES.overlayShow,
   }),
+  'spec.slate.uploadName': text(REFERENCE),
   'spec.readinessGates': listMap('conditionType'),
   'spec.readinessGates[].conditionType': text(GATE),
   'spec.template': rules({

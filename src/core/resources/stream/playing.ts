@@ -50,6 +50,9 @@ export const Playing = Type.Object(
     profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
     video: playedTrack('The video track.'),
     audio: Type.Optional(playedTrack('The audio track, if it does not come from the video.')),
+    slate: Type.Optional(
+      Type.String({ description: 'Storage key of the pictures to show while no item can be played.' }),
+    ),
   },
   {
     description:
@@ -66,8 +69,9 @@ export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): P
   ...(audio?.items ?? []),
 ];
 
-/** Storage keys of everything that is played: renditions, sounds in the place of theirs, and cards. */
-export const listPlayedKeys = (played: Pick<Playing, 'video' | 'audio'>): string[] =>
+/** Storage keys of everything that is played: renditions, sounds in the place of theirs, cards and the slate. */
+export const listPlayedKeys = (played: Pick<Playing, 'video' | 'audio' | 'slate'>): string[] =>
   listItems(played)
     .flatMap(({ rendition, sound, card }) => [rendition, sound ?? '', card ?? ''])
+    .concat(played.slate ?? '')
     .filter((key) => key !== '');

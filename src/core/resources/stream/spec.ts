@@ -167,6 +167,16 @@ export const LoopStreamSpec = Type.Object({
   ),
   loudness: Type.Optional(LoudnessTarget),
   overlays: Type.Optional(Overlays),
+  slate: Type.Optional(
+    Type.Object(
+      { uploadName: NameRef('the Upload with a still picture') },
+      {
+        description:
+          'What the stream shows while none of its items can be played: a still picture, scaled to fit. If not set, and until ' +
+          'it is prepared, two grey bars on black.',
+      },
+    ),
+  ),
   destinations: Type.Optional(
     Type.Array(StreamDestination, {
       minItems: 1,

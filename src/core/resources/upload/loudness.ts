@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { parseCardProfile } from './card.ts';
 import { parseLookProfile } from './look.ts';
+import { parseSlateProfile } from './slate.ts';
 
 export const DEFAULT_LOUDNESS = { targetLufs: -14, maxTruePeakDb: -1, maxBoostDb: 6 };
 
@@ -77,12 +78,14 @@ export function parseSoundProfile(profile: string): LoudnessTarget | undefined {
   return { targetLufs, maxTruePeakDb, maxBoostDb };
 }
 
-/** Names what is made for people: the quality of pictures, with overlays or without, a card, or the loudness of a sound. */
+/** Names what is made for people: the quality of pictures, with overlays or without, a card, a slate, or the loudness of a sound. */
 export function nameProfile(profile: string): string {
   const sound = parseSoundProfile(profile);
   if (sound) return `${sound.targetLufs} LUFS`;
   const card = parseCardProfile(profile);
   if (card !== undefined) return `card of ${card}`;
+  const slate = parseSlateProfile(profile);
+  if (slate !== undefined) return `slate of ${slate}`;
   const look = parseLookProfile(profile);
   return look ? `${look.profile} with overlays` : profile;
 }

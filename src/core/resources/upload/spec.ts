@@ -10,12 +10,13 @@ import { parseCardProfile } from './card.ts';
 import { parseLookProfile } from './look.ts';
 import { parseSoundProfile, SoundLoudness } from './loudness.ts';
 import { OVERLAY_CHOICES } from './overlays.ts';
+import { parseSlateProfile } from './slate.ts';
 import { MediaTags } from './tags.ts';
 import { UploadWarnings } from './warnings.ts';
 
 /** Kinds of the tracks that are played. */
 export const TRACK_KINDS = ['video', 'audio'] as const;
-/** An image is drawn over what plays, and has no renditions of its own. */
+/** An image is drawn over what plays, or is a slate, and is no item of a stream. */
 export const UPLOAD_TYPES = [...TRACK_KINDS, 'image'] as const;
 /** The kind of the tracks that renditions of an upload begin with. */
 export const getTrackKind = (type: (typeof UPLOAD_TYPES)[number]): (typeof TRACK_KINDS)[number] =>
@@ -345,10 +346,12 @@ export type UploadStatus = Static<typeof UploadStatus>;
 export const PREVIEW_PROFILE = 'preview';
 /** Enough to know it again, in seconds. */
 export const PREVIEW_SECONDS = 60;
-/** Whether it stands in a profile's place for something that no stream waits for: a preview, a sound, a look or a card. */
+/** Whether it stands in a profile's place for something that no stream waits for: a preview, a sound, a look, a card or a slate. */
 export const isAside = (profile: string): boolean =>
   profile === PREVIEW_PROFILE ||
-  [parseSoundProfile, parseLookProfile, parseCardProfile].some((parse) => parse(profile) !== undefined);
+  [parseSoundProfile, parseLookProfile, parseCardProfile, parseSlateProfile].some(
+    (parse) => parse(profile) !== undefined,
+  );
 /** Whether it is the source as it is: no sound of its own, nothing that a stream adds. A preview is. */
 export const isPlain = (profile: string): boolean => profile === PREVIEW_PROFILE || !isAside(profile);
 export const PREVIEW_STATES = ['preparing', 'ready', 'failed'] as const;
@@ -402,7 +405,7 @@ export const renditionKey = (
   scope?: string,
   tracks?: TrackChoice,
 ): string =>
-  `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${type}-${profile}${nameTracks(type, tracks)}.flv`;
+  `renditions/${scope === undefined ? '' : `${scope}/`}${content}/${getTrackKind(type)}-${profile}${nameTracks(type, tracks)}.flv`;
 
 /**
  * Takes the place of the content's hash in the key of a rendition that is begun while the upload is imported: the hash is known only

@@ -11,11 +11,11 @@ export const nameCopy = (name: string): string =>
   name.startsWith(COPY_OF) ? name : `${COPY_OF}${name}`.slice(0, MOST_LETTERS).toWellFormed().trim();
 
 /**
- * Returns the request for the copy: the same media, picture, loudness and overlays. It has no schedule, so that it stays off air, and destinations of its own,
+ * Returns the request for the copy: the same media, picture, loudness, overlays and slate. It has no schedule, so that it stays off air, and destinations of its own,
  * since two streams cannot publish to one key.
  */
 export const toCopy = (stream: Stream, name: string, destinationIDs: string[]): StreamCreate => {
-  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs, loudness, overlays } = stream;
+  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs, loudness, overlays, slateUploadObjectID } = stream;
   return {
     name: name.trim(),
     ...pickChoices(stream),
@@ -24,5 +24,6 @@ export const toCopy = (stream: Stream, name: string, destinationIDs: string[]): 
     ...(audioPlaylistIDs.length > 0 && { audioPlaylistIDs }),
     ...(loudness && { loudness }),
     ...(overlays && { overlays }),
+    ...(slateUploadObjectID !== null && { slateUploadObjectID }),
   };
 };

@@ -26,6 +26,7 @@ import { LoudnessField } from './loudnessField.tsx';
 import { OffAirQuestion } from './offAirQuestion.tsx';
 import { findScene } from './overlayScene.ts';
 import { isRunning } from './phase.ts';
+import { SlateField } from './slateField.tsx';
 import { useStorageSentence } from './useStorageSentence.ts';
 
 const FIELDS = Object.keys(LABELS);
@@ -180,6 +181,11 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           <Sound form={form} choices={choices} />
           <LoudnessField before={form.getInitialValues().loudness} props={form.getInputProps('loudness')} />
           <OverlaysSection form={form} choices={choices} stream={stream} />
+          <SlateField
+            value={form.values.slateUploadObjectID}
+            uploads={choices.uploads}
+            props={form.getInputProps('slateUploadObjectID')}
+          />
           <ChoiceFields fields={PLAYING} getInputProps={form.getInputProps} />
           <CheckboxList
             legend="Destinations"

@@ -18,6 +18,8 @@ export interface EditValues extends ChoiceValues {
   loudness: string;
   /** Without a layer there are none. */
   overlays: StreamOverlays;
+  /** Empty for the built-in one. */
+  slateUploadObjectID: string;
   destinationIDs: string[];
 }
 
@@ -30,6 +32,7 @@ export const toEditValues = (stream: Stream): EditValues => ({
   audioPlaylistIDs: stream.audioPlaylistIDs,
   loudness: toLoudnessChoice(stream.loudness),
   overlays: stream.overlays ?? NO_OVERLAYS,
+  slateUploadObjectID: stream.slateUploadObjectID ?? '',
   destinationIDs: stream.destinationIDs,
 });
 
@@ -51,6 +54,9 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...(after.loudness !== before.loudness && { loudness: readLoudnessChoice(after.loudness) }),
     ...(!sameJson(after.overlays, before.overlays) && {
       overlays: after.overlays.layers.length > 0 ? after.overlays : null,
+    }),
+    ...(after.slateUploadObjectID !== before.slateUploadObjectID && {
+      slateUploadObjectID: after.slateUploadObjectID || null,
     }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),

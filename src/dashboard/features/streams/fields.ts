@@ -11,6 +11,7 @@ export const LABELS = {
   start: 'Play the media',
   loudness: 'Loudness',
   overlays: 'Overlays',
+  slateUploadObjectID: 'Picture while nothing can be played',
 } as const;
 
 export const CHOICES = {

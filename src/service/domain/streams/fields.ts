@@ -201,6 +201,20 @@ export const STREAM_FIELDS = {
     write: writeOverlays,
     label: 'Overlays',
   }),
+  slateUploadObjectID: inSpec('slate', {
+    in: OPTIONAL,
+    input: nullable(
+      Type.String({ ...idLength }),
+      'objectID of an upload with a still picture, which is shown while no item can be played. Null: two grey bars on black.',
+    ),
+    output: nullable(
+      Type.String(),
+      'Upload whose picture is shown while no item can be played. Null: the built-in one.',
+    ),
+    read: (slate) => slate?.uploadName ?? null,
+    write: (id) => (id === null ? null : { uploadName: id }),
+    label: 'Picture while nothing can be played',
+  }),
   scheduleStartAt: inSchedule('startAt', { in: TIMES, absent: null }),
   scheduleEndAt: inSchedule('endAt', { in: TIMES, absent: null }),
   scheduleOnAirUntil: inSchedule('onAirUntil', { in: TIMES, absent: null }),

@@ -152,8 +152,8 @@ export interface PictureUpload {
   media?: Pick<MediaInfo, 'video' | 'audio'> | undefined;
 }
 
-/** Returns why an upload cannot be shown; undefined also before it is imported, when nobody knows. */
-function findPictureProblem(upload: PictureUpload | undefined): string | undefined {
+/** Returns why an upload cannot be shown as a picture; undefined also before it is imported, when nobody knows. */
+export function findPictureProblem(upload: PictureUpload | undefined): string | undefined {
   if (!upload) return 'names an upload that does not exist';
   if (upload.track === 'audio') return 'names an upload of type AUDIO';
   if (upload.track === 'video' && upload.media && !isPicture(upload.media))

@@ -7,7 +7,7 @@ import { SENTENCES } from '../../../core/lib/sentences.ts';
 import { findRecurrenceProblem } from '../../../core/resources/stream/recurrence.ts';
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { describeWrongType } from '../uploads/types.ts';
-import { findOverlayErrors, type PictureUpload } from './overlays.ts';
+import { findOverlayErrors, findPictureProblem, type PictureUpload } from './overlays.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
 /** Checks which ids an account has. */
@@ -19,7 +19,13 @@ export interface References {
 
 type Sources = Pick<
   StreamUpdate,
-  'destinationID' | 'destinationIDs' | 'videoUploadObjectID' | 'playlistIDs' | 'audioPlaylistIDs' | 'overlays'
+  | 'destinationID'
+  | 'destinationIDs'
+  | 'videoUploadObjectID'
+  | 'playlistIDs'
+  | 'audioPlaylistIDs'
+  | 'overlays'
+  | 'slateUploadObjectID'
 >;
 
 const refuse = (errors: FieldError[]): void => {
@@ -82,7 +88,9 @@ export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(
 /** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {
   const errors = findOverlayErrors(input.overlays, (id) => has.upload(accountId, id));
-  const { destinationID, destinationIDs, videoUploadObjectID } = input;
+  const { destinationID, destinationIDs, videoUploadObjectID, slateUploadObjectID: slate } = input;
+  const noSlate = typeof slate === 'string' ? findPictureProblem(has.upload(accountId, slate)) : undefined;
+  if (noSlate !== undefined) errors.push({ path: '/slateUploadObjectID', message: noSlate });
   const destination = (path: string, id: string) => {
     if (!has.destination(accountId, id)) errors.push({ path, message: 'names a destination that does not exist' });
   };

@@ -12,6 +12,7 @@ import { findItemFacts, findLayerImage, resolveLayers } from '../../../core/reso
 import { lookProfile } from '../../../core/resources/upload/look.ts';
 import { soundProfile } from '../../../core/resources/upload/loudness.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
+import { slateProfile } from '../../../core/resources/upload/slate.ts';
 import { findRendition } from '../../../core/resources/upload/spec.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
@@ -52,6 +53,7 @@ export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
       return (upload && findLayerImage(upload)) ?? UNKNOWN_PICTURE;
     };
     return new Map([
+      ...listSlate(stream, (name) => uploads.find(accountId, name)),
       ...videos.flatMap((item) => listObjects(stream, item, findPicture)),
       ...listItems(accountId, audioPlaylistNames).flatMap((item) => listSound(stream, item)),
     ]);
@@ -68,20 +70,37 @@ export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
 
 /** The fields of a stream that its objects follow from. */
 const pickAsked = ({ spec }: Stream) => {
-  const { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, loudness } = spec;
-  return { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, loudness };
+  const { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate } = spec;
+  const { overlays, slate, loudness } = spec;
+  return { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, slate, loudness };
 };
 
 /** One object of an upload, and its bytes: 0 where it is made already, and where the length of the upload is not known yet. */
-function sizeObject(upload: Upload, profile: string, kbps: number): [string, number] {
+function sizeObject(
+  upload: Upload,
+  profile: string,
+  kbps: number,
+  lengthSeconds = upload.status?.media?.durationSeconds ?? 0,
+): [string, number] {
   const isMade = findRendition(upload, profile)?.state === 'ready';
-  const seconds = isMade ? 0 : (upload.status?.media?.durationSeconds ?? 0);
+  const seconds = isMade ? 0 : lengthSeconds;
   return [`${upload.metadata.uid} ${profile}`, Math.ceil(seconds * kbps * BYTES_OF_KBIT)];
 }
 
 function listSound({ spec }: Stream, { upload }: Item): [string, number][] {
   const hasSound = spec.loudness && upload.status?.media?.audio;
   return hasSound && spec.loudness ? [sizeObject(upload, soundProfile(spec.loudness), AUDIO_KBPS)] : [];
+}
+
+/** Length of a slate, in seconds. */
+const SLATE_SECONDS = 2;
+
+function listSlate({ spec }: Stream, findUpload: (name: string) => Upload | undefined): [string, number][] {
+  const upload = spec.slate && findUpload(spec.slate.uploadName);
+  if (!upload) return [];
+  const { quality, framerate } = spec;
+  const profile = slateProfile(formatProfile(quality, framerate));
+  return [sizeObject(upload, profile, bitrateKbps(quality, framerate) + AUDIO_KBPS, SLATE_SECONDS)];
 }
 
 /** A look has the pictures of its rendition, so it takes as much. */

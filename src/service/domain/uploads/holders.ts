@@ -34,6 +34,7 @@ export interface HoldersDeps {
 export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
   ...(spec.uploadName ? [spec.uploadName] : []),
   ...(spec.overlays ? listImageNames(spec.overlays) : []),
+  ...(spec.slate ? [spec.slate.uploadName] : []),
   ...(status?.playing ? listItems(status.playing).map(({ id }) => id) : []),
 ];
 

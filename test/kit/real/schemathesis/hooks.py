@@ -53,6 +53,7 @@ def mend_sources(body, creating):
         body.pop("videoUploadObjectID", None)
     elif creating or "videoUploadObjectID" in body:
         body["videoUploadObjectID"] = IDS["videoUploadObjectID"]
+    body.pop("slateUploadObjectID", None)
     if body.get("audioPlaylistIDs"):
         body["audioPlaylistIDs"] = [IDS["audioList"]]
 

@@ -1,9 +1,10 @@
 /** Makes one rendition of a source, unless it exists already. Streams play its first chunks while the rest is made. */
 import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
+import { parseSlateProfile } from '../../../resources/upload/slate.ts';
 import type { JobContext, RenditionTask } from '../steps/context.ts';
 import { examineInTurn } from '../steps/examine.ts';
 import { makeFirst } from '../steps/make.ts';
-import { makeCard } from '../steps/make-card.ts';
+import { makeCard, makeSlate } from '../steps/make-card.ts';
 import { makeSound } from '../steps/make-sound.ts';
 import { openTarget } from '../steps/open.ts';
 import { planInTurn } from '../steps/plan.ts';
@@ -41,6 +42,7 @@ export async function makeRendition(task: RenditionTask, context: JobContext): P
       const loudness = parseSoundProfile(task.profile);
       const make = () => {
         if (task.card) return makeCard(opened, task.card, context);
+        if (parseSlateProfile(task.profile) !== undefined) return makeSlate(opened, context);
         if (loudness) return makeSound(opened, loudness, context);
         return withOverlays(task, opened.shape, context, (overlays) => {
           const shown = { ...opened, shape: { ...opened.shape, overlays } };

@@ -2,7 +2,8 @@
 import type { Card } from '../../../resources/upload/card.ts';
 import type { ImageLayer, ResolvedLayer, TextLayer } from '../../../resources/upload/overlays.ts';
 import type { VideoStream } from '../inspect/source.ts';
-import { uprightFilters } from '../inspect/stills.ts';
+import { pictureFilters, uprightFilters } from '../inspect/stills.ts';
+import { chooseMatrix, fitFilters } from '../transcode/plan.ts';
 import type { DrawnLayer } from './draw.ts';
 import type { Size } from './place.ts';
 
@@ -44,7 +45,8 @@ const layOutCover = ({ width, height }: Size): ImageLayer => ({
 /** The picture behind all else. */
 export interface Background {
   video: VideoStream;
-  isBlurred: boolean;
+  /** How it fills the frame: cut to its shape, cut and blurred, or whole on black. */
+  fill: 'cut' | 'blurred' | 'whole';
 }
 
 /** Width and height of the picture that is blurred, and by how much. */
@@ -65,10 +67,12 @@ export function cardGraph(background: Background | undefined, layers: readonly D
 
 function backgroundFilters(background: Background | undefined, { width, height }: Size): string[] {
   if (!background) return [];
+  const { video, fill } = background;
+  if (fill === 'whole') return [...pictureFilters(video), ...fitFilters(width, height, chooseMatrix(video))];
   // A strip is cut to the shape of the frame before it is enlarged.
   const crop = `crop=w='max(1,min(iw,ih*${width}/${height}))':h='max(1,min(ih,iw*${height}/${width}))'`;
-  const shape = [...uprightFilters(background.video), 'setsar=1', crop];
-  if (!background.isBlurred) return [...shape, `scale=${width}:${height}:flags=bicubic`];
+  const shape = [...uprightFilters(video), 'setsar=1', crop];
+  if (fill === 'cut') return [...shape, `scale=${width}:${height}:flags=bicubic`];
   return [
     ...[...shape, `scale=${BLURRED.width}:${BLURRED.height}:flags=area`, 'format=gbrp', `gblur=sigma=${BLURRED.sigma}`],
     ...[`scale=${width}:${height}:flags=bicubic`, 'format=gbrp', `lutrgb=${DARKENED}`],

@@ -1,4 +1,7 @@
-/** Makes the card of a song: a GOP of one picture with its cover, title and artist, and silence. */
+/**
+ * Makes a GOP of one picture that stays, with silence: the card of a song, with its cover, title and artist, or the slate that an image is
+ * made into.
+ */
 import { writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
@@ -42,21 +45,29 @@ export function makeCard(opened: Opened, card: Card, context: JobContext): Promi
       ...{ tools, signal, limits, dir: dirname(path) },
       withImage: (_, use) => use(path),
     });
-    const openPicture = async (picture: string): Promise<Source> =>
-      await openSource(picture, 'video', { tools, signal, limits: { ...limits, pixels: MAX_IMAGE_PIXELS } });
-    const drawOn = async (picture: string, isBlurred: boolean) =>
-      await encode(opened, { layers, picture, source: await openPicture(picture), isBlurred }, context);
-    if (card.background) return await storage.withLocalFile(card.background.imageKey, (at) => drawOn(at, false));
-    return cover ? await drawOn(path, true) : await encode(opened, { layers }, context);
+    const drawOn = async (picture: string, fill: Background['fill']) =>
+      await encode(opened, { layers, picture, source: await openPicture(picture, context), fill }, context);
+    if (card.background) return await storage.withLocalFile(card.background.imageKey, (at) => drawOn(at, 'cut'));
+    return cover ? await drawOn(path, 'blurred') : await encode(opened, { layers }, context);
   });
 }
+
+/** Resolves with the index of the source's first picture as a slate, as makeCard() does. */
+export async function makeSlate(opened: Opened, context: JobContext): Promise<RenditionIndex> {
+  const picture = opened.file.path;
+  const source = await openPicture(picture, context);
+  return await encode(opened, { layers: [], picture, source, fill: 'whole' }, context);
+}
+
+const openPicture = async (path: string, { tools, signal, limits }: JobContext): Promise<Source> =>
+  await openSource(path, 'video', { tools, signal, limits: { ...limits, pixels: MAX_IMAGE_PIXELS } });
 
 interface Parts {
   layers: readonly DrawnLayer[];
   /** Path of the background. */
   picture?: string;
   source?: Source;
-  isBlurred?: boolean;
+  fill?: Background['fill'];
 }
 
 /** Tries lower qualities until the card is small enough. */
@@ -76,7 +87,7 @@ async function encode(opened: Opened, parts: Parts, context: JobContext): Promis
     }
     await output.dropUnlisted();
   }
-  throw new PrepareError('prepare_failed', 'The card of the song is too large, even at the lowest quality.');
+  throw new PrepareError('prepare_failed', 'The picture is too large, even at the lowest quality.');
 }
 
 const openOutput = ({ target, shape }: Opened, { storage }: JobContext): RenditionOutput =>
@@ -105,7 +116,7 @@ async function run(
   });
 }
 
-function cardArgs(shape: Opened['shape'], { layers, picture, source, isBlurred = false }: Parts, quantizer: number) {
+function cardArgs(shape: Opened['shape'], { layers, picture, source, fill = 'cut' }: Parts, quantizer: number) {
   const { quality, framerate } = shape;
   const frame = DIMENSIONS[quality];
   const { width, height } = frame;
@@ -114,7 +125,7 @@ function cardArgs(shape: Opened['shape'], { layers, picture, source, isBlurred =
     picture === undefined || !source
       ? plain
       : [...turnArgs(source), '-max_pixels', String(MAX_IMAGE_PIXELS), ...openInput(picture, source.patches)];
-  const background: Background | undefined = source?.video && { video: source.video, isBlurred };
+  const background: Background | undefined = source?.video && { video: source.video, fill };
   const silence = `anullsrc=r=${AUDIO_SAMPLE_RATE}:cl=stereo`;
   return [
     ...['-v', 'error', '-hide_banner', '-nostdin', ...behind],

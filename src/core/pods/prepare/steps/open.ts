@@ -3,6 +3,7 @@ import { parseProfile } from '../../../resources/stream/profile.ts';
 import { parseCardProfile } from '../../../resources/upload/card.ts';
 import { parseLookProfile } from '../../../resources/upload/look.ts';
 import { parseSoundProfile } from '../../../resources/upload/loudness.ts';
+import { parseSlateProfile } from '../../../resources/upload/slate.ts';
 import { PREVIEW_PROFILE } from '../../../resources/upload/spec.ts';
 import { PrepareError } from '../failure/failure.ts';
 import type { Source } from '../inspect/source.ts';
@@ -28,7 +29,8 @@ export function openTarget(
   isOutline = false,
 ): Opened {
   const { type, profile, tracks: chosen } = target;
-  const plain = parseCardProfile(profile) ?? parseLookProfile(profile)?.profile ?? profile;
+  const drawn = parseCardProfile(profile) ?? parseSlateProfile(profile);
+  const plain = drawn ?? parseLookProfile(profile)?.profile ?? profile;
   const shape = profile === PREVIEW_PROFILE || parseSoundProfile(profile) ? ANY : parseProfile(plain);
   if (!shape) throw new PrepareError('prepare_failed', `The profile ${profile} does not exist.`);
   const findFramerate = (source: Source) => matchFramerate(source, shape.framerate);

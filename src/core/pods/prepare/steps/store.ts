@@ -54,7 +54,7 @@ async function readIndex(
   const key = indexKey(renditionKey);
   if (!(await storage.head(key))) return undefined;
   const index = parseIndex(await text(await storage.read(key)));
-  const hasPictures = parseCardProfile(profile) !== undefined || (type === 'video' && !parseSoundProfile(profile));
+  const hasPictures = parseCardProfile(profile) !== undefined || (type !== 'audio' && !parseSoundProfile(profile));
   return index?.profile === profile && (index.video !== undefined) === hasPictures ? index : undefined;
 }
 

@@ -5,12 +5,11 @@
 
 import type { Logger } from '../../../lib/log.ts';
 import { settlesWithin } from '../../../lib/settle-within.ts';
-import { MAX_CARD_BYTES } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { type Gop, LoopingItem } from '../timeline/looping-item.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
-import { ItemError, itemError } from './item-error.ts';
-import { ItemReader } from './item-reader.ts';
+import { itemError } from './item-error.ts';
+import { readGop } from './read-gop.ts';
 
 /** The start of a stream waits so long for the card of its first song. */
 const PATIENCE_MS = 3000;
@@ -80,7 +79,7 @@ export class Cards {
     const { storage, log, onData } = this.#options;
     const held: Held = { read: Promise.resolve() };
     this.#held.set(key, held);
-    held.read = readCard(storage, key).then(
+    held.read = readGop(storage, key).then(
       (gop) => {
         held.gop = gop;
         onData();
@@ -92,36 +91,5 @@ export class Cards {
       },
     );
     return held;
-  }
-}
-
-/** Reads all pictures of a card into memory. Rejects with ItemError. */
-async function readCard(storage: Storage, rendition: string): Promise<Gop> {
-  let arrival = Promise.withResolvers<void>();
-  const onData = () => arrival.resolve();
-  const item = { id: '', name: '', rendition };
-  const reader = await ItemReader.open({ storage, item, kind: 'video', offsetTicks: 0, onData });
-  try {
-    reader.mute();
-    const pictures: Buffer[] = [];
-    let bytes = 0;
-    for (;;) {
-      arrival = Promise.withResolvers();
-      const tag = reader.takeVideo();
-      if (tag === 'end') break;
-      if (tag === 'wait') await arrival.promise;
-      else {
-        bytes += tag.body.length;
-        if (bytes > MAX_CARD_BYTES) throw new ItemError('item_invalid', 'The card is too large.');
-        pictures.push(Buffer.from(tag.body));
-      }
-    }
-    const { videoHeader: header, frameTicks, delayFrames, error } = reader;
-    if (error) throw error;
-    if (!header || delayFrames > 0)
-      throw new ItemError('item_invalid', 'The card has no pictures that can be repeated.');
-    return { header, pictures, frameTicks };
-  } finally {
-    reader.close();
   }
 }

@@ -12,6 +12,7 @@ import { indexKey } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CuttableItem } from '../timeline/cuttable-item.ts';
 import { EpochKeeper } from '../timeline/epoch-keeper.ts';
+import { type Gop, LoopingItem } from '../timeline/looping-item.ts';
 import {
   advance,
   computePlayhead,
@@ -49,6 +50,8 @@ export interface TrackOptions {
   leadMs?: () => number;
   /** Returns true where something else is to be shown in the place of the items. */
   isReplaced?: () => boolean;
+  /** Returns the slate of the stream's owner; undefined where there is none in memory. */
+  ownSlate?: () => Gop | undefined;
 }
 
 /** Returns the index of item `id` that is nearest to its old index: a list may hold an item more than once. */
@@ -248,7 +251,9 @@ export class TrackPlayer {
   #standIn(): TimelineItem | 'none' {
     if (!this.#slate) return 'none';
     this.standAside();
-    return this.#slate();
+    const own = this.#options.ownSlate?.();
+    // Its end after each round lets in an item that can be played again.
+    return own ? new LoopingItem(own, () => false) : this.#slate();
   }
 
   /** Plays nothing for a while, since something else is shown. The list goes on at the item behind the one that played. */

@@ -49,6 +49,7 @@ const see = (
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -63,6 +63,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     held: new Map(),
     urgent: new Set(),
     sounds: [],
+    slates: [],
     looks: [{ ...lookOf(TITLE), urgent: false }],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),
     pods: new Map(own.map((job) => [job.metadata.uid, pod])),

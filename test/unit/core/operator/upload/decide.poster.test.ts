@@ -35,6 +35,7 @@ const see = (owner: Upload, { job, own = [], report, profiles = [], now = NOW }:
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

@@ -40,6 +40,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     urgent: new Set(),
     sounds: [SOUND],
     looks: [],
+    slates: [],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),
     pods: new Map(own.map((job) => [job.metadata.uid, pod])),
     sameWork: new Map(),

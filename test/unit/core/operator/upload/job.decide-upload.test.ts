@@ -43,6 +43,7 @@ function see(
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     settings: SETTINGS,

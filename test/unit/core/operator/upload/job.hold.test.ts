@@ -30,6 +30,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     keepUnusedMs: 86_400_000,
     sameWork: new Map(),

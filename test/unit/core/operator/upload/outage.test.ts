@@ -29,6 +29,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     settings: SETTINGS,
     now,

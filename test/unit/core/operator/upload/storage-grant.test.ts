@@ -20,6 +20,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     grant: () => ({}),
     sounds: [],
     looks: [],
+    slates: [],
     hasPreparedRoom: () => true,
     settings: SETTINGS,
     keepUnusedMs: 1,
