@@ -1,19 +1,15 @@
 /** Tests what a rendition shows that has the overlays of a stream in its pictures. */
-import { execFile } from 'node:child_process';
-import { copyFile, mkdir } from 'node:fs/promises';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lookProfile } from '../../../src/core/resources/upload/look.ts';
 import type { ResolvedLayer } from '../../../src/core/resources/upload/overlays.ts';
+import { type Color, GREY, isNear, RED, readColors, type Spot } from '../../kit/make/colors.ts';
 import { lookTools, makeImageLayer, makeTextLayer } from '../../kit/make/looks.ts';
 import { ffmpeg, room } from '../../kit/make/prepare.ts';
 import { rendition } from '../../kit/make/rendition.ts';
 
-const run = promisify(execFile);
 const WIDTH = 1280;
-const RED = [255, 0, 0];
-const GREY = [128, 128, 128];
 
 let place: Awaited<ReturnType<typeof room>>;
 let tools: Awaited<ReturnType<typeof lookTools>>;
@@ -46,23 +42,9 @@ async function makeLogo(): Promise<string> {
 const make = (path: string, layers: ResolvedLayer[]) =>
   rendition(place, path, 'video', lookProfile('720p30', layers), { tools, look: { layers } });
 
-type Spot = readonly [x: number, y: number];
-
-/** Returns the colours at a place of all frames. */
-async function readColors(file: string, [x, y]: Spot): Promise<(frame: number) => number[]> {
-  const filters = `scale=in_color_matrix=bt709,format=rgb24,crop=1:1:${x}:${y}`;
-  const args = ['-v', 'error', '-i', file, '-vf', filters, '-fps_mode', 'passthrough', '-f', 'rawvideo', '-'];
-  const { stdout } = await run('ffmpeg', args, { encoding: 'buffer' });
-  return (frame) => [...stdout.subarray(3 * frame, 3 * frame + 3)];
-}
-
-/** Whether the decoded colour is this one, as far as encoders keep it. */
-const isNear = (pixel: number[], color: number[]): boolean =>
-  pixel.length === 3 && pixel.every((value, i) => Math.abs(value - (color[i] ?? 0)) < 12);
-
-async function expectColor(file: string, spot: Spot, color: number[], frames: number[]) {
-  const at = await readColors(file, spot);
-  expect(frames.filter((frame) => !isNear(at(frame), color)).map((frame) => [frame, at(frame)])).toEqual([]);
+async function expectColor(file: string, spot: Spot, color: Color, frames: number[]) {
+  const at = await readColors(file, [spot]);
+  expect(frames.filter((frame) => !isNear(at[frame]?.[0], color)).map((frame) => [frame, at[frame]])).toEqual([]);
 }
 
 const CORNER: Spot = [WIDTH - 60, 60];
@@ -110,4 +92,83 @@ test('a layer is shown at its times, to the frame', async () => {
   await expectShown([60, 60], (frame) => frame < 60);
   await expectShown(CORNER, (frame) => frame >= 37 * 30);
   await expectShown([60, 660], (frame) => frame % 540 < 60);
+});
+
+const GREY_PICTURES = (size: string, rate: number, seconds: number) => [
+  ...['-f', 'lavfi', '-i', `color=c=0x808080:s=${size}:r=${rate}:d=${seconds}`],
+];
+const SOUND = ['-f', 'lavfi', '-i', 'sine=f=440:r=48000'];
+const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-g', '60'];
+
+/** Pictures of the first size, and from the middle on of the other, in one track. */
+async function makeChangingSource(name: string, seconds: number): Promise<string> {
+  const joined = place.path('joined.h264');
+  const parts: Buffer[] = [];
+  for (const size of ['640x360', '320x240']) {
+    const part = place.path(`${size}.h264`);
+    await ffmpeg(...GREY_PICTURES(size, 30, seconds / 2), ...X264, part);
+    parts.push(await readFile(part));
+  }
+  await writeFile(joined, Buffer.concat(parts));
+  const file = place.path(name);
+  await ffmpeg('-r', '30', '-i', joined, ...SOUND, '-c:v', 'copy', '-c:a', 'aac', '-t', String(seconds), file);
+  return file;
+}
+
+/** Grey pictures with a tone for four seconds. */
+async function makeOddSource(name: string, size: string, rate: number, more: string[]): Promise<string> {
+  const file = place.path(name);
+  await ffmpeg(...GREY_PICTURES(size, rate, 4), ...SOUND, ...X264, '-c:a', 'aac', ...more, '-t', '4', file);
+  return file;
+}
+
+async function makeRotatedSource(): Promise<string> {
+  const flat = await makeOddSource('flat.mp4', '360x640', 30, []);
+  await ffmpeg('-i', flat, '-c', 'copy', '-metadata:s:v:0', 'rotate=90', place.path('turned.mp4'));
+  return place.path('turned.mp4');
+}
+
+test.each<[string, () => Promise<string>, number]>([
+  ['changes its size', () => makeChangingSource('sizes.ts', 8), 8],
+  ['is turned by its display matrix', makeRotatedSource, 4],
+  ['has pixels that are not square', () => makeOddSource('wide.mp4', '320x360', 30, ['-aspect', '16:9']), 4],
+  [
+    'is interlaced',
+    () => makeOddSource('fields.mp4', '640x360', 25, ['-flags', '+ildct+ilme', '-x264-params', 'tff=1:interlaced=1']),
+    4,
+  ],
+  [
+    'has ten bits',
+    () =>
+      makeOddSource('deep.mkv', '640x360', 30, [
+        '-c:v',
+        'libx265',
+        '-pix_fmt',
+        'yuv420p10le',
+        '-x265-params',
+        'log-level=none',
+      ]),
+    4,
+  ],
+  [
+    'has pictures of uneven lengths',
+    () =>
+      makeOddSource('uneven.mkv', '640x360', 30, ['-vf', "select='not(mod(n,7))+not(mod(n,5))'", '-fps_mode', 'vfr']),
+    4,
+  ],
+])('a source that %s has its layers in each picture, at their places and times', async (_what, makeIt, seconds) => {
+  const source = await makeIt();
+  const imageKey = await makeLogo();
+  const layers = [
+    makeImageLayer(imageKey, { anchor: 'TopRight', sizePercent: 10 }),
+    makeImageLayer(imageKey, { anchor: 'BottomLeft', sizePercent: 10, show: { lastSeconds: 1 } }),
+  ];
+  const { file, index } = await make(source, layers);
+  expect(index.video?.frames).toBe(30 * seconds);
+  const all = Array.from({ length: 30 * seconds }, (_, frame) => frame);
+  await expectColor(file, CORNER, RED, all);
+  await expectColor(file, [640, 360], GREY, all);
+  const isLast = (frame: number) => frame >= 30 * (seconds - 1);
+  await expectColor(file, [60, 660], RED, all.filter(isLast));
+  expect((await readColors(file, [[60, 660]])).filter(([color]) => isNear(color, RED))).toHaveLength(30);
 });

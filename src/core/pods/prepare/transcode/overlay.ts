@@ -10,11 +10,15 @@ export interface Overlay {
   show?: Show | undefined;
 }
 
-/** Returns the inputs of the layers, each a picture that stays, for pictures from this time on. */
-export const overlayInputs = (overlays: readonly Overlay[], fromSeconds: number): string[] =>
-  overlays.flatMap(({ path }) => [
-    ...[...UNTRUSTED_INPUT, '-f', 'png_pipe', '-itsoffset', (fromSeconds - 1).toFixed(6), '-i', inputPath(path)],
-  ]);
+/**
+ * Returns the inputs of the layers. Each repeats its picture without end: ffmpeg makes the graph anew when the size or format of the
+ * source changes, and an input that has ended would have nothing for the new one.
+ */
+export const overlayInputs = (overlays: readonly Overlay[]): string[] =>
+  overlays.flatMap(({ path }) => [...UNTRUSTED_INPUT, '-f', 'png_pipe', '-loop', '1', '-i', inputPath(path)]);
+
+/** The first picture that a graph gets of a layer is there from the beginning, and the next one is never due: no third one is decoded. */
+const STAY = "setpts='if(N,1e6,-1)/TB'";
 
 interface Base {
   /** The pictures as a graph names them, and their own filters. */
@@ -34,18 +38,19 @@ export function overlayGraph(overlays: readonly Overlay[], base: Base): string {
   return [
     `[${input}]${filters}[base0]`,
     ...overlays.flatMap(({ x, y, show }, i) => [
-      `[${firstInput + i}:0]scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[layer${i}]`,
-      `[base${i}][layer${i}]overlay=x=${x}:y=${y}:eof_action=repeat${enable(show, base)}[${i === last ? 'shown' : `base${i + 1}`}]`,
+      `[${firstInput + i}:0]${STAY},scale=out_color_matrix=bt709:out_range=tv,format=yuva420p[layer${i}]`,
+      `[base${i}][layer${i}]overlay=x='${placeAcross(x, show, base)}':y=${y}:shortest=1[${i === last ? 'shown' : `base${i + 1}`}]`,
     ]),
   ].join(';');
 }
 
-/** Counts in frames: the times of pictures lie a little behind their places. */
-function enable(show: Show | undefined, { framerate, seconds }: Base): string {
+/** A layer that is not shown lies outside. The filter's own switch would also follow the times of the layer's pictures. */
+function placeAcross(x: number, show: Show | undefined, { framerate, seconds }: Base): string {
   const condition = show && describeFrames(show, framerate, seconds);
-  return condition === undefined ? '' : `:enable='${condition}'`;
+  return condition === undefined ? String(x) : `if(${condition},${x},W)`;
 }
 
+/** Counts in frames: the times of pictures lie a little behind their places. */
 function describeFrames(show: Show, framerate: number, seconds: number): string | undefined {
   const { firstSeconds, lastSeconds, everySeconds, forSeconds } = show;
   const frame = `floor(t*${framerate}+0.1)`;

@@ -138,7 +138,7 @@ export function planPart(input: PlanInput, part: Part): string[] {
   ];
   return [
     ...['-v', 'error', '-hide_banner', '-nostdin', '-copyts', ...pictures, ...inputArgs],
-    ...overlayInputs(input.overlays ?? [], part.firstFrame / framerate),
+    ...overlayInputs(input.overlays ?? []),
     ...videoArgs(input, 'encode', 0, part),
     ...['-map', `1:${index}`, '-af', filters.join(','), ...SOUND_ENCODER_ARGS, ...OUTPUT_ARGS],
   ];

@@ -135,7 +135,7 @@ export function planRendition(input: PlanInput): Plan {
       // The filters make the line of time (inspect/join-clocks.ts), so ffmpeg must not make another one.
       ...['-v', alone?.isMeasured ? 'info' : 'error'],
       ...['-hide_banner', '-nostdin', '-copyts', ...(wantsVideo ? pictures : []), ...sound],
-      ...(wantsVideo ? overlayInputs(input.overlays ?? [], 0) : []),
+      ...(wantsVideo ? overlayInputs(input.overlays ?? []) : []),
       ...(video === 'none' ? ['-vn'] : videoArgs(input, video, seconds)),
       ...audioArgs(input, audio, soundInput, audioSeconds),
       ...(alone?.isMeasured ? MEASURE_ARGS : OUTPUT_ARGS),
