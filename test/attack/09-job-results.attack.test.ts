@@ -22,6 +22,7 @@ function statusAfter(
     held: new Map(),
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

@@ -37,6 +37,7 @@ function decide(owner: Upload, { jobs = [], shared = false }: { jobs?: Job[]; sh
     held: new Map(),
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

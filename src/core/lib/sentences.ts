@@ -150,6 +150,7 @@ export const SENTENCES = {
   oneOverlay: 'must have either text or a picture',
   overlayOfText: 'must have font, bold and colours for a text alone',
   overlayShow: 'must have one of firstSeconds, lastSeconds, or everySeconds with forSeconds, which is less',
+  cardsOfSongs: 'must be given together with an audio playlist, whose songs have the cards',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
   platformUrl: 'must be given for the kind watch: the address that viewers open',

@@ -6,6 +6,7 @@ import { UPLOAD_WARNINGS } from '../../lib/codes/uploads.ts';
 import { UPLOAD_LABEL } from '../../resources/common/names.ts';
 import { type LOUDNESS_LIMITS, nameProfile, parseSoundProfile } from '../../resources/upload/loudness.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
+import { isPlain } from '../../resources/upload/spec.ts';
 import { formatAge } from '../shell/age.ts';
 import { listPodsOf } from '../streams/logs.ts';
 import type { Reader } from './facts.ts';
@@ -32,8 +33,8 @@ function describeState(state: string, progress: number | undefined): string {
 
 const isSound = (profile: string): boolean => parseSoundProfile(profile) !== undefined;
 
-/** Renditions with pictures, and those that are a song alone. */
-const listRenditions = ({ status }: Upload) => (status?.renditions ?? []).filter(({ profile }) => !isSound(profile));
+/** Renditions of the file as it is: neither sounds of their own nor what streams add. */
+const listRenditions = ({ status }: Upload) => (status?.renditions ?? []).filter(({ profile }) => isPlain(profile));
 
 /** Name, state, progress, renditions. */
 export const describeUploadRow = (upload: Upload): string[] => [
@@ -94,6 +95,14 @@ const listSounds = ({ status }: Upload): StorySection => ({
   }),
 });
 
+/** The pictures with overlays of streams in them, and the cards of a song. */
+const listDrawn = ({ status }: Upload): StorySection => ({
+  title: 'Overlays and cards',
+  rows: (status?.renditions ?? []).flatMap(({ profile, state, error }) =>
+    isPlain(profile) || isSound(profile) ? [] : [[nameProfile(profile), state, error?.message ?? '']],
+  ),
+});
+
 const listJobs = (jobs: readonly Job[], now: Date): StorySection => ({
   title: 'Jobs',
   rows: jobs.map(({ metadata, status }) => {
@@ -133,6 +142,7 @@ export async function tellUpload(reader: Reader, name: string, now: Date): Promi
         rows: listRenditions(upload).map(({ profile, state: is, error }) => [profile, is, error?.message ?? '']),
       },
       listSounds(upload),
+      listDrawn(upload),
       listWarnings(upload),
       listJobs(jobs, now),
       listPods(pods, now),

@@ -193,6 +193,11 @@ export const DEGRADATIONS = {
     meaning: 'A picture of the overlays cannot be shown, so items play without the overlays that they do not have yet.',
     fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or remove it from the overlays of the stream.',
   },
+  CardsMissing: {
+    code: 'cards_missing',
+    meaning: 'The picture behind the cards cannot be shown, so songs play without the cards that they do not have yet.',
+    fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or choose another one for the cards of the stream.',
+  },
   DestinationReconnecting: {
     code: 'destination_reconnecting',
     meaning: 'A destination does not accept the stream, which connects to it again and again.',

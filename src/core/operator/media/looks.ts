@@ -1,15 +1,17 @@
-/** Decides which look each item of a stream is to have, by the stream's overlays. Pure: no I/O, no clock. */
+/** Decides which look each item of a stream is to have, by the stream's overlays, and which card each song. Pure: no I/O, no clock. */
 
 import type { ReadinessReason } from '../../lib/codes/streams.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { formatProfile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { type Card, cardProfile } from '../../resources/upload/card.ts';
 import { findItemFacts, findLayerImage, listImageNames, resolveLayers } from '../../resources/upload/layers.ts';
 import { lookProfile } from '../../resources/upload/look.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
+import { resolveCard } from '../../resources/upload/song-card.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
 
@@ -17,6 +19,12 @@ import type { Finding } from '../runtime/controller.ts';
 export interface ItemLook {
   profile: string;
   layers: ResolvedLayer[];
+}
+
+/** A card as it is wanted: what makes up its profile. */
+export interface ItemCard {
+  profile: string;
+  card: Card;
 }
 
 type FindUpload = (name: string) => Upload | undefined;
@@ -40,25 +48,48 @@ export function resolveLook(
   return layers.length === 0 ? undefined : { profile: lookProfile(formatProfile(quality, framerate), layers), layers };
 }
 
+/**
+ * Returns the card that a stream wants of a song; undefined where it shows none, and `waits` while the picture behind the words cannot be
+ * had.
+ */
+export function resolveItemCard(
+  { spec }: Pick<LoopStream, 'spec'>,
+  song: Upload,
+  findUpload: FindUpload,
+): ItemCard | 'waits' | undefined {
+  if (!spec.cards) return undefined;
+  const card = resolveCard(spec.cards, song, (name) => {
+    const image = findUpload(name);
+    return image && findLayerImage(image);
+  });
+  return card ? { profile: cardProfile(formatProfile(spec.quality, spec.framerate), card), card } : 'waits';
+}
+
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
 
-function imageProblem(name: string, image: Upload | undefined): Finding | undefined {
+/** `role`: what the picture is. */
+function imageProblem(name: string, image: Upload | undefined, role: string): Finding | undefined {
   if (image && findLayerImage(image)) return undefined;
   const what = beginWith(callObject('upload', name, image && findUploadName(image)));
-  if (!image) return finding('UploadNotFound', `${what}, a picture of the overlays, does not exist.`);
+  if (!image) return finding('UploadNotFound', `${what}, ${role}, does not exist.`);
   const { media, error } = image.status ?? {};
-  if (media)
-    return finding('MediaFailed', `${what} is no picture for overlays: PNG, JPEG, WebP, GIF and BMP files are.`);
-  if (!error) return finding('MediaImporting', `${what}, a picture of the overlays, is still being imported.`);
-  return finding('MediaFailed', `${what}, a picture of the overlays, could not be imported: ${error.message}`);
+  if (media) return finding('MediaFailed', `${what}, ${role}, is no picture: PNG, JPEG, WebP, GIF and BMP files are.`);
+  if (!error) return finding('MediaImporting', `${what}, ${role}, is still being imported.`);
+  return finding('MediaFailed', `${what}, ${role}, could not be imported: ${error.message}`);
 }
 
 /** Why a picture of a stream's overlays cannot be had; undefined where all can. */
 export function findImageProblem({ spec }: Pick<LoopStream, 'spec'>, findUpload: FindUpload): Finding | undefined {
   const names = spec.overlays ? listImageNames(spec.overlays) : [];
-  const found = names.flatMap((name) => imageProblem(name, findUpload(name)) ?? []);
+  const found = names.flatMap((name) => imageProblem(name, findUpload(name), 'a picture of the overlays') ?? []);
   // A picture that is on its way needs nobody.
   return found.find(({ reason }) => reason !== 'MediaImporting') ?? found[0];
+}
+
+/** Why the picture behind the cards of a stream cannot be had; undefined where it can. */
+export function findBackgroundProblem({ spec }: Pick<LoopStream, 'spec'>, findUpload: FindUpload): Finding | undefined {
+  const name = spec.cards?.imageUploadName;
+  return name === undefined ? undefined : imageProblem(name, findUpload(name), 'the picture behind the cards');
 }
 
 /** Why an item of a stream cannot be shown as its overlays ask, where it is not to be shown without them. `what` names the item. */

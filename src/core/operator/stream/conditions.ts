@@ -35,7 +35,7 @@ import {
 } from '../../resources/stream/spec.ts';
 import { formatPart } from '../media/assess.ts';
 import { type Entry, findProfile, isOnTheWay } from '../media/items.ts';
-import { findImageProblem } from '../media/looks.ts';
+import { findBackgroundProblem, findImageProblem } from '../media/looks.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import type { Finding, Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
@@ -45,6 +45,7 @@ import type { Situation } from './situation.ts';
 const LEFT_OUT = 'ItemsLeftOut';
 const CUT_SHORT = 'MediaFailed';
 const NO_OVERLAYS = 'OverlaysMissing';
+const NO_CARDS = 'CardsMissing';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -272,7 +273,7 @@ function judgeOnAir(situation: Situation, leftOut: LeftOut, views: readonly Dest
   const found = [
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),
-    ...describeOverlays(situation),
+    ...describePictures(situation),
     ...listTroubledViews(views).map((one) => ({ reason: findViewReason(one.view) ?? '', message: describeView(one) })),
   ];
   return judgeDegraded(report, before && withoutTimes(before), found, destinations);
@@ -283,12 +284,16 @@ const describeWithout = (items: readonly Found[], total: number): Finding[] => {
   return items.length === 0 ? [] : [{ reason: LEFT_OUT, message: describeLeftOut(items.length, total, messages) }];
 };
 
-/** A picture that will not come by itself. Where the overlays are required, the items are left out and say so. */
-function describeOverlays({ stream, uploads }: Situation): Finding[] {
-  const { overlays } = stream.spec;
-  if (!overlays || overlays.required) return [];
-  const found = findImageProblem(stream, (name) => uploads.get(name));
-  return found === undefined || isOnTheWay(found.reason) ? [] : [{ reason: NO_OVERLAYS, message: found.message }];
+/** Pictures that will not come by themselves. Where the overlays are required, the items are left out and say so. */
+function describePictures({ stream, uploads }: Situation): Finding[] {
+  const findUpload = (name: string) => uploads.get(name);
+  const found = {
+    [NO_OVERLAYS]: stream.spec.overlays?.required ? undefined : findImageProblem(stream, findUpload),
+    [NO_CARDS]: findBackgroundProblem(stream, findUpload),
+  };
+  return Object.entries(found).flatMap(([reason, problem]) =>
+    problem === undefined || isOnTheWay(problem.reason) ? [] : [{ reason, message: problem.message }],
+  );
 }
 
 /** Items on air whose preparation has failed before its end. */
@@ -313,13 +318,23 @@ const HEALTHY: Verdict = {
 };
 
 /** Reasons of a stream on air, the gravest first. Before them is that viewers do not see the stream, behind them what they do not notice yet. */
-const GRAVITY = ['NothingPlayable', CUT_SHORT, 'PreparationBehind', LEFT_OUT, NO_OVERLAYS, 'DestinationReconnecting'];
+const GRAVITY = [
+  'NothingPlayable',
+  CUT_SHORT,
+  'PreparationBehind',
+  LEFT_OUT,
+  NO_OVERLAYS,
+  NO_CARDS,
+  'DestinationReconnecting',
+];
 const LEAST_GRAVE: ReadonlySet<string> = new Set(['HealthBad', 'LimitNear']);
 const rankGravity = (reason: string): number => (LEAST_GRAVE.has(reason) ? GRAVITY.length : GRAVITY.indexOf(reason));
 
 /** Reasons of which the operator knows without a report of the pod. */
 const isFound = (reason: string): boolean =>
-  [LEFT_OUT, CUT_SHORT, NO_OVERLAYS].includes(reason) || findPlatformCode(reason) !== undefined || reason === 'NotSeen';
+  [LEFT_OUT, CUT_SHORT, NO_OVERLAYS, NO_CARDS].includes(reason) ||
+  findPlatformCode(reason) !== undefined ||
+  reason === 'NotSeen';
 
 /**
  * The condition of a stream on air. `found` is what the operator knows of its items: which it goes without, which will not be

@@ -1,4 +1,4 @@
-/** Finds what joins a program that is on air: items that were left out, and sounds and looks that were made. Pure: no I/O, no clock. */
+/** Finds what joins a program that is on air: items that were left out, and sounds, looks and cards that were made. Pure: no I/O, no clock. */
 import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
@@ -8,8 +8,8 @@ import { isLookKey } from '../../resources/upload/look.ts';
 type Item = Track['items'][number];
 
 /**
- * Returns what `next` adds to `current`; undefined when they differ in anything else. `aside`: items get a sound or a look, perhaps beside
- * items that join. One is made after the other, and nothing says which is the last.
+ * Returns what `next` adds to `current`; undefined when they differ in anything else. `aside`: items get a sound, a look or a card, perhaps
+ * beside items that join. One is made after the other, and nothing says which is the last.
  */
 export function findJoins(next: Program, current: Program): 'items' | 'aside' | undefined {
   const video = withoutJoined(next.video, current.video);
@@ -19,12 +19,16 @@ export function findJoins(next: Program, current: Program): 'items' | 'aside' | 
     const before = current.video.items[i];
     return (item.sound !== undefined && !before?.sound) || gainsLook(item, before);
   };
-  return next.video.items.some(isAside) ? 'aside' : 'items';
+  const isShown = (song: Item, i: number) => gainsCard(song, current.audio?.items[i]);
+  return next.video.items.some(isAside) || next.audio?.items.some(isShown) ? 'aside' : 'items';
 }
 
 /** Whether the pictures of an item that plays are now those of a look. */
 const gainsLook = ({ rendition }: Item, before: Item | undefined): boolean =>
   before !== undefined && !isLeftOut(before) && rendition !== before.rendition && isLookKey(rendition);
+
+/** Whether a song gets a card, or another one. One that it loses is gone at once. */
+const gainsCard = ({ card }: Item, before: Item | undefined): boolean => card !== undefined && card !== before?.card;
 
 /** Returns the track as it was before: what `before` leaves out is left out. */
 const withoutJoined = (track: Track, before: Track | undefined): Track => ({
@@ -34,8 +38,13 @@ const withoutJoined = (track: Track, before: Track | undefined): Track => ({
 
 function withoutNews(item: Item, before: Item | undefined): Item {
   if (!before || item.id !== before.id) return item;
-  const { sound: _, ...silent } = item;
-  if (isLeftOut(before)) return { ...silent, rendition: '' };
-  const rendition = gainsLook(item, before) ? before.rendition : item.rendition;
-  return { ...(before.sound === undefined ? silent : item), rendition };
+  const { sound, card, ...plain } = item;
+  if (isLeftOut(before)) return { ...plain, rendition: '' };
+  const shown = gainsCard(item, before) ? before.card : card;
+  return {
+    ...plain,
+    rendition: gainsLook(item, before) ? before.rendition : item.rendition,
+    ...(sound !== undefined && before.sound !== undefined && { sound }),
+    ...(shown !== undefined && { card: shown }),
+  };
 }

@@ -4,7 +4,7 @@ import type { Pod } from '../../kube/core.ts';
 import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
-import { listImageNames } from '../../resources/upload/layers.ts';
+import { listShownImages } from '../../resources/upload/layers.ts';
 import { BY_STREAM } from '../caches/caches.ts';
 import { listPlaylistNames, listUploadNames } from '../media/items.ts';
 import { isOwnedBy, isStray } from '../pods/security.ts';
@@ -51,8 +51,8 @@ export function observeStream(
 ): Observation {
   const { namespace = '', name } = stream.metadata;
   const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
-  const { overlays, slate } = stream.spec;
-  const images = [...(overlays ? listImageNames(overlays) : []), ...(slate ? [slate.uploadName] : [])];
+  const { slate } = stream.spec;
+  const images = [...listShownImages(stream.spec), ...(slate ? [slate.uploadName] : [])];
   const uploads = [...listUploadNames(stream, playlists), ...images];
   const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
   const own = [...named.values()].filter((one) => isOwnedBy(one, stream));

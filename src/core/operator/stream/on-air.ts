@@ -113,8 +113,8 @@ const playsAll = ({ video, audio }: Program): boolean =>
   [video, audio].every((track) => track === undefined || track.items.some((item) => !isLeftOut(item)));
 
 /**
- * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, and sounds and
- * looks that were made, because no other one is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
+ * Until when a pod keeps `current`; undefined when it is handed `next` now: because of more than items that join, and sounds,
+ * looks and cards that were made, because no other one is on its way, because nothing plays meanwhile, or because the last rewrite is long ago.
  */
 function computeJoinTime(
   { media, report, now }: Situation,

@@ -9,6 +9,7 @@ import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
+import { parseCardProfile } from '../../resources/upload/card.ts';
 import { parseLookProfile } from '../../resources/upload/look.ts';
 import { type LoudnessTarget, soundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -16,7 +17,7 @@ import { slateProfile } from '../../resources/upload/slate.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
 import { type Assessed, findProfile } from '../media/items.ts';
-import { resolveLook } from '../media/looks.ts';
+import { resolveItemCard, resolveLook } from '../media/looks.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
 
@@ -26,15 +27,33 @@ interface Wanted {
   loudness: LoudnessTarget | undefined;
   /** Returns the storage key of an item's look; absent where no item has one. */
   findLook?: (upload: Upload, playlist: string | undefined) => string | undefined;
+  /** Returns the storage key of a song's card; absent where no song has one. */
+  findCard?: (upload: Upload) => string | undefined;
 }
 
 /**
- * Finds the pictures of each item with its overlays. Until those that are wanted are ready, it goes on with those that it had: an edit
- * never shows the plain pictures in between.
+ * Returns the key of what an item is to show. Until that is ready, the item goes on with what it had: an edit never shows the plain pictures
+ * in between. `isOfKind`: whether a profile is that of something that the stream may show in its place.
  */
+function findShown(
+  upload: Upload,
+  wanted: { profile: string } | 'waits' | undefined,
+  hadKey: string | undefined,
+  isOfKind: (profile: string) => boolean,
+): string | undefined {
+  if (wanted === undefined) return undefined;
+  const made = wanted === 'waits' ? undefined : findRendition(upload, wanted.profile);
+  if (made?.state === 'ready') return made.key;
+  const had = upload.status?.renditions?.find(({ key, profile }) => key === hadKey && isOfKind(profile));
+  return had && findRendition(upload, had.profile)?.state === 'ready' ? had.key : undefined;
+}
+
+type LookedUp = Pick<StreamObjects, 'uploads' | 'playlists'>;
+
+/** Finds the pictures of each item with its overlays. */
 function createLookFinder(
   stream: LoopStream,
-  { uploads, playlists }: Pick<StreamObjects, 'uploads' | 'playlists'>,
+  { uploads, playlists }: LookedUp,
   previous: Program | undefined,
 ): Required<Wanted>['findLook'] {
   const before = new Map(previous?.video.items.map(({ id, rendition }) => [id, rendition]));
@@ -42,12 +61,21 @@ function createLookFinder(
   return (upload, playlist) => {
     const place = { upload, playlist: playlist === undefined ? undefined : playlists.get(playlist) };
     const look = resolveLook(stream, place, (name) => uploads.get(name));
-    if (look === undefined) return undefined;
-    const made = look === 'waits' ? undefined : findRendition(upload, look.profile);
-    if (made?.state === 'ready') return made.key;
-    const shown = before.get(upload.metadata.name);
-    const had = upload.status?.renditions?.find(({ key, profile }) => key === shown && isInProfile(profile));
-    return had && findRendition(upload, had.profile)?.state === 'ready' ? had.key : undefined;
+    return findShown(upload, look, before.get(upload.metadata.name), isInProfile);
+  };
+}
+
+/** Finds the card of each song. */
+function createCardFinder(
+  stream: LoopStream,
+  { uploads }: LookedUp,
+  previous: Program | undefined,
+): Required<Wanted>['findCard'] {
+  const before = new Map(previous?.audio?.items.map(({ id, card }) => [id, card]));
+  const isInProfile = (profile: string) => parseCardProfile(profile) === findProfile(stream);
+  return (upload) => {
+    const card = resolveItemCard(stream, upload, (name) => uploads.get(name));
+    return findShown(upload, card, before.get(upload.metadata.name), isInProfile);
   };
 }
 
@@ -69,7 +97,7 @@ function findSlate({ spec }: LoopStream, { uploads }: Pick<StreamObjects, 'uploa
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
 function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, wanted: Wanted): Track {
-  const { profile, loudness, findLook } = wanted;
+  const { profile, loudness, findLook, findCard } = wanted;
   const lists: NonNullable<Track['lists']> = [];
   const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
     if (id === undefined) return [];
@@ -81,10 +109,10 @@ function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, w
     const look = upload && plain !== '' && kind === 'video' ? findLook?.(upload, playlist) : undefined;
     const rendition = look ?? plain;
     const sound = upload && rendition !== '' && loudness ? findSound(upload, loudness) : undefined;
+    if (kind === 'video') return [{ id, name, rendition, ...(sound && { sound }) }];
+    const card = upload && rendition !== '' ? findCard?.(upload) : undefined;
     // A song is its sound.
-    return [
-      kind === 'audio' ? { id, name, rendition: sound ?? rendition } : { id, name, rendition, ...(sound && { sound }) },
-    ];
+    return [{ id, name, rendition: sound ?? rendition, ...(card !== undefined && { card }) }];
   });
   return { mode, items, ...(lists.length > 0 && { lists }) };
 }
@@ -132,6 +160,7 @@ export function buildProgram(
     profile,
     loudness: stream.spec.loudness,
     ...(stream.spec.overlays && { findLook: createLookFinder(stream, objects, previous) }),
+    ...(stream.spec.cards && { findCard: createCardFinder(stream, objects, previous) }),
   };
   const [video, audio] = media.tracks.map((track) => buildTrack(track, objects, wanted));
   const slate = findSlate(stream, objects, profile);

@@ -3,6 +3,7 @@
 import { kubeTime } from '../../lib/clock.ts';
 import { UPLOAD_ERRORS } from '../../lib/codes/uploads.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
+import { type Card, parseCardProfile } from '../../resources/upload/card.ts';
 import { isPicture } from '../../resources/upload/layers.ts';
 import { parseLookProfile } from '../../resources/upload/look.ts';
 import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
@@ -19,7 +20,7 @@ import {
 } from '../../resources/upload/spec.ts';
 import { findListedProblem } from '../../resources/upload/track-choice.ts';
 import { keptSource } from './decide-import.ts';
-import { addLook, getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
+import { addDrawing, getWorkKey, keepStorageKeys, type WantedJob, wantRendition } from './job.ts';
 import {
   complete,
   findPending,
@@ -42,6 +43,7 @@ interface Asked {
   profile: string;
   /** The layers of a look. */
   layers?: ResolvedLayer[];
+  card?: Card;
   isUrgent?: boolean;
 }
 
@@ -49,7 +51,7 @@ interface Asked {
 function rendition(
   upload: Upload,
   media: MediaInfo,
-  { profile, layers, isUrgent = false }: Asked,
+  { profile, layers, card, isUrgent = false }: Asked,
   observed: UploadObservation,
   plan: UploadPlan,
   edited: boolean,
@@ -71,10 +73,11 @@ function rendition(
   const from = keptSource(upload, media, observed);
   // A stream may be on air with the part that is prepared, and waits for the rest.
   const isAwaited = isUrgent || urgent.has(profile) || current?.playable === true;
-  // Names of looks are short, so that accounts which share all else must not share them.
-  const isShared = settings.shareRenditions && !layers;
+  const drawing = { ...(layers && { look: { layers } }), ...(card && { card }) };
+  // Names of looks and cards are short, so that accounts which share all else must not share them.
+  const isShared = settings.shareRenditions && Object.keys(drawing).length === 0;
   const plain = wantRendition(upload, media, profile, isAwaited, from, isShared);
-  const wanted = layers ? addLook(plain, layers) : plain;
+  const wanted = addDrawing(plain, drawing);
   const content = { uid: upload.metadata.uid, sha256: media.sha256 };
   const wantedJob = keepStorageKeys(wanted, jobs.get(wanted.name), content);
   if (isHeld(wantedJob.name)) return undefined;
@@ -113,7 +116,7 @@ function pending(
   return { profile, state: 'pending', ...showPart({ shown, part, isWorkedOn: job !== undefined, key, now }) };
 }
 
-/** A sound or a slate is made again in seconds, and a look belongs to the overlays of one stream. */
+/** A sound, a card or a slate is made again in seconds, and a look belongs to the overlays of one stream. */
 const KEEP_ASIDE_MS = 86_400_000;
 
 /** Keeps a rendition that no stream asks for, with the time since when; drops it once that is too long ago. */
@@ -122,7 +125,7 @@ function keepUnwanted(
   { now, keepUnusedMs }: UploadObservation,
   plan: UploadPlan,
 ): RenditionStatus[] {
-  const keepMs = !isPlain(made.profile) ? Math.min(KEEP_ASIDE_MS, keepUnusedMs) : keepUnusedMs;
+  const keepMs = isPlain(made.profile) ? keepUnusedMs : Math.min(KEEP_ASIDE_MS, keepUnusedMs);
   if (!Number.isFinite(keepMs)) return [made];
   const unwantedSince = made.unwantedSince ?? kubeTime(now);
   const until = new Date(Date.parse(unwantedSince) + keepMs);
@@ -160,12 +163,19 @@ function listSounds(
     .flatMap((profile) => rendition(upload, media, { profile }, observed, plan, edited) ?? []);
 }
 
+/** Whether a look or a card may be made now: the rendition of its quality is ready. One that is ready stays so. */
+function isInTime(upload: Upload, profile: string, wanted: readonly RenditionStatus[]): boolean {
+  const plain = parseCardProfile(profile) ?? parseLookProfile(profile)?.profile;
+  return [...wanted, findRendition(upload, profile)].some(
+    (one) => one?.state === 'ready' && (one.profile === plain || one.profile === profile),
+  );
+}
+
 /** Looks that are made of one upload. In a stream beyond them it plays without overlays. */
 const MAX_LOOKS = 4;
 
 /**
  * The looks that streams ask for, each once the rendition of its quality is ready: no start waits for one, unless the stream requires it.
- * One that is ready stays so.
  */
 function listLooks(
   upload: Upload,
@@ -175,13 +185,9 @@ function listLooks(
   { wanted, edited }: { wanted: readonly RenditionStatus[]; edited: boolean },
 ): RenditionStatus[] {
   if (!media.video || upload.spec.track !== 'video') return [];
-  const isMade = (profile: string | undefined) =>
-    wanted.some((one) => one.profile === profile && one.state === 'ready');
   return observed.looks
     .slice(0, MAX_LOOKS)
-    .filter(
-      ({ profile }) => isMade(parseLookProfile(profile)?.profile) || findRendition(upload, profile)?.state === 'ready',
-    )
+    .filter(({ profile }) => isInTime(upload, profile, wanted))
     .flatMap(({ profile, layers, urgent: isUrgent }) => {
       return rendition(upload, media, { profile, layers, isUrgent }, observed, plan, edited) ?? [];
     });
@@ -198,6 +204,23 @@ const listSlates = (
   isPicture(media)
     ? observed.slates.flatMap((profile) => rendition(upload, media, { profile }, observed, plan, edited) ?? [])
     : [];
+
+/** Cards that are made of one upload. In a stream beyond them the song plays without one. */
+const MAX_CARDS = 8;
+
+/** The cards that streams ask for, each once the song is ready in its quality: no start waits for one. */
+function listCards(
+  upload: Upload,
+  media: MediaInfo,
+  observed: UploadObservation,
+  plan: UploadPlan,
+  { wanted, edited }: { wanted: readonly RenditionStatus[]; edited: boolean },
+): RenditionStatus[] {
+  return observed.cards
+    .slice(0, MAX_CARDS)
+    .filter(({ profile }) => isInTime(upload, profile, wanted))
+    .flatMap((one) => rendition(upload, media, one, observed, plan, edited) ?? []);
+}
 
 /** Drops those that have been unwanted for longest where there would be more than an upload may list. */
 function boundUnwanted(kept: RenditionStatus[], room: number): RenditionStatus[] {
@@ -221,6 +244,7 @@ export function decideRenditions(
     ...preview(upload, media, observed, plan),
     ...listSlates(upload, media, observed, plan, edited),
     ...listLooks(upload, media, observed, plan, { wanted, edited }),
+    ...listCards(upload, media, observed, plan, { wanted, edited }),
     ...listSounds(upload, media, observed, plan, { wanted, edited }),
   ].slice(0, MAX_RENDITIONS - wanted.length);
   const now = [...observed.profiles, ...shown.map(({ profile }) => profile)];

@@ -14,7 +14,6 @@ import {
   TASK_LABEL,
   UPLOAD_LABEL,
 } from '../../resources/common/names.ts';
-import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import { lacksPoster, posterKey } from '../../resources/upload/poster.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
@@ -38,6 +37,7 @@ import { buildJobPod, type Priority } from './job-pod.ts';
 
 /** A task that answers for what it puts into storage. */
 export type MakingTask = Exclude<PrepareTask, { action: 'sweep' | 'range' }>;
+type RenditionTask = Extract<PrepareTask, { action: 'rendition' }>;
 export type RangeTask = Extract<PrepareTask, { action: 'range' }>;
 export type SweepTask = Extract<PrepareTask, { action: 'sweep' }>;
 
@@ -181,10 +181,13 @@ export const wantRendition = (
   };
 };
 
-/** The Job of a rendition with the layers of a look in its pictures. */
-export const addLook = ({ task, ...wanted }: WantedJob, layers: ResolvedLayer[]): WantedJob => ({
+/** The Job of a rendition with the layers of a look in its pictures, or that of a card. */
+export const addDrawing = (
+  { task, ...wanted }: WantedJob,
+  drawing: Pick<RenditionTask, 'look' | 'card'>,
+): WantedJob => ({
   ...wanted,
-  task: task.action === 'rendition' ? { ...task, look: { layers } } : task,
+  task: task.action === 'rendition' ? { ...task, ...drawing } : task,
 });
 
 /** How long a rendition may take on a slow node. */

@@ -22,7 +22,7 @@ import { readTask } from './job.ts';
 import type { UploadObservation } from './plan.ts';
 import { isActive } from './progress.ts';
 import { grantRoom } from './storage-grant.ts';
-import { listWantedLooks } from './wanted-looks.ts';
+import { listWantedCards, listWantedLooks } from './wanted-looks.ts';
 
 /** An upload that was made with kubectl belongs to no account, and is not limited. */
 export function hasPreparedRoom(caches: Pick<Caches, 'uploads'>, upload: Upload, maxBytes: number): boolean {
@@ -71,6 +71,7 @@ export function observeUpload(deps: UploadControllerDeps, upload: Upload, now: D
   return {
     ...asked,
     looks: listWantedLooks(caches, upload),
+    cards: listWantedCards(caches, upload),
     held: new Map([...held].map((profile) => [profile, findHoldEnd(caches, upload, profile, now)])),
     jobs: new Map(jobs.map((job) => [job.metadata.name, job])),
     sameWork: findSameWork(caches, upload),

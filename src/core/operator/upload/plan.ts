@@ -20,6 +20,7 @@ import {
   type UploadStatus,
 } from '../../resources/upload/spec.ts';
 import type { UploadWarning } from '../../resources/upload/warnings.ts';
+import type { ItemCard } from '../media/looks.ts';
 import { isOwnedBy, isStray, type PodSettings } from '../pods/security.ts';
 import { isOver, listTerminations } from '../pods/status.ts';
 import {
@@ -62,6 +63,8 @@ export interface UploadObservation {
   slates: readonly string[];
   /** Looks that streams ask for which may go on air, those that a stream waits for first. */
   looks: readonly WantedLook[];
+  /** Cards that streams ask for which may go on air. */
+  cards: readonly ItemCard[];
   /** Jobs in the upload's namespace by name, and their pods by the Job's UID. */
   jobs: ReadonlyMap<string, Job>;
   pods: ReadonlyMap<string, readonly Pod[]>;

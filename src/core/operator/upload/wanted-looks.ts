@@ -1,11 +1,11 @@
-/** Finds the looks that streams want of an upload. */
+/** Finds the looks and the cards that streams want of an upload. */
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD, type Caches } from '../caches/caches.ts';
 import { BY_LOOK, refer } from '../caches/look-index.ts';
 import { findHold, isWaiting } from '../media/items.ts';
-import { type ItemLook, resolveLook } from '../media/looks.ts';
+import { type ItemCard, type ItemLook, resolveItemCard, resolveLook } from '../media/looks.ts';
 import { joinKey } from '../runtime/controller.ts';
 
 /** A look that streams want of an upload. */
@@ -35,4 +35,20 @@ export function listWantedLooks(
     for (const stream of caches.streams.byIndex(BY_LOOK, refer('playlist', playlistKey))) add(stream, playlist);
   }
   return [...found.values()].sort((a, b) => Number(b.urgent) - Number(a.urgent) || a.profile.localeCompare(b.profile));
+}
+
+/** The cards that streams want of a song which may go on air. */
+export function listWantedCards(caches: Pick<Caches, 'streams' | 'playlists' | 'uploads'>, upload: Upload): ItemCard[] {
+  const { namespace = '', name } = upload.metadata;
+  const found = new Map<string, ItemCard>();
+  for (const playlist of caches.playlists.byIndex(BY_UPLOAD, joinKey(namespace, name))) {
+    const songs = refer('songs', joinKey(namespace, playlist.metadata.name));
+    for (const stream of caches.streams.byIndex(BY_LOOK, songs)) {
+      const card = findHold(stream)
+        ? undefined
+        : resolveItemCard(stream, upload, (image) => caches.uploads.get(namespace, image));
+      if (card !== undefined && card !== 'waits') found.set(card.profile, card);
+    }
+  }
+  return [...found.values()].sort((a, b) => a.profile.localeCompare(b.profile));
 }

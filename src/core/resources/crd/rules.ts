@@ -119,6 +119,12 @@ export const LOOPSTREAM_RULES: Additions = {
       reason: 'FieldValueForbidden',
       fieldPath: '.destinationNames',
     },
+    {
+      rule: '!has(self.cards) || has(self.audioPlaylistNames) && size(self.audioPlaylistNames) > 0',
+      message: SENTENCES.cardsOfSongs,
+      reason: 'FieldValueForbidden',
+      fieldPath: '.cards',
+    },
   ),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.uploadName': text(REFERENCE),
@@ -157,6 +163,7 @@ export const LOOPSTREAM_RULES: Additions = {
     message: SENTENCES.overlayShow,
   }),
   'spec.slate.uploadName': text(REFERENCE),
+  'spec.cards.imageUploadName': text(REFERENCE),
   'spec.readinessGates': listMap('conditionType'),
   'spec.readinessGates[].conditionType': text(GATE),
   'spec.template': rules({

@@ -6,6 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
+import { SongCards } from '../upload/card.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
 import { Overlays } from '../upload/overlays.ts';
 import { Playing } from './playing.ts';
@@ -167,6 +168,7 @@ export const LoopStreamSpec = Type.Object({
   ),
   loudness: Type.Optional(LoudnessTarget),
   overlays: Type.Optional(Overlays),
+  cards: Type.Optional(SongCards),
   slate: Type.Optional(
     Type.Object(
       { uploadName: NameRef('the Upload with a still picture') },

@@ -9,6 +9,26 @@ import { MAX_TAG_CHARS } from './tags.ts';
 /** Another way of drawing makes other cards. */
 const VERSION = 1;
 
+/** The wish of a stream for a card of each song. */
+export const SongCards = Type.Object(
+  {
+    imageUploadName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 253,
+        description:
+          'Name of the Upload in the same namespace with the picture behind the words. Without it, the cover of the song is blurred.',
+      }),
+    ),
+  },
+  {
+    description:
+      'A picture for each song of the audio playlists, with its cover, title and artist. It is prepared with the song, and shown in ' +
+      'the place of the video.',
+  },
+);
+export type SongCards = Static<typeof SongCards>;
+
 export const Card = Type.Object({
   /** Empty where the song has none. */
   title: Type.String({ maxLength: MAX_TAG_CHARS }),

@@ -1,4 +1,5 @@
 /** Resolves the layers of a stream's overlays for one item: fills in fields and defaults, and finds pictures. Pure: no I/O, no clock. */
+import type { SongCards } from './card.ts';
 import { findUploadName } from './name.ts';
 import { DEFAULT_IMAGE, DEFAULT_TEXT, MAX_TEXT_CHARS, PICTURE_CODECS } from './overlay-defaults.ts';
 import type { Layer, Overlays, ResolvedLayer, TemplateField } from './overlays.ts';
@@ -9,7 +10,7 @@ interface NamedObject {
   metadata: { name: string };
   spec: { displayName?: string };
 }
-interface FactsUpload {
+export interface FactsUpload {
   metadata: { name: string };
   spec: Pick<UploadSpec, 'displayName' | 'source' | 'tags'>;
   status?: Pick<UploadStatus, 'media'>;
@@ -23,9 +24,15 @@ interface ImageUpload {
 /** Facts about an item, in the place of the fields of a template. */
 export type ItemFacts = Record<TemplateField, string>;
 
+/** Returns the words of an item that are shown; empty where it has none, but for a title, which is its name then. */
+export function findItemWords(upload: FactsUpload): { title: string; artist: string; album: string } {
+  const { title = findUploadName(upload) ?? upload.metadata.name, artist = '', album = '' } = findTags(upload);
+  return { title, artist, album };
+}
+
 /** Returns the facts about an item of a stream, which plays it alone or in a playlist. */
 export function findItemFacts(upload: FactsUpload, stream: NamedObject, playlist?: NamedObject): ItemFacts {
-  const { title = findUploadName(upload) ?? upload.metadata.name, artist = '', album = '' } = findTags(upload);
+  const { title, artist, album } = findItemWords(upload);
   const name = (object: NamedObject | undefined) => object?.spec.displayName ?? object?.metadata.name ?? '';
   return {
     'item.title': title,
@@ -76,6 +83,12 @@ export function findLayerImage({ metadata, status }: ImageUpload): LayerImage | 
 export const listImageNames = ({ layers }: Overlays): string[] => [
   ...new Set(layers.flatMap(({ imageUploadName }) => imageUploadName ?? [])),
 ];
+
+/** Names of the uploads whose pictures a stream shows over its items, or behind its cards. */
+export const listShownImages = ({ overlays, cards }: { overlays?: Overlays; cards?: SongCards }): string[] => {
+  const names = [...(overlays ? listImageNames(overlays) : []), cards?.imageUploadName ?? ''];
+  return [...new Set(names.filter((name) => name !== ''))];
+};
 
 /**
  * Returns the layers that an item shows; undefined while a picture of them cannot be had, since a look is made as a whole. A text that is

@@ -19,7 +19,7 @@ import { PROGRAM_ANNOTATION } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { listItems } from '../../../core/resources/stream/playing.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
-import { listImageNames } from '../../../core/resources/upload/layers.ts';
+import { listShownImages } from '../../../core/resources/upload/layers.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
 export interface HoldersDeps {
@@ -33,7 +33,7 @@ export interface HoldersDeps {
 /** Lists the uploads that a stream needs besides those of its playlists. */
 export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'>): string[] => [
   ...(spec.uploadName ? [spec.uploadName] : []),
-  ...(spec.overlays ? listImageNames(spec.overlays) : []),
+  ...listShownImages(spec),
   ...(spec.slate ? [spec.slate.uploadName] : []),
   ...(status?.playing ? listItems(status.playing).map(({ id }) => id) : []),
 ];

@@ -51,6 +51,7 @@ const TOOL_FOR_CODE = new Map([
   ['playlist_not_found', 'update_stream'],
   ['media_failed', 'create_upload_from_link'],
   ['overlays_missing', 'create_upload_from_link'],
+  ['cards_missing', 'create_upload_from_link'],
   ['media_preparing', 'get_stream_readiness'],
   ['playlist_empty', 'change_playlist'],
   ['not_checked', 'get_stream_readiness'],

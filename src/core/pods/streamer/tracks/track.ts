@@ -265,11 +265,14 @@ export class TrackPlayer {
     this.#skipping = undefined;
   }
 
-  /** Key of the card of the item that plays, or of the first one that will. */
+  /** Key of the card of the item that plays, by the newest list that has the item, or of the first one that will. */
   get card(): string | undefined {
     if (!this.#playing) return this.nextCard;
     const { loop, items } = this.#onAir ?? {};
-    return items?.[(loop && findItem(loop, this.#at)) ?? -1]?.card;
+    const index = loop && findItem(loop, this.#at);
+    const newest = this.#listing?.items ?? [];
+    const now = nearest(newest, this.#playing.id, index ?? 0);
+    return now === undefined ? items?.[index ?? -1]?.card : newest[now]?.card;
   }
 
   /** Key of the card of the next item. */

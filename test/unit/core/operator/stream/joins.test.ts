@@ -10,6 +10,7 @@ const a = { id: 'a', name: 'A', rendition: 'renditions/a.flv' };
 const b = { id: 'b', name: 'B', rendition: 'renditions/b.flv' };
 const leftOut = { ...b, rendition: '' };
 const sound = 'renditions/a.sound.flv';
+const card = 'renditions/scope/a/audio-720p30-cabcdef.flv';
 const look = 'renditions/scope/a/video-720p30-l3k9x0a-v1.flv';
 const other = 'renditions/scope/a/video-720p30-labcdef.flv';
 
@@ -29,6 +30,17 @@ describe('what joins a program on air', () => {
     expect(
       findJoins(later({ ...a, rendition: other }, { ...b, sound }), build({ ...a, rendition: look }, leftOut)),
     ).toBe('aside');
+  });
+
+  it('is a card that was made, in the place of none or of another one, and no song that plays changes', () => {
+    const play = (...songs: Parameters<typeof build>) => ({ ...later(a), audio: build(...songs).video });
+    const shown = { ...b, card };
+    expect(findJoins(play(a, shown), { ...play(a, b), version: 1 })).toBe('aside');
+    expect(findJoins(play(shown), play({ ...b, card: other }))).toBe('aside');
+    expect(findJoins(play(shown), play(leftOut))).toBe('aside');
+    expect(findJoins(play(shown, a), play(shown, { ...a, rendition: '' }))).toBe('items');
+    expect(findJoins(play(b), play(shown))).toBeUndefined();
+    expect(findJoins(play({ ...shown, rendition: sound }), play(b))).toBeUndefined();
   });
 
   it.each([

@@ -48,6 +48,7 @@ const see = (
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

@@ -44,6 +44,7 @@ function see(
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

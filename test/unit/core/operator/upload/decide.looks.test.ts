@@ -64,6 +64,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     urgent: new Set(),
     sounds: [],
     slates: [],
+    cards: [],
     looks: [{ ...lookOf(TITLE), urgent: false }],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),
     pods: new Map(own.map((job) => [job.metadata.uid, pod])),
@@ -270,7 +271,7 @@ describe('a stream that requires its overlays', () => {
       reason: 'UploadNotFound',
       message: expect.stringContaining('"logo"'),
     });
-    expect(judge(LOGO, upload(), upload('logo'))?.message).toContain('no picture for overlays');
+    expect(judge(LOGO, upload(), upload('logo'))?.message).toContain('is no picture');
     expect(judge(LOGO, upload(), upload('logo', {}))).toMatchObject({ reason: 'MediaImporting' });
     const problem = findImageProblem(stream({ overlays: LOGO }), () => undefined);
     expect(problem?.message).toBe('Upload "logo", a picture of the overlays, does not exist.');

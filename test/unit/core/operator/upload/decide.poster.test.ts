@@ -34,6 +34,7 @@ const see = (owner: Upload, { job, own = [], report, profiles = [], now = NOW }:
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

@@ -50,6 +50,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     urgent: new Set(),
     sounds: [],
     looks: [],
+    cards: [],
     slates: [PROFILE],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),
     pods: new Map(own.map((job) => [job.metadata.uid, pod])),

@@ -39,6 +39,7 @@ const observe = (changes: Partial<UploadObservation> & { own?: Job[]; pod?: Pod[
     held: new Map(),
     urgent: new Set(),
     sounds: [SOUND],
+    cards: [],
     looks: [],
     slates: [],
     jobs: new Map(own.map((job) => [job.metadata.name, job])),

@@ -42,6 +42,7 @@ function see(
     sameSource: () => seen.sameSource,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

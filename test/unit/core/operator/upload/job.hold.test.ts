@@ -29,6 +29,7 @@ const see = (upload: Upload, { profiles = [], held = {}, jobs = [], pods = [], n
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

@@ -28,6 +28,7 @@ function see(upload: Upload, { jobs = [], pods = [], now = NOW }: { jobs?: Job[]
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,

@@ -19,6 +19,7 @@ const see = (upload: Upload, seen: Partial<UploadObservation> = {}) =>
     sameSource: () => undefined,
     grant: () => ({}),
     sounds: [],
+    cards: [],
     looks: [],
     slates: [],
     hasPreparedRoom: () => true,
