@@ -151,6 +151,7 @@ export const SENTENCES = {
   overlayOfText: 'must have font, bold and colours for a text alone',
   overlayShow: 'must have one of firstSeconds, lastSeconds, or everySeconds with forSeconds, which is less',
   cardsOfSongs: 'must be given together with an audio playlist, whose songs have the cards',
+  songsOfCards: 'cannot be empty while the stream has cards; send `cards` null too',
   oneSource: 'must have either url or sent',
   tooMuchSent: 'must not have a receivedBytes greater than sizeBytes',
   platformUrl: 'must be given for the kind watch: the address that viewers open',

@@ -41,6 +41,9 @@ export type FieldTable = Readonly<Record<string, Field>>;
 /** Value of a property in a resource. */
 type Read<Property extends TSchema> = Static<Property> | (Property extends TOptional<TSchema> ? undefined : never);
 
+/** A value whose properties may be null, which removes them. */
+type Patch<Value> = { [Key in keyof Value]: Value[Key] | null };
+
 interface FieldOptions<Source, Property extends TSchema, In, Absent, Output extends TSchema, Input extends TSchema>
   extends FieldMore {
   in?: In;
@@ -51,7 +54,7 @@ interface FieldOptions<Source, Property extends TSchema, In, Absent, Output exte
   input?: Input;
   read?: (value: Read<Property>, source: Source) => Static<Output>;
   /** Returns the value in the resource; null removes it. */
-  write?: (value: Static<Input>) => Static<Property> | null;
+  write?: (value: Static<Input>) => Patch<Static<Property>> | null;
   /** Property of the resource that excludes this one: a write removes it. */
   replaces?: string;
   choices?: Readonly<Record<Static<Output> & string, string>>;

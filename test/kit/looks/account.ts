@@ -120,7 +120,7 @@ const track = (index: number, rest: Partial<Track>): Track => ({
 const picture = track(0, { kind: 'VIDEO', codec: 'h264', channels: null, automatic: true });
 const noMedia = {
   ...{ durationSeconds: null, video: null, audio: null, declaredTracks: [], posterUrl: null },
-  ...{ loudness: null, sounds: [], looks: [] },
+  ...{ loudness: null, sounds: [], looks: [], cards: [] },
 };
 type Sound = Upload['sounds'][number];
 const sound = (rest: Partial<Sound>): Sound => ({

@@ -305,6 +305,7 @@ describe('uploads', () => {
       moreTracks: 0,
       loudness: null,
       sounds: [],
+      cards: [],
       looks: [],
       overlays: 'SHOWN',
       title: null,

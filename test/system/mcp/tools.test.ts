@@ -260,6 +260,9 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
       '{{item.title}}, {{item.artist}}',
     );
     expect(await done('update_stream', { id, overlays: null })).toMatchObject({ overlays: null });
+    const cards = await call('update_stream', { id, cards: {} });
+    expectProblem(cards, 'validation_failed', '/cards must be given together with an audio playlist');
+    expect(await done('update_stream', { id, cards: null })).toMatchObject({ cards: null });
     const scheduleStartAt = inMinutes(60);
     expect(await done('schedule_stream', { id, scheduleStartAt })).toMatchObject({ status: 'scheduled' });
     expect((await done('list_streams', { q: revision, status: 'Scheduled', limit: '5' })).data).toMatchObject([{ id }]);

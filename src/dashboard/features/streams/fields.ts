@@ -12,6 +12,7 @@ export const LABELS = {
   loudness: 'Loudness',
   overlays: 'Overlays',
   slateUploadObjectID: 'Picture while nothing can be played',
+  cards: 'Show a picture for each song',
 } as const;
 
 export const CHOICES = {

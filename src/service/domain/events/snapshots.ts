@@ -21,7 +21,13 @@ export function createSnapshots({ streams, uploads, playlists, destinations }: S
     stream: streams.get,
     destination: destinations.get,
     upload: (accountId, id) => {
-      const { declaredTracks: _tracks, sounds: _sounds, looks: _looks, ...upload } = uploads.get(accountId, id);
+      const {
+        declaredTracks: _tracks,
+        sounds: _sounds,
+        looks: _looks,
+        cards: _cards,
+        ...upload
+      } = uploads.get(accountId, id);
       return upload;
     },
     // `publication` says how many items there are.

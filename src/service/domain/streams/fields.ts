@@ -28,6 +28,7 @@ import {
   toPublicQuality,
 } from '../../lib/public-profile.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
+import { CardsInput, CardsOutput, showCards, writeCards } from './cards.ts';
 import { OverlaysInput, OverlaysOutput, showOverlays, writeOverlays } from './overlays.ts';
 
 /** Parts of a LoopStream that the fields read. */
@@ -214,6 +215,14 @@ export const STREAM_FIELDS = {
     read: (slate) => slate?.uploadName ?? null,
     write: (id) => (id === null ? null : { uploadName: id }),
     label: 'Picture while nothing can be played',
+  }),
+  cards: inSpec('cards', {
+    in: OPTIONAL,
+    input: CardsInput,
+    output: CardsOutput,
+    read: showCards,
+    write: writeCards,
+    label: 'Show a picture for each song',
   }),
   scheduleStartAt: inSchedule('startAt', { in: TIMES, absent: null }),
   scheduleEndAt: inSchedule('endAt', { in: TIMES, absent: null }),

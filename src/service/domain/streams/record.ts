@@ -43,7 +43,7 @@ export const StreamChange = Type.Object(
     }),
     storageBytes: Type.Integer({
       description:
-        'Estimate of the storage that the change takes once its media is prepared, in bytes: renditions, overlays and sounds that are not made yet.',
+        'Estimate of the storage that the change takes once its media is prepared, in bytes: renditions, overlays, cards and sounds that are not made yet.',
     }),
   },
   { title: 'StreamChange' },

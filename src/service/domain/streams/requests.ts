@@ -5,8 +5,10 @@
 
 import { SENTENCES } from '../../../core/lib/sentences.ts';
 import { findRecurrenceProblem } from '../../../core/resources/stream/recurrence.ts';
+import type { LoopStreamSpec } from '../../../core/resources/stream/spec.ts';
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { describeWrongType } from '../uploads/types.ts';
+import { findCardErrors, findCardImageErrors } from './cards.ts';
 import { findOverlayErrors, findPictureProblem, type PictureUpload } from './overlays.ts';
 import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
@@ -26,6 +28,7 @@ type Sources = Pick<
   | 'audioPlaylistIDs'
   | 'overlays'
   | 'slateUploadObjectID'
+  | 'cards'
 >;
 
 const refuse = (errors: FieldError[]): void => {
@@ -77,17 +80,21 @@ export function checkCreate(input: StreamCreate, now: Date): void {
     ...(videoUploadObjectID === undefined && playlistIDs === undefined
       ? [{ path: '/videoUploadObjectID', message: SENTENCES.noMedia }]
       : []),
+    ...findCardErrors(input),
     ...scheduleErrors(input, now),
   ]);
 }
 
-export const checkUpdate = (input: StreamUpdate): void => refuse(exclusive(input));
+/** `before`: the stream as it is. Throws `validation_failed`. */
+export const checkUpdate = (input: StreamUpdate, before: LoopStreamSpec): void =>
+  refuse([...exclusive(input), ...findCardErrors(input, before)]);
 
 export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(scheduleErrors(input, now));
 
 /** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {
-  const errors = findOverlayErrors(input.overlays, (id) => has.upload(accountId, id));
+  const findUpload = (id: string) => has.upload(accountId, id);
+  const errors = [...findOverlayErrors(input.overlays, findUpload), ...findCardImageErrors(input.cards, findUpload)];
   const { destinationID, destinationIDs, videoUploadObjectID, slateUploadObjectID: slate } = input;
   const noSlate = typeof slate === 'string' ? findPictureProblem(has.upload(accountId, slate)) : undefined;
   if (noSlate !== undefined) errors.push({ path: '/slateUploadObjectID', message: noSlate });

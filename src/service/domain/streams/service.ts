@@ -297,7 +297,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     async update(accountId: string, id: string, input: StreamUpdate, trial: Trial = {}): Promise<StreamChange> {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
-      checkUpdate(input);
+      checkUpdate(input, stream.spec);
       checkReferences(references, accountId, input);
       return edit(accountId, stream, writeFields(STREAM_FIELDS, 'update', input), trial);
     },

@@ -1,24 +1,27 @@
 /**
- * Estimates what an edit of a stream takes of the storage: renditions, looks and sounds that it newly asks for and that nobody has made
+ * Estimates what an edit of a stream takes of the storage: renditions, looks, cards and sounds that it newly asks for and that nobody has made
  * yet. Everything is read from memory. Pure but for what it is given.
  */
 import { isSameJson } from '../../../core/lib/json-equal.ts';
+import { MAX_CARD_BYTES } from '../../../core/pods/rendition/format.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPlayedPart } from '../../../core/resources/playlist/spec.ts';
 import { AUDIO_KBPS, bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import { cardProfile } from '../../../core/resources/upload/card.ts';
 import { findItemFacts, findLayerImage, resolveLayers } from '../../../core/resources/upload/layers.ts';
 import { lookProfile } from '../../../core/resources/upload/look.ts';
 import { soundProfile } from '../../../core/resources/upload/loudness.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { slateProfile } from '../../../core/resources/upload/slate.ts';
+import { resolveCard } from '../../../core/resources/upload/song-card.ts';
 import { findRendition } from '../../../core/resources/upload/spec.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
 const BYTES_OF_KBIT = 125;
-/** In the place of the hash of a picture that is not imported yet: a look with it is new anyway. */
-const UNKNOWN_PICTURE = { key: '', sha256: '' };
+/** In the place of the hash of a picture that is not imported yet: a look or a card with it is new anyway. */
+const UNKNOWN_PICTURE = { key: '', sha256: 'unknown' };
 
 type Stream = Pick<LoopStream, 'metadata' | 'spec'>;
 interface Item {
@@ -55,7 +58,10 @@ export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
     return new Map([
       ...listSlate(stream, (name) => uploads.find(accountId, name)),
       ...videos.flatMap((item) => listObjects(stream, item, findPicture)),
-      ...listItems(accountId, audioPlaylistNames).flatMap((item) => listSound(stream, item)),
+      ...listItems(accountId, audioPlaylistNames).flatMap((item) => [
+        ...listSound(stream, item),
+        ...listCard(stream, item, findPicture),
+      ]),
     ]);
   };
 
@@ -71,8 +77,9 @@ export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
 /** The fields of a stream that its objects follow from. */
 const pickAsked = ({ spec }: Stream) => {
   const { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate } = spec;
-  const { overlays, slate, loudness } = spec;
-  return { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate, overlays, slate, loudness };
+  const { overlays, slate, cards, loudness } = spec;
+  const media = { displayName, uploadName, playlistNames, audioPlaylistNames, quality, framerate };
+  return { ...media, overlays, slate, cards, loudness };
 };
 
 /** One object of an upload, and its bytes: 0 where it is made already, and where the length of the upload is not known yet. */
@@ -92,23 +99,32 @@ function listSound({ spec }: Stream, { upload }: Item): [string, number][] {
   return hasSound && spec.loudness ? [sizeObject(upload, soundProfile(spec.loudness), AUDIO_KBPS)] : [];
 }
 
-/** Length of a slate, in seconds. */
-const SLATE_SECONDS = 2;
+/** Length of a slate or a card, in seconds. */
+const STILL_SECONDS = 2;
 
-function listSlate({ spec }: Stream, findUpload: (name: string) => Upload | undefined): [string, number][] {
-  const upload = spec.slate && findUpload(spec.slate.uploadName);
-  if (!upload) return [];
-  const { quality, framerate } = spec;
-  const profile = slateProfile(formatProfile(quality, framerate));
-  return [sizeObject(upload, profile, bitrateKbps(quality, framerate) + AUDIO_KBPS, SLATE_SECONDS)];
+/** One object that shows a still picture. */
+function sizeStill({ spec }: Stream, upload: Upload, profile: string): [string, number] {
+  const kbps = bitrateKbps(spec.quality, spec.framerate) + AUDIO_KBPS;
+  const [object, bytes] = sizeObject(upload, profile, kbps, STILL_SECONDS);
+  return [object, Math.min(bytes, MAX_CARD_BYTES)];
+}
+
+function listSlate(stream: Stream, findUpload: (name: string) => Upload | undefined): [string, number][] {
+  const { slate, quality, framerate } = stream.spec;
+  const upload = slate && findUpload(slate.uploadName);
+  return upload ? [sizeStill(stream, upload, slateProfile(formatProfile(quality, framerate)))] : [];
+}
+
+type FindPicture = (name: string) => { key: string; sha256: string };
+
+function listCard(stream: Stream, { upload }: Item, findPicture: FindPicture): [string, number][] {
+  const { cards, quality, framerate } = stream.spec;
+  const card = cards && resolveCard(cards, upload, findPicture);
+  return card ? [sizeStill(stream, upload, cardProfile(formatProfile(quality, framerate), card))] : [];
 }
 
 /** A look has the pictures of its rendition, so it takes as much. */
-function listObjects(
-  stream: Stream,
-  item: Item,
-  findPicture: (name: string) => { key: string; sha256: string },
-): [string, number][] {
+function listObjects(stream: Stream, item: Item, findPicture: FindPicture): [string, number][] {
   const { upload, playlist } = item;
   const { quality, framerate, overlays } = stream.spec;
   const profile = formatProfile(quality, framerate);

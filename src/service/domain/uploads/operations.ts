@@ -72,6 +72,7 @@ export const exampleUpload: Upload = {
     },
   ],
   looks: [{ profile: '1080p30', state: 'ready', error: null }],
+  cards: [],
   error: null,
   createdAt: EXAMPLE.createdAt,
 };

@@ -120,7 +120,7 @@ const Sound = Type.Object({
 const Look = Type.Object({
   profile: Type.String({ description: 'Quality and frame rate, e.g. 1080p30.' }),
   state: Type.Enum(RENDITION_STATES, { title: 'SoundState' }),
-  error: nullable(UploadError, 'Why the look could not be made. Streams play the item without it.'),
+  error: nullable(UploadError, 'Why it could not be made. Streams play the item without it.'),
 });
 
 export const Upload = Type.Object(
@@ -202,6 +202,7 @@ export const Upload = Type.Object(
     looks: Type.Array(Look, {
       description: 'The item with the overlays of streams in its pictures, one for each that they show over it.',
     }),
+    cards: Type.Array(Look, { description: 'The pictures that streams show while they play the song.' }),
     error: nullable(UploadError),
     createdAt: Type.String({ format: 'date-time' }),
   },

@@ -144,7 +144,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   warnings: status?.warnings ?? [],
   waiting: null,
   ...showSounds({ metadata, spec, ...(status && { status }) }, showError),
-  looks: showLooks({ metadata, spec, ...(status && { status }) }, showError),
+  ...showLooks({ metadata, spec, ...(status && { status }) }, showError),
   error: status?.error ? showError(status.error) : null,
   createdAt: metadata.creationTimestamp,
 });

@@ -69,6 +69,10 @@ const StreamOverlaysInput = inputType('StreamOverlaysInput', givenOverlays.overl
   }),
 });
 
+const StreamCards = outputType('StreamCards', innerSchema(StreamSchema, 'cards'), {
+  description: 'A picture for each song of a stream.',
+});
+
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
   description: 'Problem of a stream on air.',
 });
@@ -98,6 +102,7 @@ const streamType = (streams: StreamService) =>
       recurrence: Recurrence,
       loudness: Loudness,
       overlays: StreamOverlays,
+      cards: StreamCards,
       degraded: Degraded,
     },
     omit: ['status'],
@@ -151,6 +156,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
         loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
         overlays: StreamOverlaysInput,
+        cards: inputType('StreamCardsInput', innerSchema(StreamUpdate, 'cards')),
       },
       lists: {
         Stream: { where, order: STREAM_ORDER },

@@ -61,6 +61,7 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
       },
     }),
     looks: inUpload('UploadLook', 'looks', { types: { state: MadeState, error: UploadError } }),
+    cards: inUpload('UploadCard', 'cards', { types: { state: MadeState, error: UploadError } }),
     overlays: ItemOverlays,
     error: UploadError,
   },

@@ -56,6 +56,12 @@ def mend_sources(body, creating):
     body.pop("slateUploadObjectID", None)
     if body.get("audioPlaylistIDs"):
         body["audioPlaylistIDs"] = [IDS["audioList"]]
+    # Songs have the cards.
+    if body.get("cards"):
+        body["cards"] = {}
+        body["audioPlaylistIDs"] = [IDS["audioList"]]
+    elif "audioPlaylistIDs" in body:
+        body["cards"] = None
 
 
 def mend_schedule(body):

@@ -31,6 +31,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   moreTracks: 0,
   loudness: null,
   sounds: [],
+  cards: [],
   looks: [],
   overlays: 'SHOWN',
   title: null,
