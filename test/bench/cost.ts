@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Profile } from '../../src/core/resources/stream/profile.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
-import { prepareMedia, withSound } from './media.ts';
+import { prepareMedia, withLookAndSound } from './media.ts';
 import { countSwitches, sumCpuSeconds, sumPssMib } from './processes.ts';
 import { firstMedia } from './receiver.ts';
 import { median, type Row } from './report.ts';
@@ -29,8 +29,8 @@ const RATES: { profile: Profile; kbps: number; pssBar: number }[] = [
 const CPU_BAR = 0.7;
 const SMALL_CHUNKS_BAR = 0.5;
 const FURTHER_OUTPUT_BAR_MIB = 4;
-/** With a sound apart from the pictures, beside the same stream without. */
-const SOUND_BAR = 1.05;
+/** With a logo and a title in the pictures, and a sound apart from them, beside the same stream without. */
+const LOOK_BAR = 1.05;
 
 export interface CostOptions {
   /** Streams of each side and row. */
@@ -126,7 +126,7 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
     const [, middle] = media as [Media, Media];
     pairs.push(await startPair('chunks of 128 bytes', middle, { rtmp: small, streams }));
     pairs.push(await startPair(`${OUTPUTS} outputs`, middle, { rtmp, streams, outputs: OUTPUTS }));
-    pairs.push(await startPair('a sound of its own', await withSound(middle), { rtmp, streams }));
+    pairs.push(await startPair('logo, title and loudness', await withLookAndSound(middle), { rtmp, streams }));
     await sleep(warmUp * 1000);
     for (let i = 0; i < WINDOWS; i++) {
       const ends = pairs.flatMap(({ ours, bare }) => [ours.begin(), bare.begin()]);
@@ -138,7 +138,7 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
     await Promise.all(servers.map((server) => server.close()));
   }
   const rates = pairs.slice(0, RATES.length);
-  const [chunks, several, sounding] = pairs.slice(RATES.length) as [Pair, Pair, Pair];
+  const [chunks, several, decorated] = pairs.slice(RATES.length) as [Pair, Pair, Pair];
   const one = rates[1] as Pair;
   const cpuRow = ({ what, ours, bare }: Pair, bar: number): Row => ({
     what: `CPU of a stream, of one core: ${what}`,
@@ -148,13 +148,13 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
     result: formatRatio(ours.cpu, bare.cpu),
     bar: `≤ ${bar}×`,
   });
-  const soundRow = (what: 'CPU' | 'PSS', [ours, without]: readonly number[][], show: typeof formatMib): Row => ({
-    what: `${what} of a stream with an own sound: ${one.what}`,
+  const lookRow = (what: 'CPU' | 'PSS', [ours, without]: readonly number[][], show: typeof formatMib): Row => ({
+    what: `${what} of a stream with logo, title and loudness: ${one.what}`,
     ours: show(ours ?? []),
     peer: show(without ?? []),
     beside: `the same stream without, ${streams} of each`,
     result: formatRatio(ours ?? [], without ?? []),
-    bar: `≤ ${SOUND_BAR}×`,
+    bar: `≤ ${LOOK_BAR}×`,
   });
   const further = several.ours.pss.map((value, i) => (value - (one.ours.pss[i] ?? Number.NaN)) / (OUTPUTS - 1));
   return [
@@ -175,8 +175,8 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
       bar: `≤ +${FURTHER_OUTPUT_BAR_MIB} MiB`,
     },
     ...rates.map((pair) => cpuRow(pair, CPU_BAR)),
-    soundRow('PSS', [sounding.ours.pss, one.ours.pss], formatMib),
-    soundRow('CPU', [sounding.ours.cpu, one.ours.cpu], formatCores),
+    lookRow('PSS', [decorated.ours.pss, one.ours.pss], formatMib),
+    lookRow('CPU', [decorated.ours.cpu, one.ours.cpu], formatCores),
     cpuRow({ ...chunks, what: `${one.what}, to a receiver with ${chunks.what}` }, SMALL_CHUNKS_BAR),
     {
       what: `CPU of each further output: ${one.what}`,

@@ -63,9 +63,15 @@ export async function prepareMedia(
   return { root: dir, storage: join(dir, 'media'), profile, items, files: [source] };
 }
 
-/** Makes a sound of another pitch for the item of a clip that was prepared. */
-export async function withSound({ items, ...media }: Media): Promise<Media> {
+/** Makes a sound of another pitch for the item of a clip that was prepared, and its pictures anew, with a logo and a title in them. */
+export async function withLookAndSound({ items, files, profile, ...media }: Media): Promise<Media> {
+  const root = `${media.root}-look`;
+  await mkdir(root);
+  const log = await prepareOnce(root, files[0] ?? '', { profile: `${profile}-l000000`, hasLook: true });
+  if (!log.includes('"video":"encode"')) throw new Error(`the look was not encoded:\n${log}`);
+  const storage = join(root, 'media');
   const options = { frames: PREPARED_SECONDS * 30, audioOnly: true, hertz: 1000 };
-  const { rendition: sound } = await makeRendition(media.storage, 'sound', options);
-  return { ...media, items: items.map((item) => ({ ...item, sound })) };
+  const { rendition: sound } = await makeRendition(storage, 'sound', options);
+  const rendition = `renditions/x/video-${profile}-l000000.flv`;
+  return { root, storage, profile, files, items: items.map((item) => ({ ...item, rendition, sound })) };
 }

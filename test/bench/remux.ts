@@ -4,6 +4,9 @@ import { link, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import type { ResolvedLayer } from '../../src/core/resources/upload/overlays.ts';
+import { DRAW_TEXT, ensureCompiled } from '../../tools/process/compiled.ts';
+import { makeImageLayer, makeTextLayer } from '../kit/make/looks.ts';
 import { median, type Row } from './report.ts';
 
 const run = promisify(execFile);
@@ -38,24 +41,59 @@ async function fittingSource(dir: string, minutes: number): Promise<string> {
   return source;
 }
 
+interface Prepared {
+  profile: string;
+  /** A logo and a title are in the pictures. */
+  hasLook?: boolean;
+  signal?: AbortSignal;
+}
+
+const LOGO_KEY = 'sources/logo';
+
+/** Makes a logo, and resolves with the layers of a look that shows it and a title. */
+async function makeLayers(media: string): Promise<ResolvedLayer[]> {
+  const logo = [
+    '-v',
+    'error',
+    '-y',
+    '-f',
+    'lavfi',
+    '-i',
+    'testsrc2=s=512x512',
+    '-frames:v',
+    '1',
+    '-f',
+    'image2',
+    '-c',
+    'png',
+  ];
+  await run('ffmpeg', [...logo, join(media, LOGO_KEY)]);
+  return [
+    makeImageLayer(LOGO_KEY, { anchor: 'TopRight', sizePercent: 10 }),
+    makeTextLayer('A song of the night, and who sings it', { anchor: 'BottomLeft', outlineColor: '#000000' }),
+  ];
+}
+
 /** Runs the Job as its pod does, and resolves to its log. */
 export async function prepareOnce(
   dir: string,
   source: string,
-  { profile, signal }: { profile: string; signal?: AbortSignal },
+  { profile, hasLook = false, signal }: Prepared,
 ): Promise<string> {
   const media = join(dir, 'media');
   await rm(media, { recursive: true, force: true });
   await mkdir(join(media, 'sources'), { recursive: true });
   await link(source, join(media, 'sources', 'x'));
   const renditionKey = `renditions/x/video-${profile}.flv`;
-  const task = { action: 'rendition', type: 'video', sourceKey: 'sources/x', profile, renditionKey };
+  const made = hasLook ? { look: { layers: await makeLayers(media) } } : {};
+  const task = { action: 'rendition', type: 'video', sourceKey: 'sources/x', profile, renditionKey, ...made };
   const { stderr } = await run(process.execPath, [MAIN, 'prepare'], {
     env: {
       PATH: process.env.PATH,
       LOOPSTREAM_TASK: JSON.stringify(task),
       LOOPSTREAM_RESULT_FILE: join(dir, 'result'),
       LOOPSTREAM_STORAGE_URL: pathToFileURL(media).href,
+      ...(hasLook && { LOOPSTREAM_DRAW_TEXT: await ensureCompiled(DRAW_TEXT) }),
     },
     ...(signal && { signal }),
   });
