@@ -15,6 +15,7 @@ import { fairRows, HOUR_BYTES } from './prepare/fair.ts';
 import { computeSeconds, makeClip, serveFiles } from './prepare/files.ts';
 import { importRows, limitedRows } from './prepare/import.ts';
 import { exportRows, filmRows, lineRows, type Stage, setStage, uploadRows } from './prepare/live.ts';
+import { loudRows } from './prepare/loud.ts';
 import { renditionRows } from './prepare/rendition.ts';
 import { say } from './prepare/run.ts';
 import { circumstances, collect, type Row, readVersion, report, selectParts, whole } from './report.ts';
@@ -23,6 +24,7 @@ const PARTS = [
   'rendition',
   'encode',
   'export',
+  'loud',
   'clock',
   'line',
   'film',
@@ -35,7 +37,7 @@ const PARTS = [
 const HELP = `Usage: node test/bench/prepare.ts [options]
 
   --times N         runs of each row, which take turns with the peer's (3)
-  --seconds S       length of the export of the parts export, clock, line and rendition (180)
+  --seconds S       length of the export of the parts export, loud, clock, line and rendition (180)
   --film-seconds S  length of the film that must be encoded (3600)
   --encode-seconds S  length of the source of the part encode (180)
   --upload-mb N     size of the file that is sent by tus (2000)
@@ -109,10 +111,11 @@ async function measure(parts: readonly string[], signal: AbortSignal): Promise<R
   await take('encode', () => encodeRows(base, whole(values['encode-seconds'])));
   await take('import', () => importRows(base, computeSeconds((importMb ?? 0) * MB), `${importMb} MB`));
   await take('limited', () => limitedRows(base));
-  if (!parts.some((part) => ['export', 'clock', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part)))
+  if (!parts.some((part) => ['export', 'loud', 'clock', 'line', 'film', 'tus', 'fair', 'fair-encoded'].includes(part)))
     return rows;
   const stage: Stage = await setStage(base, stack);
   await take('export', () => exportRows(stage, seconds ?? 0));
+  await take('loud', () => loudRows(stage, seconds ?? 0));
   await take('clock', async () => [
     ...(await exportRows(stage, seconds ?? 0, 'joined from parts')),
     ...(await exportRows(stage, seconds ?? 0, 'of a phone')),

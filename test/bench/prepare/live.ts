@@ -87,12 +87,14 @@ interface Waiting {
   from: number;
   upload: string;
   destination: readonly [rtmpKey: string, destinationID: string];
+  /** The stream asks for even loudness. */
+  isLoud?: boolean;
   /** Everything is needed until this resolves, though the stream is live. */
   after?: () => Promise<unknown>;
 }
 
 /** Creates a stream that waits for an upload, measures until its first media, and deletes everything. */
-async function goLive({ stage, from, upload, destination: [rtmpKey, destinationID], after }: Waiting) {
+async function goLive({ stage, from, upload, destination: [rtmpKey, destinationID], isLoud = false, after }: Waiting) {
   const { system, rtmp, timeline, signal } = stage;
   const { client } = system;
   const { id } = await client.streams.create({
@@ -101,6 +103,7 @@ async function goLive({ stage, from, upload, destination: [rtmpKey, destinationI
     framerate: 'f_30',
     destinationID,
     videoUploadObjectID: upload,
+    ...(isLoud && { loudness: {} }),
   });
   const over = new AbortController();
   try {
@@ -140,12 +143,16 @@ async function makeDestination({ system, rtmp }: Stage): Promise<[rtmpKey: strin
   return [rtmpKey, id];
 }
 
-export async function goLiveFromLink(stage: Stage, file: string, query = ''): Promise<Start> {
+export async function goLiveFromLink(
+  stage: Stage,
+  file: string,
+  { query = '', isLoud = false }: { query?: string; isLoud?: boolean } = {},
+): Promise<Start> {
   const destination = await makeDestination(stage);
   const from = performance.now();
   const url = `${stage.server.url}/${file.slice(stage.dir.length + 1)}${query}`;
   const { objectID } = await stage.system.client.uploads.fromLink({ type: 'VIDEO', url });
-  return goLive({ stage, from, upload: objectID, destination });
+  return goLive({ stage, from, upload: objectID, destination, isLoud });
 }
 
 /** Downloads by curl, sends by ffmpeg; returns seconds to the first media. */
@@ -295,7 +302,7 @@ export async function lineRows(stage: Stage, seconds: number, { fits }: { fits: 
   const starts: Start[] = [];
   for (let n = 0; n < stage.times; n++) {
     await makeDistinct(file);
-    const start = await goLiveFromLink(stage, file, `?mbps=${LINE_MBPS}`);
+    const start = await goLiveFromLink(stage, file, { query: `?mbps=${LINE_MBPS}` });
     starts.push(start);
     say(`  line ${n + 1} of ${stage.times}: live after ${formatSeconds(start.seconds)}`);
     explain(start);
