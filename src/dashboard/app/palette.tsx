@@ -31,10 +31,10 @@ function useFound(words: string) {
     queryFn: async ({ signal }) => {
       const query = { q, limit: SHOWN_OF_EACH };
       const [ofStreams, ofUploads, ofPlaylists, ofDestinations] = await Promise.all([
-        streams.list({ ...query, orderBy: 'onAir' }, { signal }).page(),
-        uploads.list({ ...query, orderBy: 'name' }, { signal }).page(),
-        playlists.list({ ...query, orderBy: 'name' }, { signal }).page(),
-        destinations.list({ ...query, orderBy: 'name' }, { signal }).page(),
+        streams.list({ ...query, sort: 'onAir' }, { signal }).page(),
+        uploads.list({ ...query, sort: 'name' }, { signal }).page(),
+        playlists.list({ ...query, sort: 'name' }, { signal }).page(),
+        destinations.list({ ...query, sort: 'name' }, { signal }).page(),
       ]);
       return {
         streams: ofStreams.data,

@@ -12,14 +12,14 @@ const ORDERS = Object.entries(LIST_SORTS).map(([value, label]) => ({ value, labe
 /** The search and the order of a list, which stand in the address. */
 export function useListSearch() {
   const text = useSearchText();
-  const { sort = '-createdAt' } = useSearch({ strict: false });
+  const { sort: given = '-createdAt' } = useSearch({ strict: false });
   const navigate = useNavigate();
-  const orderBy = sort as ListSort;
+  const sort = given as ListSort;
   return {
     ...text,
-    orderBy,
+    sort,
     /** The query for the server. */
-    asked: { ...(text.sought && { q: text.sought }), orderBy },
+    asked: { ...(text.sought && { q: text.sought }), sort },
     isFiltered: text.wanted !== '' || text.sought !== '',
     setSort: (next: ListSort) =>
       void navigate({ to: '.', search: (before) => ({ ...before, sort: next === '-createdAt' ? undefined : next }) }),
@@ -48,7 +48,7 @@ export function ListFilter({ nouns, search }: { nouns: string; search: ListSearc
       <NativeSelect
         aria-label={`Order of the ${nouns}`}
         data={ORDERS}
-        value={search.orderBy}
+        value={search.sort}
         onChange={(event) => search.setSort(event.currentTarget.value as ListSort)}
       />
     </search>

@@ -9,6 +9,7 @@ import type {
   ApiKey,
   ApiKeyCreate,
   ApiKeyPolicy,
+  ApiKeyQuery,
   Billing,
   BillingAddress,
   BillingAddressUpdate,
@@ -28,6 +29,7 @@ import type {
   DiffQuery,
   Endpoint,
   EndpointCreate,
+  EndpointQuery,
   EndpointRecovery,
   EndpointSecret,
   EndpointTest,
@@ -102,8 +104,12 @@ export interface Operations {
      * stored. It may reject with `problems.ApiKeyQuotaExceeded`, `problems.Conflict` or `problems.NotConfirmed`.
      */
     create: (body: ApiKeyCreate, call?: CallOptions) => Promise<CreatedApiKey>;
-    /** List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets. */
-    list: (query?: ListQuery, call?: CallOptions) => List<ApiKey>;
+    /**
+     * List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets, filtered
+     * and sorted as asked. All filters must hold. A filter or a value that is not known fails with 422 and the known
+     * ones.
+     */
+    list: (query?: ApiKeyQuery, call?: CallOptions) => List<ApiKey>;
     /** Revoke an API key. This server rejects the key immediately, every other server within a second. */
     revoke: (id: string, call?: CallOptions) => Promise<void>;
   };
@@ -261,8 +267,11 @@ export interface Operations {
      * reject with `problems.EndpointForbidden` or `problems.QuotaExceeded`.
      */
     create: (body: EndpointCreate, call?: CallOptions) => Promise<Endpoint>;
-    /** List endpoints, newest first. Returns who is told of events. */
-    list: (query?: ListQuery, call?: CallOptions) => List<Endpoint>;
+    /**
+     * List endpoints, newest first. Returns who is told of events, filtered and sorted as asked. All filters must
+     * hold. A filter or a value that is not known fails with 422 and the known ones.
+     */
+    list: (query?: EndpointQuery, call?: CallOptions) => List<Endpoint>;
     /** Get an endpoint. Returns an endpoint. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Endpoint>;
     /**
@@ -327,8 +336,8 @@ export interface Operations {
     /** Create a stream. The stream stays off air until it is started, or until scheduleStartAt. */
     create: (body: StreamCreate, call?: CallOptions) => Promise<Stream>;
     /**
-     * List streams, newest first. Returns the account’s streams, optionally filtered by `status` or by a part of the
-     * name in `q`.
+     * List streams, newest first. Returns the account’s streams, filtered and sorted as asked. All filters must
+     * hold. A filter or a value that is not known fails with 422 and the known ones.
      */
     list: (query?: StreamQuery, call?: CallOptions) => List<Stream>;
     /** Get a stream. Returns a stream with its status and its media. Objects of other accounts are not found. */
@@ -412,8 +421,8 @@ export interface Operations {
      */
     create: (body: DestinationCreate, call?: CallOptions) => Promise<Destination>;
     /**
-     * List destinations, newest first. Returns the account’s destinations without their keys, optionally only those
-     * with a part of the name in `q`.
+     * List destinations, newest first. Returns the account’s destinations without their keys, filtered and sorted as
+     * asked. All filters must hold. A filter or a value that is not known fails with 422 and the known ones.
      */
     list: (query?: DestinationQuery, call?: CallOptions) => List<Destination>;
     /** Get a destination. Returns a destination, without its key. Objects of other accounts are not found. */
@@ -476,8 +485,8 @@ export interface Operations {
       }[]
     >;
     /**
-     * List uploads, newest first. Returns the account’s uploads, optionally only those with a part of the name in
-     * `q`.
+     * List uploads, newest first. Returns the account’s uploads, filtered and sorted as asked. All filters must
+     * hold. A filter or a value that is not known fails with 422 and the known ones.
      */
     list: (query?: UploadQuery, call?: CallOptions) => List<Upload>;
     /**
@@ -529,8 +538,9 @@ export interface Operations {
      */
     create: (body: PlaylistCreate, call?: CallOptions) => Promise<Playlist>;
     /**
-     * List playlists, newest first. Returns the account’s playlists without their items, optionally only those with
-     * a part of the name in `q`. It may reject with `problems.RouteNotFound`.
+     * List playlists, newest first. Returns the account’s playlists without their items, filtered and sorted as
+     * asked. All filters must hold. A filter or a value that is not known fails with 422 and the known ones. It may
+     * reject with `problems.RouteNotFound`.
      */
     list: (query?: PlaylistQuery, call?: CallOptions) => List<PlaylistSummary>;
     /** Get a playlist. Returns a playlist with its items. Objects of other accounts are not found. */

@@ -73,7 +73,9 @@ export const newKey = (): string =>
 
 /** `?a=b`, without what is undefined; '' when nothing is left. */
 export function formatQuery(values: object = {}): string {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  const given = Object.entries(values).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((one): [string, string] => [name, String(one)]),
+  );
   return given.length === 0 ? '' : `?${new URLSearchParams(given)}`;
 }
 

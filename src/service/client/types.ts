@@ -68,6 +68,23 @@ export type {
 export type { Upload, UploadFromLink, UploadsFromLinks, UploadUpdate } from '../domain/uploads/record.ts';
 export type { StreamOutage, StreamUptime } from '../domain/uptime/record.ts';
 
+export interface ApiKeyQuery extends ListQuery {
+  /** Only keys whose name contains this text. */
+  q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only keys in this state. */
+  state?: 'valid' | 'expired';
+  /** Only keys that were created after this time. */
+  createdAfter?: string;
+  /** Only keys that were created before this time. */
+  createdBefore?: string;
+  /**
+   * Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. `expiresAt`: the key that
+   * expires first comes first.
+   */
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'expiresAt' | '-expiresAt' | 'lastUsedAt' | '-lastUsedAt';
+}
 export interface UsageQuery {
   /** First day, e.g. 2027-01-31. Defaults to 29 days before the last day. */
   from?: string;
@@ -94,12 +111,53 @@ export interface EventQuery extends ListQuery {
    */
   orderBy?: 'recorded' | '-recorded';
 }
+export interface EndpointQuery extends ListQuery {
+  /** Only endpoints whose name contains this text. */
+  q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only endpoints in this state. */
+  state?: 'unverified' | 'active' | 'disabled';
+  /** Only endpoints of this type. */
+  type?: 'webhook' | 'mail' | 'slack' | 'discord' | 'template';
+  /** Only endpoints that were created after this time. */
+  createdAfter?: string;
+  /** Only endpoints that were created before this time. */
+  createdBefore?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'state' | '-state' | 'type' | '-type';
+}
 export interface DeliveriesQuery extends ListQuery {
   /** Only deliveries in this state. */
   state?: 'waiting' | 'delivered' | 'failed';
 }
 export interface StreamQuery extends ListQuery {
+  /** Only streams whose name contains this text. */
+  q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
   /** Only streams in this state. */
+  state?:
+    | 'idle'
+    | 'scheduled'
+    | 'waiting'
+    | 'starting'
+    | 'live'
+    | 'reconnecting'
+    | 'stopping'
+    | 'stopped'
+    | 'ended'
+    | 'failed';
+  /** Only streams that were created after this time. */
+  createdAfter?: string;
+  /** Only streams that were created before this time. */
+  createdBefore?: string;
+  /**
+   * Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. `onAir`: streams on air
+   * first, each part by name.
+   */
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'onAir' | '-onAir' | 'state' | '-state';
+  /** The same as `state`. */
   status?:
     | 'idle'
     | 'scheduled'
@@ -111,13 +169,6 @@ export interface StreamQuery extends ListQuery {
     | 'stopped'
     | 'ended'
     | 'failed';
-  /** Only streams whose name contains this text. */
-  q?: string;
-  /**
-   * Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. `onAir`: streams on air
-   * first, each part by name.
-   */
-  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'onAir';
 }
 export interface StartOptions extends WaitOptions {
   /**
@@ -140,14 +191,44 @@ export interface UptimeQuery {
 export interface DestinationQuery extends ListQuery {
   /** Only destinations whose name contains this text. */
   q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only destinations of this type. */
+  type?: 'rtmp' | 'rtmps' | 'srt';
+  /** Only destinations that were created after this time. */
+  createdAfter?: string;
+  /** Only destinations that were created before this time. */
+  createdBefore?: string;
   /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
-  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'type' | '-type';
 }
 export interface UploadQuery extends ListQuery {
   /** Only uploads whose name contains this text. */
   q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only uploads in this state. */
+  state?: 'importing' | 'preparing' | 'ready' | 'failed';
+  /** Only uploads of this type. */
+  type?: 'VIDEO' | 'AUDIO' | 'IMAGE';
+  /** Only uploads that were created after this time. */
+  createdAfter?: string;
+  /** Only uploads that were created before this time. */
+  createdBefore?: string;
   /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
-  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
+  sort?:
+    | '-createdAt'
+    | 'createdAt'
+    | 'name'
+    | '-name'
+    | 'state'
+    | '-state'
+    | 'type'
+    | '-type'
+    | 'sizeBytes'
+    | '-sizeBytes'
+    | 'durationSeconds'
+    | '-durationSeconds';
 }
 export interface DiffQuery {
   /** Version to compare with. Defaults to the version before. */
@@ -156,6 +237,14 @@ export interface DiffQuery {
 export interface PlaylistQuery extends ListQuery {
   /** Only playlists whose name contains this text. */
   q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only playlists of this type. */
+  type?: 'video' | 'audio';
+  /** Only playlists that were created after this time. */
+  createdAfter?: string;
+  /** Only playlists that were created before this time. */
+  createdBefore?: string;
   /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
-  orderBy?: '-createdAt' | 'createdAt' | 'name' | '-name';
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'version' | '-version';
 }

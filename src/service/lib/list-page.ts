@@ -3,15 +3,14 @@
 export const DEFAULT_PAGE = 20;
 export const MAX_PAGE = 100;
 
-export const ORDER_FIELDS = ['createdAt', 'name'] as const;
-
-export interface Order {
-  /** `name`: upper and lower case are the same. Equals are ordered by their ids. */
-  by: (typeof ORDER_FIELDS)[number];
+export interface OrderOf<By extends string> {
+  /** Equals are ordered by their ids. */
+  by: By;
   descending: boolean;
 }
+export type Order = OrderOf<string>;
 
-export const NEWEST_FIRST: Order = { by: 'createdAt', descending: true };
+export const NEWEST_FIRST = { by: 'createdAt', descending: true } as const;
 
 /** With `first` and `last` both, what `first` leaves is cut by `last`, as the specification has it. */
 export interface PageArgs {
@@ -29,19 +28,35 @@ export interface PageArgs {
   afterPath?: string | undefined;
 }
 
-/** A page of those whose name contains `q`, in any case. */
-export type Searched<Args> = Args & { q?: string | undefined };
+/** What a list is filtered by, in the words of every transport. */
+export interface ListFilter {
+  /** Part of the name, in any case. */
+  q?: string | undefined;
+  /** All of these must hold of the labels. */
+  labels?: readonly LabelRequirement[] | undefined;
+  state?: string | undefined;
+  type?: string | undefined;
+  createdAfter?: string | undefined;
+  createdBefore?: string | undefined;
+}
+
+/** One condition of a label selector. A missing label has none of the `values`. */
+export interface LabelRequirement {
+  name: string;
+  operator: 'in' | 'notin' | 'exists' | 'missing';
+  values: readonly string[];
+}
+
+/** A page of the objects that the filter holds for. */
+export interface FilteredArgs extends PageArgs {
+  filter?: ListFilter | undefined;
+}
 
 export interface Connection<T> {
   /** The number of items on all pages. */
   totalCount: number;
   pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; startCursor: string | null; endCursor: string | null };
   edges: { cursor: string; node: T }[];
-}
-
-export interface OrderOf<By extends string> {
-  by: By;
-  descending: boolean;
 }
 
 export interface ListArgs<By extends string> extends Omit<PageArgs, 'orderBy'> {

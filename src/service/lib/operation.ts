@@ -328,5 +328,9 @@ export const readRoute = ({ http }: Pick<OperationDeclaration, 'http'>): { metho
 /** Ends the description of a list. */
 export const PAGED = 'Paginated: pass `page.nextCursor` as `cursor` to get the next page. It is null on the last page.';
 
+/** Describes the filters of a list. */
+export const FILTERED =
+  'All filters must hold. A filter or a value that is not known fails with 422 and the known ones.';
+
 /** Ends the description of a record. */
 export const OWNED = 'Objects of other accounts are not found.';

@@ -1,6 +1,12 @@
 /** Tests that every list of named things is searched and ordered the same way, through each API. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
+import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
+import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { createClient } from '../../../src/service/client/index.ts';
+import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';
 
@@ -19,6 +25,12 @@ const BODIES: Record<string, { path: string; body: object }> = {
   playlists: { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } },
 };
 const NOUNS = ['streams', ...Object.keys(BODIES)];
+const RESOURCES: Record<string, unknown> = {
+  streams: LOOPSTREAMS,
+  uploads: UPLOADS,
+  destinations: DESTINATIONS,
+  playlists: PLAYLISTS,
+};
 
 beforeAll(async () => {
   api = await startTestApi();
@@ -57,34 +69,99 @@ async function readNames(noun: string, query: Record<string, string>, limit = 2)
 
 describe.each(NOUNS)('a list of %s', (noun) => {
   test('has the things whose name contains a text, in any case and either normal form', async () => {
-    expect(await readNames(noun, { q: 'CAFE\u0301', orderBy: 'name' })).toEqual(['café', 'Café noir']);
+    expect(await readNames(noun, { q: 'CAFE\u0301', sort: 'name' })).toEqual(['café', 'Café noir']);
     expect(await readNames(noun, { q: '\u{1f319}' })).toEqual([NAMES[0]]);
     expect(await readNames(noun, { q: 'nothing has this' })).toEqual([]);
   });
 
   test('is in the order that was asked for, over all its pages', async () => {
-    expect(await readNames(noun, { orderBy: 'name' })).toEqual(BY_NAME);
-    expect(await readNames(noun, { orderBy: '-name' })).toEqual(BY_NAME.toReversed());
-    const oldestFirst = await readNames(noun, { orderBy: 'createdAt' });
+    expect(await readNames(noun, { sort: 'name' })).toEqual(BY_NAME);
+    expect(await readNames(noun, { sort: '-name' })).toEqual(BY_NAME.toReversed());
+    const oldestFirst = await readNames(noun, { sort: 'createdAt' });
     expect(oldestFirst).toEqual((await readNames(noun, {})).toReversed());
     expect(oldestFirst.toSorted()).toEqual(NAMES.toSorted());
   });
 
-  test('refuses another order, and a cursor of another order', async () => {
-    const refused = await ada.call('GET', `/v1/${noun}?orderBy=size`);
-    expect([refused.status, refused.body.code]).toEqual([422, 'validation_failed']);
-    const { body } = await ada.call<List>('GET', `/v1/${noun}?orderBy=name&limit=1`);
-    const mixed = await ada.call('GET', `/v1/${noun}?orderBy=createdAt&limit=1&cursor=${body.page.nextCursor}`);
+  test('refuses an unknown order, value, filter and selector with the known ones, and a cursor of another order', async () => {
+    const wrong = {
+      'sort=size': /^must be one of .*-createdAt, createdAt, name, -name/,
+      'colour=red': /^is not known; this list knows createdAt.* label, .* sort/,
+      'label=a%2Fb%3Dc': /without a slash/,
+      [`label=${'a'.repeat(64)}`]: /at most 63 characters/,
+      'label=loopstream.dev%2Faccount': /without a slash/,
+      'label=team%20in%20news': /label selector such as/,
+      'createdAfter=yesterday': /must be a time/,
+      ...(noun === 'streams' || noun === 'uploads' ? { 'state=asleep': /^must be one of / } : {}),
+    };
+    for (const [query, message] of Object.entries(wrong)) {
+      const refused = await ada.call('GET', `/v1/${noun}?${query}`);
+      expect([refused.status, refused.body.code], query).toEqual([422, 'validation_failed']);
+      expect(refused.body.errors, query).toEqual([
+        { path: `/${query.split('=')[0]}`, message: expect.stringMatching(message) },
+      ]);
+    }
+    const { body } = await ada.call<List>('GET', `/v1/${noun}?sort=name&limit=1`);
+    const mixed = await ada.call('GET', `/v1/${noun}?sort=createdAt&limit=1&cursor=${body.page.nextCursor}`);
     expect([mixed.status, mixed.body.code]).toEqual([422, 'validation_failed']);
+  });
+
+  test('has the things whose labels in Kubernetes a selector names, until they change', async () => {
+    const [one, two] = (await ada.call<List>('GET', `/v1/${noun}?sort=name`)).body.data;
+    const mark = (item: Item | undefined, team: string | null) =>
+      api.kube.mergePatch(RESOURCES[noun] as Resource<KubeObject>, NAMESPACE, item?.id ?? '', {
+        metadata: { labels: { 'label.loopstream.dev/team': team } },
+      });
+    const select = (label: string) => readNames(noun, { label, sort: 'name' });
+    await mark(one, 'news');
+    await mark(two, 'sport');
+    await until('both are seen', async () => (await select('team')).length === 2);
+    expect(await select('team=news')).toEqual([one?.name]);
+    expect(await select('team in (news,sport),team!=news')).toEqual([two?.name]);
+    expect(await select('!team')).toEqual(BY_NAME.slice(2));
+    await mark(one, null);
+    await until('it is seen', async () => (await select('team=news')).length === 0);
+    expect(await select('team')).toEqual([two?.name]);
+    await mark(two, null);
+    await until('it is seen', async () => (await select('team')).length === 0);
+  });
+
+  test('has the things of a time, and the same over GraphQL in the same words', async () => {
+    const { body } = await ada.call<{ data: { createdAt: string }[] }>('GET', `/v1/${noun}`);
+    const createdAt = body.data[0]?.createdAt ?? '';
+    expect(await readNames(noun, { createdAfter: createdAt })).toEqual([]);
+    const before = new Date(Date.parse(createdAt) + 1000).toISOString();
+    expect(await readNames(noun, { createdBefore: before, q: 'caf', sort: '-name' })).toEqual(['Café noir', 'café']);
+    const query = `{ ${noun}(createdBefore: "${before}", q: "caf", sort: "-name", label: ["!team"]) { edges { node { name } } } }`;
+    const { data } = (
+      await ada.call<{ data: Record<string, { edges: { node: Item }[] }> }>('POST', '/graphql', { query })
+    ).body;
+    expect(data[noun]?.edges.map(({ node }) => node.name)).toEqual(['Café noir', 'café']);
   });
 
   test('is searched and ordered so by the client for programs, too', async () => {
     const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });
-    const list = client[noun as 'uploads'].list({ q: 'caf', orderBy: '-name' });
+    const list = client[noun as 'uploads'].list({ q: 'caf', sort: '-name' });
     const found: string[] = [];
     for await (const { name } of list) found.push(name);
     expect(found).toEqual(['Café noir', 'café']);
   });
+});
+
+test('streams of a state and uploads of a type are told from the others, and a list of another noun has no such filter', async () => {
+  expect(await readNames('streams', { state: 'live' })).toEqual([]);
+  expect(await readNames('streams', { status: 'idle', sort: 'name' })).toEqual(BY_NAME);
+  expect(await readNames('uploads', { type: 'AUDIO' })).toEqual([]);
+  expect(await readNames('uploads', { type: 'VIDEO', state: 'importing', sort: 'sizeBytes' })).toHaveLength(
+    NAMES.length,
+  );
+  expect(await readNames('playlists', { type: 'video', sort: '-version' })).toHaveLength(NAMES.length);
+  expect(await readNames('destinations', { type: 'srt' })).toEqual([]);
+  expect(await readNames('destinations', { type: 'rtmp', sort: 'name' })).toEqual(BY_NAME);
+  const { status, body } = await ada.call('GET', '/v1/destinations?state=live');
+  expect([status, body.errors]).toEqual([
+    422,
+    [{ path: '/state', message: expect.stringContaining('this list knows') }],
+  ]);
 });
 
 test('streams on air come first, each part by name, and a page goes on where the last one ended', async () => {
@@ -93,8 +170,8 @@ test('streams on air come first, each part by name, and a page goes on where the
   await api.observe(id, { phase: 'live' });
   await until('it is live', async () => (await ada.call('GET', `/v1/streams/${id}`)).body.status === 'live');
   const expected = ['morning', ...BY_NAME.filter((name) => name !== 'morning')];
-  for (const limit of [1, 4, 100]) expect(await readNames('streams', { orderBy: 'onAir' }, limit)).toEqual(expected);
-  expect(await readNames('streams', { orderBy: 'onAir', q: 'n' }, 1)).toEqual([
+  for (const limit of [1, 4, 100]) expect(await readNames('streams', { sort: 'onAir' }, limit)).toEqual(expected);
+  expect(await readNames('streams', { sort: 'onAir', q: 'n' }, 1)).toEqual([
     'morning',
     ...BY_NAME.filter((name) => name.includes('n') && name !== 'morning'),
   ]);

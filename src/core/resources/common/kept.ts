@@ -4,12 +4,13 @@
  * back: writes are patches of single fields, and a status of its own. Pure: no I/O, no clock.
  */
 import type { KubeObject, Stored } from '../../kube/types.ts';
-import { OWN_PREFIXES } from './names.ts';
+import { LABEL_PREFIX, OWN_PREFIXES } from './names.ts';
 
 type Texts = Record<string, string>;
 type OwnTexts = { texts: Texts; isAll: boolean };
 
-const isOwn = (key: string): boolean => OWN_PREFIXES.some((prefix) => key.startsWith(prefix));
+const KEPT = [...OWN_PREFIXES, LABEL_PREFIX];
+const isOwn = (key: string): boolean => KEPT.some((prefix) => key.startsWith(prefix));
 
 function pickOwn(texts: Texts): OwnTexts {
   const keys = Object.keys(texts);
@@ -17,7 +18,7 @@ function pickOwn(texts: Texts): OwnTexts {
   return { texts: Object.fromEntries(own.map((key) => [key, texts[key] ?? ''])), isAll: own.length === keys.length };
 }
 
-/** Drops labels and annotations of others, such as `kubectl.kubernetes.io/last-applied-configuration`. */
+/** Drops labels and annotations of others than the operator and the users of the API, such as `kubectl.kubernetes.io/last-applied-configuration`. */
 export function keepOwnMetadata<T extends KubeObject>(object: Stored<T>): Stored<T> {
   const labels = pickOwn(object.metadata.labels ?? {});
   const annotations = pickOwn(object.metadata.annotations ?? {});

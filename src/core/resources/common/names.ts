@@ -14,6 +14,8 @@ export const DEFINITION_NAMES = ['loopstreams', 'playlists', 'uploads', 'destina
 
 /** The account that owns a resource; the API shows an account only what carries its label. */
 export const ACCOUNT_LABEL = `${GROUP}/account`;
+/** Begins the labels that users give their objects: the label `team` of the API is `label.loopstream.dev/team` in Kubernetes. */
+export const LABEL_PREFIX = `label.${GROUP}/`;
 /** The LoopStream that a pod serves. */
 export const STREAM_LABEL = `${GROUP}/stream`;
 /** The Upload that a Job works for. */

@@ -12,7 +12,7 @@ const PAGE_SIZE = 50;
 const all = ['destinations'] as const;
 
 /** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
-export function useDestinations(asked: Pick<DestinationQuery, 'q' | 'orderBy'> = {}) {
+export function useDestinations(asked: Pick<DestinationQuery, 'q' | 'sort'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
     queryKey: [...all, 'list', asked],

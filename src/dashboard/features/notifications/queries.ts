@@ -54,7 +54,7 @@ export function useStreamChoices(enabled: boolean) {
   const { streams } = useApi().calls;
   return useQuery({
     queryKey: ['streams', 'of endpoints'],
-    queryFn: ({ signal }) => streams.list({ limit: LARGEST_PAGE, orderBy: 'name' }, { signal }).page(),
+    queryFn: ({ signal }) => streams.list({ limit: LARGEST_PAGE, sort: 'name' }, { signal }).page(),
     enabled,
   });
 }

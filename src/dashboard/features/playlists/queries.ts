@@ -15,7 +15,7 @@ const all = ['playlists'] as const;
 const one = (id: string) => [...all, 'one', id] as const;
 
 /** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
-export function usePlaylists(asked: Pick<PlaylistQuery, 'q' | 'orderBy'> = {}) {
+export function usePlaylists(asked: Pick<PlaylistQuery, 'q' | 'sort'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
     queryKey: [...all, 'list', asked],

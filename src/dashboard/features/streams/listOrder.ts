@@ -5,7 +5,7 @@ import { formatCount } from '../../lib/format.ts';
 import { isRunning, PHASE_LOOKS } from './phase.ts';
 
 /** The query of a list. */
-export type StreamListFilter = Pick<StreamQuery, 'status' | 'q' | 'orderBy'>;
+export type StreamListFilter = Pick<StreamQuery, 'status' | 'q' | 'sort'>;
 
 /** Orders of the list by their names in the address, with their words. */
 export const SORTS = {
@@ -21,7 +21,7 @@ export type StreamSort = keyof typeof SORTS;
 export const STANDARD_SORT: StreamSort = 'onAir';
 
 /** The order to ask the server for. It has none by state or time on air: streams on air come first there. */
-export const toServerOrder = (sort: StreamSort): NonNullable<StreamQuery['orderBy']> =>
+export const toServerOrder = (sort: StreamSort): NonNullable<StreamQuery['sort']> =>
   sort === 'state' || sort === 'uptime' ? 'onAir' : sort;
 
 /** `Channel 2` comes before `Channel 10`. */

@@ -67,11 +67,11 @@ function useStreams(filter: StreamListFilter) {
  * All streams that match, page after page, up to a bound. An account that has more (`isCut`) gets them in the server's order; of others, the
  * page has all, so that another order is no other request.
  */
-export function useAllStreams(filter: Omit<StreamListFilter, 'orderBy'>, orderBy: NonNullable<StreamQuery['orderBy']>) {
+export function useAllStreams(filter: Omit<StreamListFilter, 'sort'>, sort: NonNullable<StreamQuery['sort']>) {
   const isWhole = ({ data }: { data: LoadedStreams | undefined }) => (data?.pages.length ?? 0) >= WHOLE_PAGES;
-  const first = useStreams({ ...filter, orderBy: 'onAir' });
+  const first = useStreams({ ...filter, sort: 'onAir' });
   const isLong = !first.isPlaceholderData && first.hasNextPage && isWhole(first);
-  const list = useStreams({ ...filter, orderBy: isLong ? orderBy : 'onAir' });
+  const list = useStreams({ ...filter, sort: isLong ? sort : 'onAir' });
   const { data, hasNextPage, isFetching, isPlaceholderData, isError, fetchNextPage } = list;
   const isCut = hasNextPage && isWhole(list);
   useEffect(() => {

@@ -12,7 +12,7 @@ const LARGEST_PAGE = 100;
 const all = ['uploads'] as const;
 
 /** Newest first unless it asks for another order. Those of another search are shown until the answer comes. */
-export function useUploads(asked: Pick<UploadQuery, 'q' | 'orderBy'> = {}) {
+export function useUploads(asked: Pick<UploadQuery, 'q' | 'sort'> = {}) {
   const api = useApi();
   return useInfiniteQuery({
     queryKey: [...all, 'list', asked],

@@ -1,8 +1,10 @@
 /** Declares the operations on an account's credentials: keys, sessions and connected programs. Pure: no I/O, no clock. */
-import { created, createOperationBuilder, deleted, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, FILTERED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AccessService } from './access.ts';
 import { exampleApiKey, exampleApp, exampleSession } from './examples.ts';
+import { KEY_LIST } from './key-list.ts';
 import { ApiKey, ApiKeyCreate, ApiKeyPolicy, ConnectedApp, CreatedApiKey, PersonSession } from './record.ts';
 
 interface Services {
@@ -52,10 +54,11 @@ export const accessOperations = [
     scope: PERSON,
     http: 'GET /api-keys',
     summary: 'List API keys, newest first',
-    description: `Returns the account’s keys that were not revoked, without their secrets. ${PAGED}`,
+    description: `Returns the account’s keys that were not revoked, without their secrets, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: listQuery(KEY_LIST),
     output: page(ApiKey, 'ApiKeyList'),
-    examples: { output: exampleApiKey },
-    run: ({ access }, { principal, page }) => access.keys(principal, page),
+    examples: { output: exampleApiKey, parameters: { state: 'valid', sort: 'expiresAt' } },
+    run: ({ access }, { principal, page, query }) => access.keys(principal, readListing(page, query)),
   }),
 
   keyOperation({

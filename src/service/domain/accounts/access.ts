@@ -6,11 +6,13 @@ import type { AuthService } from '../../auth/service.ts';
 import { readKeyScopes } from '../../auth/store.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, PageArgs } from '../../lib/list-page.ts';
+import type { Connection, FilteredArgs, PageArgs } from '../../lib/list-page.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
 import { connect, inOrder } from '../../lib/paging/connection.ts';
+import { pageRows } from '../../lib/paging/rows.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { KEY_LIST } from './key-list.ts';
 import type {
   ApiKey,
   ApiKeyCreate,
@@ -146,8 +148,9 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
   }
 
   return {
-    async keys({ accountId }: Principal, args: PageArgs): Promise<Connection<ApiKey>> {
-      return newestFirst('key', await listKeys(db, accountId), args, showKey);
+    async keys({ accountId }: Principal, args: FilteredArgs): Promise<Connection<ApiKey>> {
+      const rows = await listKeys(db, accountId);
+      return pageRows(rows, args, { name: 'key', list: KEY_LIST, now: clock.now(), show: showKey });
     },
 
     /** The key is in this response only. */

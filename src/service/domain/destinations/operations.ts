@@ -7,12 +7,14 @@ import {
   createOperationBuilder,
   DRY_RUN,
   deleted,
+  FILTERED,
   OWNED,
   PAGED,
   page,
   record,
 } from '../../lib/operation.ts';
-import { namedQuery, readSearch } from '../../lib/paging/search.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
+import { DESTINATION_LIST } from './list.ts';
 import { Destination, DestinationChange, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
 import type { DestinationService } from './service.ts';
 
@@ -110,19 +112,22 @@ export const destinationOperations = [
     scope: 'read',
     http: 'GET /destinations',
     summary: 'List destinations, newest first',
-    description: `Returns the account’s destinations without their keys, optionally only those with a part of the name in \`q\`. ${PAGED}`,
-    query: namedQuery('destinations'),
+    description: `Returns the account’s destinations without their keys, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: listQuery(DESTINATION_LIST),
     output: page(Destination, 'DestinationList'),
-    examples: { output: exampleDestination, parameters: { q: 'main', orderBy: 'name' } },
+    examples: { output: exampleDestination, parameters: { q: 'main', sort: 'name' } },
     mcp: {
       title: 'List destinations',
       description:
         'Lists the account’s destinations, newest first, optionally filtered by a word in the name. Of a stream key, only the ' +
         'last four characters are shown.',
     },
-    graphql: { description: 'Lists destinations, newest first unless orderBy says otherwise.' },
+    graphql: {
+      description: 'Lists destinations, newest first unless orderBy says otherwise.',
+      query: listQuery(DESTINATION_LIST),
+    },
     run: ({ destinations }, { accountId, page, query, where }) =>
-      destinations.list(accountId, readSearch(page, query), where),
+      destinations.list(accountId, readListing(page, query), where),
   }),
 
   operation({

@@ -20,7 +20,7 @@ import { type DestinationStatus, holdsDestination, NOT_RUN, ON_AIR } from '../..
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
-import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
+import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { type Interrupted, judgeDestinationChange } from './effect.ts';
@@ -190,11 +190,7 @@ export function createDestinationService({
     },
 
     /** `where` filters by the shape that clients see. */
-    list: (
-      accountId: string,
-      args: Searched<PageArgs>,
-      where?: (it: Destination) => boolean,
-    ): Connection<Destination> =>
+    list: (accountId: string, args: FilteredArgs, where?: (it: Destination) => boolean): Connection<Destination> =>
       destinations.page(accountId, args, show, where && ((destination) => where(show(destination)))),
 
     get: (accountId: string, id: string): Destination => show(destinations.get(accountId, id)),

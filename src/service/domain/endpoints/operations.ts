@@ -1,7 +1,9 @@
 /** Declares the operations on endpoints and their deliveries. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, deleted, FILTERED, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
+import { ENDPOINT_LIST } from './list.ts';
 import {
   DELIVERY_STATES,
   Delivery,
@@ -103,13 +105,18 @@ export const endpointOperations = [
     scope: 'read',
     http: 'GET /endpoints',
     summary: 'List endpoints, newest first',
-    description: `Returns who is told of events. ${PAGED}`,
+    description: `Returns who is told of events, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: listQuery(ENDPOINT_LIST),
     output: page(Endpoint, 'EndpointList'),
     isUncached: true,
-    examples: { output: exampleEndpoint },
+    examples: { output: exampleEndpoint, parameters: { type: 'mail', state: 'active', sort: 'name' } },
     mcp: { title: 'List endpoints', description: 'Lists who is told of events: webhooks, mailboxes and chats.' },
-    graphql: { description: 'Lists endpoints, newest first unless orderBy says otherwise.' },
-    run: ({ endpoints }, { accountId, page, where }) => endpoints.list(accountId, page, where),
+    graphql: {
+      description: 'Lists endpoints, newest first unless orderBy says otherwise.',
+      query: listQuery(ENDPOINT_LIST),
+    },
+    run: ({ endpoints }, { accountId, page, query, where }) =>
+      endpoints.list(accountId, readListing(page, query), where),
   }),
 
   operation({

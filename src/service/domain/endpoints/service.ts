@@ -1,20 +1,21 @@
 /** Creates, changes, verifies and tests endpoints, and lists and repeats their deliveries. */
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
+import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { brokenRule, DISPLAY_NAME } from '../../../core/lib/sentences.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, ListArgs, PageArgs } from '../../lib/list-page.ts';
-import { connect, inOrder } from '../../lib/paging/connection.ts';
+import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
+import { pageRows } from '../../lib/paging/rows.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
 import { listReceivedTypes } from '../events/record.ts';
 import { newId } from '../limits/owned-resources.ts';
 import { checkTemplate } from './alerts/template.ts';
+import { ENDPOINT_LIST } from './list.ts';
 import { describeAnswer, judge, summarize } from './outcome.ts';
 import {
   DEFAULT_RULE,
@@ -336,13 +337,11 @@ export function createEndpointService(deps: EndpointsDeps) {
 
     async list(
       accountId: string,
-      args: PageArgs,
+      args: FilteredArgs,
       where?: (endpoint: Endpoint) => boolean,
     ): Promise<Connection<Endpoint>> {
       const rows = await store.listEndpoints(db, accountId);
-      const place = ({ id, createdAt }: EndpointRow) => ({ key: kubeTime(createdAt), id });
-      const shown = where ? rows.filter((row) => where(show(row))) : rows;
-      return connect('endpoints', inOrder(shown, place), args, place, show);
+      return pageRows(rows, args, { name: 'endpoints', list: ENDPOINT_LIST, now: clock.now(), show, where });
     },
 
     get: async (accountId: string, id: string): Promise<Endpoint> => show(await find(accountId, id)),

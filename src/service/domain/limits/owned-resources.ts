@@ -15,15 +15,18 @@ import {
   type Resource,
   type Stored,
 } from '../../../core/kube/types.ts';
+import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import { annotateTrace } from '../../../core/resources/common/trace.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
-import { type Connection, NEWEST_FIRST, type Order, type PageArgs, type Searched } from '../../lib/list-page.ts';
-import { connect, inOrder, nameKey } from '../../lib/paging/connection.ts';
+import { type Connection, type FilteredArgs, NEWEST_FIRST } from '../../lib/list-page.ts';
+import { connect } from '../../lib/paging/connection.ts';
 import { createFollowers } from '../../lib/paging/followers.ts';
 import { createGroups } from '../../lib/paging/groups.ts';
+import { createTest, type NounList, placeOf, readsTime } from '../../lib/paging/noun-list.ts';
+import { createViews } from '../../lib/paging/views.ts';
 import type { Cells } from '../cells/cells.ts';
 import type { LoadLimit } from './loads.ts';
 import type { WriteLimit } from './writes.ts';
@@ -43,12 +46,12 @@ export interface OwnedResourcesOptions<T extends KubeObject> {
   /** Word for messages, e.g. `stream`. */
   noun: string;
   notFound: ErrorCode;
-  /** Returns the display name; by default `spec.displayName`. */
-  readName?: (object: Stored<T>) => string | undefined;
+  list: NounList<NoInfer<Stored<T>>>;
   /** An object that is being deleted is gone for its account, although a finalizer keeps it for a moment. */
   hidesDeleted?: boolean;
   /** Ends all waiting: a server that stops gets no more events. */
   stopping?: AbortSignal;
+  clock?: Clock;
 }
 
 export interface PatchOptions {
@@ -79,14 +82,7 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Lists the objects that an index finds under `value`. */
   referring(accountId: string, index: string, value: string): T[];
   /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
-  page<R>(
-    accountId: string,
-    args: Searched<PageArgs>,
-    show: (item: T) => R,
-    where?: (item: T) => boolean,
-  ): Connection<R>;
-  /** Lists the objects whose name contains `q`, oldest first; without it, all. */
-  search(accountId: string, q: string | undefined): readonly T[];
+  page<R>(accountId: string, args: FilteredArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Rejects with `too_many_writes`, for a request that writes something else before its object. */
   admit(accountId: string): Promise<void>;
   /**
@@ -146,10 +142,6 @@ const readOwner = (object: { metadata: ObjectMeta }): string | undefined => {
   return accountId === undefined ? undefined : objectKey(object.metadata.namespace, accountId);
 };
 
-/** All kinds have the display name in the same place. */
-const readDisplayName = ({ spec }: { spec?: unknown }): string | undefined =>
-  (spec as { displayName?: string }).displayName;
-
 const ulid = monotonicFactory();
 
 /** Returns a new public id: `str-01k…`. Later ids sort after earlier ones. */
@@ -160,16 +152,18 @@ export function createOwnedResources<T extends KubeObject>(
 ): OwnedResources<Stored<T>> {
   const { kube, resource, reflector, cells, writes, loads, prefix, noun, notFound, stopping } = options;
 
-  const { readName = readDisplayName, hidesDeleted = false } = options;
+  const { list, clock = systemClock, hidesDeleted = false } = options;
   const seen = (object: Stored<T> | undefined) =>
     hidesDeleted && object?.metadata.deletionTimestamp !== undefined ? undefined : object;
-  const readNameKey = (object: Stored<T>) => nameKey(readName(object) ?? object.metadata.name);
-  const place = (object: Stored<T>, by: Order['by'] = NEWEST_FIRST.by) => ({
-    key: by === 'createdAt' ? object.metadata.creationTimestamp : readNameKey(object),
-    id: object.metadata.name,
-  });
-  const byOwner = createGroups<Stored<T>>(readOwner, (object) => place(object));
-  reflector.onChange((_key, current, previous) => byOwner.change(seen(current), seen(previous)), { replay: true });
+  const byOwner = createGroups<Stored<T>>(readOwner, placeOf(list, NEWEST_FIRST.by, clock.now()));
+  const views = createViews<Stored<T>>(readOwner);
+  reflector.onChange(
+    (_key, current, previous) => {
+      byOwner.change(seen(current), seen(previous));
+      views.change(seen(current), seen(previous));
+    },
+    { replay: true },
+  );
 
   const missing = (id: string) => new AppError(notFound, `The account has no ${noun} ${id.slice(0, 100)}.`);
 
@@ -185,11 +179,19 @@ export function createOwnedResources<T extends KubeObject>(
   /** An empty cache would deny objects that exist, so this throws while the account's namespace is not in the cache. */
   const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
 
-  const search = (accountId: string, q: string | undefined): readonly Stored<T>[] => {
-    const all = byOwner.get(findOwner(accountId));
-    if (q === undefined) return all;
-    const wanted = nameKey(q);
-    return all.filter((object) => readNameKey(object).includes(wanted));
+  /** Lists the objects that the filter holds for, ascending in the order `by`. */
+  const select = (accountId: string, { filter = {}, orderBy }: FilteredArgs): readonly Stored<T>[] => {
+    const owner = findOwner(accountId);
+    const all = byOwner.get(owner);
+    const { by } = orderBy ?? NEWEST_FIRST;
+    if (Object.keys(filter).length === 0 && by === NEWEST_FIRST.by && !list.isListed) return all;
+    const now = clock.now();
+    const isTimed = readsTime(list, filter, by) ? list.isTimed : undefined;
+    return views.read(owner, JSON.stringify([filter, by]), all, {
+      holds: createTest(list, filter, now),
+      place: placeOf(list, by, now),
+      isTimed: isTimed ?? (() => false),
+    });
   };
 
   const find = (accountId: string, id: string) => {
@@ -285,13 +287,16 @@ export function createOwnedResources<T extends KubeObject>(
       const owner = findOwner(accountId);
       return reflector.byIndex(index, value).filter((object) => readOwner(object) === owner);
     },
-    search,
     page(accountId, args, show, where) {
-      const all = search(accountId, args.q);
-      const found = where ? all.filter(where) : all;
-      const { by } = args.orderBy ?? NEWEST_FIRST;
-      const items = by === NEWEST_FIRST.by ? found : inOrder(found, (object) => place(object, by));
-      return connect(prefix, items, args, place, show);
+      const all = select(accountId, args);
+      const now = clock.now();
+      return connect(
+        prefix,
+        where ? all.filter(where) : all,
+        args,
+        (object, by) => placeOf(list, by, now)(object),
+        show,
+      );
     },
     admit: (accountId) => writes.admit(accountId),
     async create(accountId, spec, metadata) {

@@ -1,7 +1,8 @@
 /** Declares the operations on playlists; those on their old versions are in version-operations.ts. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
-import { namedQuery, readSearch } from '../../lib/paging/search.ts';
+import { created, createOperationBuilder, deleted, FILTERED, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
+import { PLAYLIST_LIST } from './list.ts';
 import {
   Playlist,
   PlaylistChanges,
@@ -87,20 +88,23 @@ export const playlistOperations = [
     scope: 'read',
     http: 'GET /playlists',
     summary: 'List playlists, newest first',
-    description: `Returns the account’s playlists without their items, optionally only those with a part of the name in \`q\`. ${PAGED}`,
-    query: namedQuery('playlists'),
+    description: `Returns the account’s playlists without their items, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: listQuery(PLAYLIST_LIST),
     output: page(PlaylistSummary, 'PlaylistList'),
     // The published API contract declares 404 for this list too.
     errors: ['route_not_found'],
-    examples: { output: exampleSummary, parameters: { q: 'evening', orderBy: 'name' } },
+    examples: { output: exampleSummary, parameters: { q: 'evening', sort: 'name' } },
     mcp: {
       title: 'List playlists',
       description:
         'Lists the account’s playlists without their items, newest first, optionally filtered by a word in the name.',
     },
-    graphql: { description: 'Lists playlists, newest first unless orderBy says otherwise.' },
+    graphql: {
+      description: 'Lists playlists, newest first unless orderBy says otherwise.',
+      query: listQuery(PLAYLIST_LIST),
+    },
     run: ({ playlists }, { accountId, page, query, where }) =>
-      playlists.list(accountId, readSearch(page, query), where),
+      playlists.list(accountId, readListing(page, query), where),
   }),
 
   operation({

@@ -17,7 +17,7 @@ import { formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, ListArgs, PageArgs, Searched } from '../../lib/list-page.ts';
+import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -214,11 +214,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     },
 
     /** `where` filters by the shape that clients see. */
-    list(
-      accountId: string,
-      args: Searched<PageArgs>,
-      where?: (it: PlaylistSummary) => boolean,
-    ): Connection<PlaylistSummary> {
+    list(accountId: string, args: FilteredArgs, where?: (it: PlaylistSummary) => boolean): Connection<PlaylistSummary> {
       const shown = summarize(accountId);
       return playlists.page(accountId, args, shown, where && ((playlist) => where(shown(playlist))));
     },

@@ -9,13 +9,14 @@ import {
   createOperationBuilder,
   DRY_RUN,
   deletedInTime,
+  FILTERED,
   OWNED,
   PAGED,
   page,
   progress,
   record,
 } from '../../lib/operation.ts';
-import { namedQuery, readSearch } from '../../lib/paging/search.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { LiveStats } from '../stats/record.ts';
 import type { StatsService } from '../stats/service.ts';
 import {
@@ -27,6 +28,7 @@ import {
   exampleStream,
   exampleWindows,
 } from './examples.ts';
+import { STREAM_LIST } from './list.ts';
 import {
   Readiness,
   Stream,
@@ -50,6 +52,7 @@ const operation = createOperationBuilder<{ streams: StreamService; stats: Pick<S
   },
 });
 
+const STATUS = Type.Optional(Type.Enum(PHASES, { title: 'StreamStatus', description: 'The same as `state`.' }));
 const wait = Type.Optional(
   Type.Integer({
     minimum: 0,
@@ -122,20 +125,24 @@ const recordOperations = [
     scope: 'read',
     http: 'GET /streams',
     summary: 'List streams, newest first',
-    description: `Returns the account’s streams, optionally filtered by \`status\` or by a part of the name in \`q\`. ${PAGED}`,
-    query: {
-      status: Type.Optional(Type.Enum(PHASES, { title: 'StreamStatus', description: 'Only streams in this state.' })),
-      ...namedQuery('streams', { onAir: 'streams on air first, each part by name' }),
-    },
+    description: `Returns the account’s streams, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: { ...listQuery(STREAM_LIST), status: STATUS },
     output: page(Stream, 'StreamList', { isMemoized: true }),
-    examples: { output: exampleStream, parameters: { status: 'live', q: 'fireplace', orderBy: 'onAir' } },
+    examples: {
+      output: exampleStream,
+      parameters: { state: 'live', label: ['team=news'], q: 'fireplace', sort: 'onAir' },
+    },
     mcp: {
       title: 'List streams',
-      description: 'Lists the account’s streams, newest first, optionally filtered by state or by a word in the name.',
+      description:
+        'Lists the account’s streams, newest first, optionally filtered by state, label or a word in the name.',
     },
-    graphql: { description: 'Lists streams, newest first unless orderBy says otherwise.' },
-    run: ({ streams }, { accountId, page, query, where }) =>
-      streams.list(accountId, readSearch(page, query), query, where),
+    graphql: {
+      description: 'Lists streams, newest first unless orderBy says otherwise.',
+      query: listQuery(STREAM_LIST),
+    },
+    run: ({ streams }, { accountId, page, query: { status, ...query }, where }) =>
+      streams.list(accountId, readListing(page, { ...(status && { state: status }), ...query }), where),
   }),
 
   operation({

@@ -18,8 +18,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../../core/resources/stream/spec.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { createSpec, writeFields } from '../../lib/fields.ts';
-import type { Connection, ListArgs, Order, Searched } from '../../lib/list-page.ts';
-import { connect, inOrder, type ListPlace, nameKey } from '../../lib/paging/connection.ts';
+import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { nameSupport } from '../../lib/support.ts';
 import type { OwnedResources, PatchOptions } from '../limits/owned-resources.ts';
@@ -27,6 +26,7 @@ import type { Quotas } from '../limits/quotas.ts';
 import type { Posters } from '../uploads/posters.ts';
 import { describeEffect } from './effect.ts';
 import { STREAM_FIELDS } from './fields.ts';
+import { SENDING } from './list.ts';
 import type {
   Readiness,
   Stream,
@@ -52,8 +52,6 @@ const WITH_POD: readonly (Phase | undefined)[] = ['starting', 'live', 'reconnect
 const SKIP_MS = 5_000;
 
 const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
-/** On air, or about to be. */
-const SENDING: readonly Phase[] = [...ON_AIR, 'starting'];
 
 export type EventOrder = 'time' | 'createdAt' | 'count';
 /** Event times have whole or fractional seconds. */
@@ -67,19 +65,6 @@ const EVENT_LISTING: Omit<Listing<StreamEvent, EventOrder>, 'list'> = {
   },
   standard: { by: 'time', descending: true },
 };
-
-/** `onAir`: the streams on air first, each part by name. */
-export type StreamOrder = Order['by'] | 'onAir';
-
-const placeOnAirFirst = (stream: LoopStream, now: Date): ListPlace => {
-  const { metadata, spec } = stream;
-  const part = SENDING.includes(computePhase(stream, now)) ? 0 : 1;
-  return { key: `${part} ${nameKey(spec.displayName ?? metadata.name)}`, id: metadata.name };
-};
-
-export interface StreamFilter {
-  status?: Phase | undefined;
-}
 
 /** Options of a client that waits and wants progress meanwhile. */
 export interface StreamWatch {
@@ -268,28 +253,10 @@ export function createStreamService(deps: StreamServiceDeps) {
     },
 
     /** `where` filters by the shape that clients see. */
-    list(
-      accountId: string,
-      { orderBy, ...args }: Searched<ListArgs<StreamOrder>>,
-      { status }: StreamFilter = {},
-      where?: (stream: Stream) => boolean,
-    ): Connection<Stream> {
+    list(accountId: string, args: FilteredArgs, where?: (stream: Stream) => boolean): Connection<Stream> {
       const now = clock.now();
-      const isAsked = (stream: LoopStream) =>
-        (status === undefined || computePhase(stream, now) === status) &&
-        (where === undefined || where(showAt(stream, now)));
-      // Without a filter only the streams of the page are converted.
-      const filters = status !== undefined || where !== undefined;
       const showNow = (stream: LoopStream) => showAt(stream, now);
-      if (orderBy?.by === 'onAir') {
-        const found = streams.search(accountId, args.q).filter(isAsked);
-        const place = (stream: LoopStream) => placeOnAirFirst(stream, now);
-        // By name, a place has any text for its key.
-        const order = { by: 'name', descending: orderBy.descending } as const;
-        return connect(`${streams.prefix}.onAir`, inOrder(found, place), { ...args, orderBy: order }, place, showNow);
-      }
-      const order = orderBy && { by: orderBy.by, descending: orderBy.descending };
-      return streams.page(accountId, { ...args, orderBy: order }, showNow, filters ? isAsked : undefined);
+      return streams.page(accountId, args, showNow, where && ((stream) => where(showNow(stream))));
     },
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),

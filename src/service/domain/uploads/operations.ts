@@ -2,8 +2,19 @@
 import { Type } from 'typebox';
 import { POSTER_MEDIA_TYPE } from '../../../core/resources/upload/poster.ts';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, created, createOperationBuilder, deleted, OWNED, PAGED, page, record } from '../../lib/operation.ts';
-import { namedQuery, readSearch } from '../../lib/paging/search.ts';
+import {
+  content,
+  created,
+  createOperationBuilder,
+  deleted,
+  FILTERED,
+  OWNED,
+  PAGED,
+  page,
+  record,
+} from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
+import { UPLOAD_LIST } from './list.ts';
 import { Upload, UploadFromLink, UploadFromLinkResults, UploadsFromLinks, UploadUpdate } from './record.ts';
 import type { UploadService } from './service.ts';
 
@@ -150,16 +161,19 @@ export const uploadOperations = [
     scope: 'read',
     http: 'GET /uploads',
     summary: 'List uploads, newest first',
-    description: `Returns the account’s uploads, optionally only those with a part of the name in \`q\`. ${PAGED}`,
-    query: namedQuery('uploads'),
+    description: `Returns the account’s uploads, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
+    query: listQuery(UPLOAD_LIST),
     output: page(Upload, 'UploadList'),
-    examples: { output: exampleUpload, parameters: { q: 'fireplace', orderBy: 'name' } },
+    examples: { output: exampleUpload, parameters: { q: 'fireplace', sort: 'name' } },
     mcp: {
       title: 'List uploads',
       description: 'Lists the account’s uploads, newest first, optionally filtered by a word in the name.',
     },
-    graphql: { description: 'Lists uploads, newest first unless orderBy says otherwise.' },
-    run: ({ uploads }, { accountId, page, query, where }) => uploads.list(accountId, readSearch(page, query), where),
+    graphql: {
+      description: 'Lists uploads, newest first unless orderBy says otherwise.',
+      query: listQuery(UPLOAD_LIST),
+    },
+    run: ({ uploads }, { accountId, page, query, where }) => uploads.list(accountId, readListing(page, query), where),
   }),
 
   operation({

@@ -28,7 +28,7 @@ import { findTags } from '../../../core/resources/upload/tags.ts';
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, PageArgs, Searched } from '../../lib/list-page.ts';
+import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -37,6 +37,7 @@ import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { importEach } from './from-links.ts';
 import { createHolders, type HoldersDeps } from './holders.ts';
 import { createIncoming, type FindStorage } from './incoming.ts';
+import { readSizeBytes, readState } from './list.ts';
 import { showLooks } from './looks.ts';
 import { type Poster, readPoster } from './poster.ts';
 import { findPosterUrl } from './posters.ts';
@@ -80,9 +81,6 @@ interface UploadLimits {
   uploadLimits: SendingLimits;
 }
 
-/** A part is not shown to clients, and is deleted once its upload is joined. */
-const isPart = ({ spec }: Resource): boolean => spec.source.sent?.isPart === true;
-
 /** Deletes the bytes of an upload, and those of the parts that were joined to it: others it may merely name. */
 async function deleteReceived(storage: Storage, uid: string): Promise<void> {
   const key = incomingKey(uid);
@@ -94,8 +92,7 @@ async function deleteReceived(storage: Storage, uid: string): Promise<void> {
 function showAt(upload: Resource, now: Date): Upload {
   const shown = showStatus(upload);
   const waiting = upload.status?.waiting;
-  if (isRetryAsked(upload, now))
-    return { ...shown, state: upload.status?.media ? 'preparing' : 'importing', progress: 0, error: null };
+  if (isRetryAsked(upload, now)) return { ...shown, state: readState(upload, now), progress: 0, error: null };
   if (!waiting || shown.state !== 'importing' || Date.parse(waiting.nextTryAt) <= now.getTime()) return shown;
   const { message, since, nextTryAt, until, tries } = waiting;
   return { ...shown, waiting: { message, since, nextTryAt, until, tries } };
@@ -129,7 +126,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   fromLink: spec.source.url !== undefined,
   state: status?.phase ?? 'importing',
   progress: status?.progress ?? 0,
-  sizeBytes: status?.media?.sizeBytes ?? spec.source.sent?.sizeBytes ?? null,
+  sizeBytes: readSizeBytes({ metadata, spec, ...(status && { status }) }),
   durationSeconds: status?.media?.durationSeconds ?? null,
   video: status?.media?.video ?? null,
   audio: status?.media?.audio ?? null,
@@ -277,8 +274,8 @@ export function createUploadService({
     },
 
     /** `where` filters by the shape that clients see. */
-    list: (accountId: string, args: Searched<PageArgs>, where?: (it: Upload) => boolean): Connection<Upload> =>
-      uploads.page(accountId, args, show, (upload) => !isPart(upload) && (!where || where(show(upload)))),
+    list: (accountId: string, args: FilteredArgs, where?: (it: Upload) => boolean): Connection<Upload> =>
+      uploads.page(accountId, args, show, where && ((upload) => where(show(upload)))),
 
     get: (accountId: string, id: string): Upload => show(uploads.get(accountId, id)),
 

@@ -7,7 +7,7 @@
 import { crc32 } from 'node:zlib';
 import { NAME_PATTERN } from '../../../core/lib/sentences.ts';
 import { validationFailed } from '../errors.ts';
-import { type Connection, DEFAULT_PAGE, NEWEST_FIRST, type Order, type PageArgs } from '../list-page.ts';
+import { type Connection, DEFAULT_PAGE, NEWEST_FIRST, type PageArgs } from '../list-page.ts';
 
 /** The position of an item in an order. */
 export interface ListPlace {
@@ -30,7 +30,7 @@ export const nameKey = (name: string): string => name.normalize('NFC').toLowerCa
  * Encodes a cursor. `list` names its list, so that a cursor of another list or order is refused. A checksum detects
  * changed or truncated cursors. It is no secret: a forged cursor only names another position in the user's own list.
  */
-export function encodeCursor(list: string, { key, id }: ListPlace, by: Order['by'] = 'createdAt'): string {
+export function encodeCursor(list: string, { key, id }: ListPlace, by = 'createdAt'): string {
   const text = by === 'createdAt' ? `${list} ${key} ${id}` : `${list}.${by} ${base64url(key)} ${id}`;
   return base64url(`${text} ${checksum(text)}`);
 }
@@ -39,7 +39,7 @@ const base64url = (text: string): string => Buffer.from(text).toString('base64ur
 const checksum = (text: string): string => crc32(text).toString(36);
 
 /** Throws `validation_failed` for anything that `encodeCursor` did not make for this list in this order. */
-export function decodeCursor(list: string, cursor: string, path = '/cursor', by: Order['by'] = 'createdAt'): ListPlace {
+export function decodeCursor(list: string, cursor: string, path = '/cursor', by = 'createdAt'): ListPlace {
   const bytes = Buffer.from(cursor, 'base64url');
   const text = bytes.toString('latin1');
   const [name, raw = '', id = '', sum, ...more] = text.split(' ');
@@ -80,7 +80,7 @@ export function connect<S, T>(
   list: string,
   items: readonly S[],
   args: PageArgs,
-  place: (item: S, by: Order['by']) => ListPlace,
+  place: (item: S, by: string) => ListPlace,
   show: (item: S) => T,
 ): Connection<T> {
   const { by, descending } = args.orderBy ?? NEWEST_FIRST;

@@ -23,7 +23,7 @@ export function connectAll<T, By extends string>(
 ): Connection<T> {
   const { by, descending } = args.orderBy ?? standard;
   const place = (item: T) => ({ key: keys[by](item), id: getId(item) });
-  // By name, a place has any text for its key.
-  const order = { ...args, orderBy: { by: 'name', descending } } as const;
+  // By another order than createdAt, a place has any text for its key.
+  const order = { ...args, orderBy: { by: 'name', descending } };
   return connect(`${list}.${by}`, inOrder(items.filter(where), place), order, place, (item) => item);
 }

@@ -3,6 +3,7 @@ import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type GraphqlUse, type OperationOutput, readRoute } from '../../lib/operation.ts';
+import { compileBody } from '../http/validation.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 import { DeletePayload, inputType, mutationField, type Named, payloadType, plain } from './input.ts';
 import {
@@ -78,15 +79,25 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
   if (output.kind === 'page') {
     const list = types.lists?.[readTitle(output.item)];
     if (!list) throw new Error(`GraphQL has no filter for ${readTitle(output.item)}.`);
+    const asked = Type.Object(graphql.query ?? {});
+    const checkAsked = compileBody(asked);
     return connectionField<never, string>({
       type: outputType(types, output.item),
       operation: id,
       description,
       ...list,
-      ...(hasId && { args: { id: { type: required(GraphQLID), description: `${object?.idName}.` } } }),
+      args: {
+        ...(hasId && { id: { type: required(GraphQLID), description: `${object?.idName}.` } }),
+        ...buildArguments(id, asked, types.inputs),
+      },
       ...(cost !== undefined && { cost }),
-      list: (context, page, where, args) =>
-        run(context, { id: String(args.id ?? ''), page: page as never, where }) as Connection<never>,
+      list: (context, page, where, args) => {
+        const given = Object.entries(args).filter(([name]) => Object.hasOwn(asked.properties, name));
+        const checked = checkAsked(plain(Object.fromEntries(given)));
+        if ('error' in checked) throw checked.error;
+        const call = { id: String(args.id ?? ''), page: page as never, query: checked.value as never, where };
+        return run(context, call) as Connection<never>;
+      },
     });
   }
   const schemaOfRecord = readRecordSchema(output);

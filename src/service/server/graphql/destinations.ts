@@ -3,6 +3,7 @@
 import { GraphQLString } from 'graphql';
 import { ISSUE_SEVERITIES, PLATFORM_KINDS, PLATFORM_POLICIES } from '../../../core/resources/destination/platform.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
+import { DESTINATION_LIST, PROTOCOLS } from '../../domain/destinations/list.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import {
   DestinationCreate,
@@ -15,7 +16,7 @@ import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
-import { Node, type NounFields } from './relay.ts';
+import { Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
@@ -57,8 +58,8 @@ const where = whereInput('DestinationWhereInput', filtersOf(Destination, ['id', 
 
 const types: NounTypes = {
   outputs: { Destination, DestinationTest: Test },
-  inputs: { platform: PlatformInput },
-  lists: { Destination: { where } },
+  inputs: { platform: PlatformInput, type: enumType('DestinationProtocol', PROTOCOLS) },
+  lists: { Destination: { where, order: nounOrder(DESTINATION_LIST) } },
 };
 
 export const destinationFields = (services: Pick<Services, 'destinations'>): NounFields => ({

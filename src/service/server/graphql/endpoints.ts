@@ -1,4 +1,5 @@
 /** Defines the GraphQL fields of endpoints and their deliveries. */
+import { ENDPOINT_LIST } from '../../domain/endpoints/list.ts';
 import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import {
   DELIVERY_STATES,
@@ -21,17 +22,18 @@ import { type NounTypes, operationFields } from './adapter.ts';
 import { EventType } from './events.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
-import { Node, type NounFields } from './relay.ts';
+import { Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 const kind = enumType('EndpointKind', ENDPOINT_KINDS);
+const endpointState = enumType('EndpointState', ENDPOINT_STATES);
 
 const Endpoint = outputType<EndpointRecord>('Endpoint', EndpointSchema, {
   interfaces: [Node],
   types: {
     kind,
-    state: enumType('EndpointState', ENDPOINT_STATES),
+    state: endpointState,
     types: EventType,
     rule: outputType('EndpointRuleInForce', innerSchema(EndpointSchema, 'rule')),
   },
@@ -52,6 +54,8 @@ const types: NounTypes = {
   },
   inputs: {
     kind,
+    type: kind,
+    state: endpointState,
     types: EventType,
     rule: inputType('EndpointRuleInput', RuleSchema),
     template: inputType('EndpointTemplateInput', TemplateSchema, {
@@ -62,6 +66,7 @@ const types: NounTypes = {
   lists: {
     Endpoint: {
       where: whereInput('EndpointWhereInput', filtersOf(Endpoint, ['id', 'kind', 'name', 'state', 'createdAt'])),
+      order: nounOrder(ENDPOINT_LIST),
     },
     Delivery: {
       where: whereInput('DeliveryWhereInput', filtersOf(Delivery, ['type', 'state', 'messageID', 'createdAt'])),

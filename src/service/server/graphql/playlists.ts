@@ -2,6 +2,7 @@
 
 import type { GraphQLObjectType } from 'graphql';
 import { PLAYLIST_KINDS } from '../../../core/resources/playlist/spec.ts';
+import { PLAYLIST_LIST } from '../../domain/playlists/list.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { type PlaylistSummary, PlaylistSummary as SummarySchema } from '../../domain/playlists/record.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
@@ -22,7 +23,7 @@ import {
   VERSION_TYPES,
 } from './playlist-versions.ts';
 import type { GraphqlField, GraphqlFields } from './relay.ts';
-import { Node, type NounFields } from './relay.ts';
+import { Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
@@ -59,9 +60,12 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
   const Playlist = playlistType(playlists);
   const types: NounTypes = {
     outputs: { Playlist, PlaylistSummary: Playlist, ...VERSION_TYPES.outputs },
-    inputs: { kind: Kind, mode: Mode, items: ItemInput },
+    inputs: { kind: Kind, type: Kind, mode: Mode, items: ItemInput },
     lists: {
-      PlaylistSummary: { where: whereInput('PlaylistWhereInput', filtersOf(Playlist, FILTERS)) },
+      PlaylistSummary: {
+        where: whereInput('PlaylistWhereInput', filtersOf(Playlist, FILTERS)),
+        order: nounOrder(PLAYLIST_LIST),
+      },
       ...VERSION_TYPES.lists,
     },
   };

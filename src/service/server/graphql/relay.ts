@@ -14,7 +14,8 @@ import {
 } from 'graphql';
 import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
 import type { ListArgs } from '../../lib/list-page.ts';
-import { type Connection, DEFAULT_PAGE, MAX_PAGE, type Order } from '../../lib/list-page.ts';
+import { type Connection, DEFAULT_PAGE, MAX_PAGE } from '../../lib/list-page.ts';
+import type { NounList } from '../../lib/paging/noun-list.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Operation } from '../operations/list.ts';
 import { Cursor, enumType, listType, required } from './scalars.ts';
@@ -103,10 +104,23 @@ const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 /** Orders of a list by their names in GraphQL. */
 export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
-export const NOUN_ORDER: OrderFields<Order['by']> = {
+const NOUN_ORDER: OrderFields<string> = {
   CREATED_AT: { value: 'createdAt' },
   NAME: { value: 'name', description: 'Case-insensitive.' },
 };
+
+const toConstantCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
+
+/** Returns the orders of the list of a noun. */
+export const nounOrder = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): OrderFields<string> => ({
+  ...NOUN_ORDER,
+  ...Object.fromEntries(
+    Object.entries(sorts).map(([name, { meaning }]) => [
+      toConstantCase(name),
+      { value: name, ...(meaning !== undefined && { description: `Order: ${meaning}.` }) },
+    ]),
+  ),
+});
 
 const orderInput = (name: string, values: OrderFields<string>) =>
   new GraphQLInputObjectType({
@@ -119,7 +133,7 @@ const orderInput = (name: string, values: OrderFields<string>) =>
     },
   });
 
-export function connectionField<Node, By extends string = Order['by']>(options: {
+export function connectionField<Node, By extends string = string>(options: {
   type: GraphQLObjectType;
   operation: Operation;
   description: string;

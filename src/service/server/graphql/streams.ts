@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import { PHASES, Recurrence as RecurrenceSchema } from '../../../core/resources/stream/spec.ts';
 import { ANCHORS, FONTS } from '../../../core/resources/upload/overlays.ts';
 import { STREAM_FIELDS } from '../../domain/streams/fields.ts';
+import { STREAM_LIST } from '../../domain/streams/list.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import {
   ReadinessIssue,
@@ -17,13 +18,13 @@ import {
   StreamWindows,
   UnplayableItem as UnplayableItemSchema,
 } from '../../domain/streams/record.ts';
-import type { EventOrder, StreamOrder, StreamService } from '../../domain/streams/service.ts';
+import type { EventOrder, StreamService } from '../../domain/streams/service.ts';
 import type { Services } from '../setup/services.ts';
 import { operationFields } from './adapter.ts';
 import { filterNames } from './fields.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
-import { NOUN_ORDER, Node, type NounFields, type OrderFields } from './relay.ts';
+import { Node, type NounFields, nounOrder, type OrderFields } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { LiveStats } from './stats.ts';
 import { STREAM_ENUMS } from './stream-enums.ts';
@@ -128,11 +129,6 @@ const streamType = (streams: StreamService) =>
     },
   });
 
-const STREAM_ORDER: OrderFields<StreamOrder> = {
-  ...NOUN_ORDER,
-  ON_AIR: { value: 'onAir', description: 'Streams on air first, each part by name.' },
-};
-
 const EVENT_ORDER: OrderFields<EventOrder> = {
   TIME: { value: 'time', description: 'Time of the last occurrence.' },
   CREATED_AT: { value: 'createdAt', description: 'Time of the first occurrence.' },
@@ -152,6 +148,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
       outputs: { Stream, LiveStats, StreamEvent },
       inputs: {
         ...STREAM_ENUMS,
+        state: State,
         track: enumType('StreamTrack', ['video', 'audio']),
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
         loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
@@ -159,7 +156,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         cards: inputType('StreamCardsInput', innerSchema(StreamUpdate, 'cards')),
       },
       lists: {
-        Stream: { where, order: STREAM_ORDER },
+        Stream: { where, order: nounOrder(STREAM_LIST) },
         StreamEvent: {
           where: whereInput('StreamEventWhereInput', filtersOf(StreamEvent, EVENT_FILTERS)),
           order: EVENT_ORDER,

@@ -2,6 +2,7 @@
 
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import { UPLOAD_LIST } from '../../domain/uploads/list.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import {
   ITEM_OVERLAYS,
@@ -16,7 +17,7 @@ import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
-import { Node, type NounFields } from './relay.ts';
+import { Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType } from './scalars.ts';
 import { filtersOf, IDFilter, whereInput } from './where.ts';
 
@@ -81,11 +82,16 @@ const UploadFromLinkResults = outputType('UploadFromLinkResults', ResultsSchema,
   },
 });
 
-const inputs = { type: UploadType, overlays: ItemOverlays, tracks: inputType('UploadTracksInput', UploadTracks) };
+const inputs = {
+  state: State,
+  type: UploadType,
+  overlays: ItemOverlays,
+  tracks: inputType('UploadTracksInput', UploadTracks),
+};
 const types: NounTypes = {
   outputs: { Upload, UploadFromLinkResults },
   inputs: { ...inputs, links: inputType('UploadLinkInput', UploadFromLink, inputs) },
-  lists: { Upload: { where } },
+  lists: { Upload: { where, order: nounOrder(UPLOAD_LIST) } },
 };
 
 export const uploadFields = (services: Pick<Services, 'uploads'>): NounFields => ({

@@ -102,6 +102,8 @@ export function compileParameters(schema: TSchema): Check {
     for (const { name, type, fallback } of known) {
       const given = value[name];
       if (given === undefined && fallback !== undefined) value[name] = fallback;
+      // Given once, a parameter of several values is a text.
+      if (type === 'array' && typeof given === 'string') value[name] = [given];
       if (type === 'integer' && isWhole(given)) value[name] = Number(given);
       if (type === 'boolean' && (given === 'true' || given === 'false')) value[name] = given === 'true';
     }
@@ -113,6 +115,7 @@ export function compileParameters(schema: TSchema): Check {
 
 /** Reports invalid text in any query parameter. */
 function textProblem(value: unknown): string | undefined {
+  if (Array.isArray(value)) return value.map(textProblem).find((problem) => problem !== undefined);
   if (typeof value !== 'string') return undefined;
   return value.isWellFormed() ? brokenRule(DISPLAY_NAME, value) : 'must be percent-encoded UTF-8';
 }

@@ -16,16 +16,19 @@ import { listDestinationNames } from '../../../core/resources/stream/destination
 import { keepWithoutTemplate } from '../../../core/resources/stream/kept.ts';
 import { believeStream } from '../../../core/resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../../core/resources/stream/resource.ts';
-import { findUploadName } from '../../../core/resources/upload/name.ts';
 import { UPLOADS } from '../../../core/resources/upload/resource.ts';
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
+import { DESTINATION_LIST } from '../../domain/destinations/list.ts';
 import { createLoadLimit } from '../../domain/limits/loads.ts';
 import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/limits/owned-resources.ts';
 import { countCachedBytes } from '../../domain/limits/record-room.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
+import { PLAYLIST_LIST } from '../../domain/playlists/list.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
+import { STREAM_LIST } from '../../domain/streams/list.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
+import { UPLOAD_LIST } from '../../domain/uploads/list.ts';
 import { listNamespaces } from '../../settings/settings.ts';
 import type { ProcessContext } from './context.ts';
 
@@ -122,7 +125,7 @@ function createOwned(
 ) {
   const own = <T extends KubeObject>(
     reflector: Reflector<T>,
-    options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'readName' | 'hidesDeleted'>,
+    options: Pick<OwnedResourcesOptions<T>, 'resource' | 'prefix' | 'noun' | 'notFound' | 'list' | 'hidesDeleted'>,
   ) => createOwnedResources({ ...common, reflector, ...options });
   const owned = {
     destinations: own(destinations, {
@@ -130,6 +133,7 @@ function createOwned(
       prefix: 'dst',
       noun: 'destination',
       notFound: 'destination_not_found',
+      list: DESTINATION_LIST,
       hidesDeleted: true,
     }),
     uploads: own(uploads, {
@@ -137,7 +141,7 @@ function createOwned(
       prefix: 'upl',
       noun: 'upload',
       notFound: 'upload_not_found',
-      readName: findUploadName,
+      list: UPLOAD_LIST,
       hidesDeleted: true,
     }),
     playlists: own(playlists, {
@@ -145,9 +149,16 @@ function createOwned(
       prefix: 'pls',
       noun: 'playlist',
       notFound: 'playlist_not_found',
+      list: PLAYLIST_LIST,
       hidesDeleted: true,
     }),
-    streams: own(streams, { resource: LOOPSTREAMS, prefix: 'str', noun: 'stream', notFound: 'stream_not_found' }),
+    streams: own(streams, {
+      resource: LOOPSTREAMS,
+      prefix: 'str',
+      noun: 'stream',
+      notFound: 'stream_not_found',
+      list: STREAM_LIST,
+    }),
   };
   const byNoun = {
     stream: owned.streams,

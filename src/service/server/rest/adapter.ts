@@ -5,7 +5,9 @@ import { validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
+import { isFiltered } from '../../lib/paging/noun-list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
+import { pointerPart } from '../http/json.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
 
@@ -59,6 +61,16 @@ const refuseUnknownDryRun =
     throw validationFailed([{ path: `/${asked}`, message }]);
   };
 
+/** A list without the filter that was asked for would pass for the filtered one. Names that begin with `_` are those of caches. */
+const refuseUnknownFilter =
+  (known: readonly string[]) =>
+  async (request: FastifyRequest): Promise<void> => {
+    const asked = Object.keys(request.query as object).filter((name) => !known.includes(name) && !name.startsWith('_'));
+    if (asked.length === 0) return;
+    const message = `is not known; this list knows ${known.join(', ')}`;
+    throw validationFailed(asked.map((name) => ({ path: pointerPart(name), message })));
+  };
+
 /** A protocol within HTTP has its own codes for invalid headers, so its handler validates them. */
 const unchecked = () => () => true as const;
 
@@ -77,6 +89,7 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
     preValidation: [
       ...(takesNoFields(body) ? [bodyMayBeMissing] : []),
       ...(readRoute(operation).method === 'GET' ? [] : [refuseUnknownDryRun(operation)]),
+      ...(isFiltered(operation) ? [refuseUnknownFilter(Object.keys(querystring?.properties ?? {}).sort())] : []),
     ],
     schema: {
       operationId: id,

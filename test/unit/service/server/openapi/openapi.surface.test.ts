@@ -19,7 +19,7 @@ interface Designed {
 
 const DRY_RUN = ['dryRun'];
 const PAGED = ['limit', 'cursor'];
-const NAMED = [...PAGED, 'q', 'orderBy'];
+const NAMED = [...PAGED, 'q', 'label', 'createdAfter', 'createdBefore', 'sort'];
 const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'scheduleOnAirUntil', 'recurrence'];
 const STREAM = [
   ...['name', 'quality', 'framerate', 'destinationID', 'destinationIDs'],
@@ -32,7 +32,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   getMe: { rest: 'GET /me', scope: 'read', graphql: 'me' },
   getSignInOptions: { rest: 'GET /sign-in-options', scope: null, graphql: null },
   createApiKey: { rest: 'POST /api-keys', scope: 'person', body: ['name', 'expiresInDays'], graphql: null },
-  listApiKeys: { rest: 'GET /api-keys', scope: 'person', query: PAGED, graphql: null },
+  listApiKeys: { rest: 'GET /api-keys', scope: 'person', query: [...NAMED, 'state'], graphql: null },
   revokeApiKey: { rest: 'DELETE /api-keys/{id}', scope: 'person', graphql: null },
   listSessions: { rest: 'GET /sessions', scope: 'person', query: PAGED, graphql: null },
   endSession: { rest: 'DELETE /sessions/{id}', scope: 'person', graphql: null },
@@ -43,7 +43,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   deleteAccount: { rest: 'POST /account/deletion', scope: 'person', body: ['email', 'password'], graphql: null },
 
   createStream: { rest: 'POST /streams', scope: 'write', body: [...STREAM, ...SCHEDULE], graphql: 'createStream' },
-  listStreams: { rest: 'GET /streams', scope: 'read', query: [...NAMED, 'status'], graphql: 'streams' },
+  listStreams: { rest: 'GET /streams', scope: 'read', query: [...NAMED, 'state', 'status'], graphql: 'streams' },
   getStream: { rest: 'GET /streams/{id}', scope: 'read', graphql: 'stream' },
   updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', query: DRY_RUN, body: STREAM, graphql: 'updateStream' },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
@@ -84,7 +84,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['name', 'rtmpUrl', 'rtmpKey'],
     graphql: 'createDestination',
   },
-  listDestinations: { rest: 'GET /destinations', scope: 'read', query: NAMED, graphql: 'destinations' },
+  listDestinations: { rest: 'GET /destinations', scope: 'read', query: [...NAMED, 'type'], graphql: 'destinations' },
   getDestination: { rest: 'GET /destinations/{id}', scope: 'read', graphql: 'destination' },
   updateDestination: {
     rest: 'PATCH /destinations/{id}',
@@ -107,7 +107,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['type', 'url'],
     graphql: 'createUploadFromLink',
   },
-  listUploads: { rest: 'GET /uploads', scope: 'read', query: NAMED, graphql: 'uploads' },
+  listUploads: { rest: 'GET /uploads', scope: 'read', query: [...NAMED, 'state', 'type'], graphql: 'uploads' },
   getUpload: { rest: 'GET /uploads/{id}', scope: 'read', graphql: 'upload' },
   updateUpload: { rest: 'PATCH /uploads/{id}', scope: 'write', body: ['name', 'tracks'], graphql: 'updateUpload' },
   retryUpload: { rest: 'POST /uploads/{id}/retry', scope: 'write', graphql: 'retryUpload' },
@@ -121,7 +121,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['kind', 'mode', 'items', 'streamID'],
     graphql: 'createPlaylist',
   },
-  listPlaylists: { rest: 'GET /playlists', scope: 'read', query: NAMED, graphql: 'playlists' },
+  listPlaylists: { rest: 'GET /playlists', scope: 'read', query: [...NAMED, 'type'], graphql: 'playlists' },
   getPlaylist: { rest: 'GET /playlists/{id}', scope: 'read', graphql: 'playlist' },
   updatePlaylist: {
     rest: 'PATCH /playlists/{id}',

@@ -1,0 +1,154 @@
+/**
+ * Declares the list of a noun once: what it can be filtered by and sorted by. The query of REST, the arguments of GraphQL and MCP, and
+ * the filter itself follow from this table. Pure: no I/O, no clock.
+ */
+import { type Static, type TObject, type TOptional, type TString, Type } from 'typebox';
+import { validationFailed } from '../errors.ts';
+import { fulfils, parseSelector, SelectorError } from '../label-selector.ts';
+import type { FilteredArgs, LabelRequirement, ListArgs, ListFilter, Order } from '../list-page.ts';
+import { Time } from '../schemas.ts';
+import { type ListPlace, nameKey } from './connection.ts';
+
+/** An order of its own, besides `createdAt` and `name`. */
+export interface Sort<T> {
+  /** Follows the name of the order in descriptions. */
+  meaning?: string;
+  /** Returns a text that compares like the value it stands for. */
+  key: (item: T, now: Date) => string;
+}
+
+export interface NounList<T> {
+  /** Names the objects in descriptions: `streams`. */
+  nouns: string;
+  getId: (item: T) => string;
+  /** In RFC 3339, UTC and whole seconds, as Kubernetes writes it. */
+  getCreatedAt: (item: T) => string;
+  getName: (item: T) => string;
+  getLabel: (item: T, name: string) => string | undefined;
+  state?: { values: readonly string[]; get: (item: T, now: Date) => string };
+  type?: { values: readonly string[]; get: (item: T) => string };
+  sorts?: Readonly<Record<string, Sort<T>>>;
+  /** False for an item that lists leave out. */
+  isListed?: (item: T) => boolean;
+  /** True where state or sort keys of the item change with time alone. */
+  isTimed?: (item: T) => boolean;
+}
+
+/** An amount as a text that compares like it. Unknown amounts come first. */
+export const amountKey = (amount: number | null): string =>
+  amount === null ? '' : amount.toFixed(3).padStart(24, '0');
+
+/** Selectors of one request. */
+const MAX_SELECTORS = 10;
+
+const STANDARD_ORDERS = ['-createdAt', 'createdAt', 'name', '-name'];
+
+export const listOrders = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): string[] => [
+  ...STANDARD_ORDERS,
+  ...Object.keys(sorts).flatMap((name) => [name, `-${name}`]),
+];
+
+/** The query of a list. A noun without states or types has no such parameter. */
+type ListProperties = Record<'q' | 'state' | 'type' | 'createdAfter' | 'createdBefore' | 'sort', TOptional<TString>> & {
+  label: TOptional<typeof Label>;
+};
+export type ListQuery = Static<TObject<ListProperties>>;
+
+const Label = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+  maxItems: MAX_SELECTORS,
+  description: 'Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold.',
+});
+
+/** Returns the parameters that filter and sort a list. */
+export function listQuery<T>({ nouns, state, type, sorts = {} }: NounList<T>): ListProperties {
+  const meanings = Object.entries(sorts).flatMap(([name, { meaning }]) =>
+    meaning === undefined ? [] : [`\`${name}\`: ${meaning}.`],
+  );
+  const choice = (values: readonly string[], what: string) =>
+    Type.Optional(Type.Enum([...values], { type: 'string', description: `Only ${nouns} ${what}.` }));
+  return {
+    q: Type.Optional(Type.String({ maxLength: 200, description: `Only ${nouns} whose name contains this text.` })),
+    label: Type.Optional(Label),
+    ...(state && { state: choice(state.values, 'in this state') }),
+    ...(type && { type: choice(type.values, 'of this type') }),
+    createdAfter: Type.Optional({ ...Time, description: `Only ${nouns} that were created after this time.` }),
+    createdBefore: Type.Optional({ ...Time, description: `Only ${nouns} that were created before this time.` }),
+    sort: Type.Optional(
+      Type.Enum(listOrders({ sorts } as Pick<NounList<never>, 'sorts'>), {
+        type: 'string',
+        description: ['Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first.']
+          .concat(meanings)
+          .join(' '),
+      }),
+    ),
+  } as unknown as ListProperties;
+}
+
+/** Whether an operation is such a list. */
+export const isFiltered = ({ query = {} }: { query?: object }): boolean => 'sort' in query && 'label' in query;
+
+function parseLabels(selectors: readonly string[]): LabelRequirement[] {
+  try {
+    return selectors.flatMap(parseSelector);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    throw validationFailed([{ path: '/label', message: error.message }]);
+  }
+}
+
+function parseOrder(sort: string): Order {
+  const descending = sort.startsWith('-');
+  return { by: descending ? sort.slice(1) : sort, descending };
+}
+
+/** Adds the filter and the order of a request to its page. GraphQL may have an order in the page already. */
+export function readListing(page: ListArgs<never>, { sort, label, ...filter }: ListQuery): FilteredArgs {
+  if (sort !== undefined && page.orderBy)
+    throw validationFailed([{ path: '/sort', message: 'cannot be given together with orderBy' }]);
+  const labels = label && parseLabels(label);
+  const asked: ListFilter = { ...pickFilter(filter), ...(labels && labels.length > 0 && { labels }) };
+  return {
+    ...page,
+    ...(sort !== undefined && { orderBy: parseOrder(sort) }),
+    ...(Object.keys(asked).length > 0 && { filter: asked }),
+  };
+}
+
+/** Other parameters of a list are no filter of every noun. */
+function pickFilter(query: Omit<ListFilter, 'labels'>): ListFilter {
+  const { q, state, type, createdAfter, createdBefore } = query;
+  const given = Object.entries({ q, state, type, createdAfter, createdBefore });
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/** Returns the place of an item in an order. */
+export function placeOf<T>(list: NounList<T>, by: string, now: Date): (item: T) => ListPlace {
+  const { getId, getCreatedAt, getName, sorts = {} } = list;
+  if (by === 'createdAt') return (item) => ({ key: getCreatedAt(item), id: getId(item) });
+  if (by === 'name') return (item) => ({ key: nameKey(getName(item)), id: getId(item) });
+  const sort = sorts[by];
+  if (!sort) throw new TypeError(`${list.nouns} have no order ${by}.`);
+  return (item) => ({ key: sort.key(item, now), id: getId(item) });
+}
+
+/** Returns the test of a filter. */
+export function createTest<T>(list: NounList<T>, filter: ListFilter, now: Date): (item: T) => boolean {
+  const { q, labels = [], state, type, createdAfter, createdBefore } = filter;
+  const wanted = q === undefined ? undefined : nameKey(q);
+  const [after, before] = [createdAfter, createdBefore].map((time) => (time === undefined ? NaN : Date.parse(time)));
+  const isInTime = (item: T): boolean => {
+    const createdAt = Date.parse(list.getCreatedAt(item));
+    return !(createdAt <= (after ?? NaN)) && !(createdAt >= (before ?? NaN));
+  };
+  return (item) =>
+    list.isListed?.(item) !== false &&
+    (type === undefined || list.type?.get(item) === type) &&
+    (state === undefined || list.state?.get(item, now) === state) &&
+    labels.every((requirement) => fulfils(list.getLabel(item, requirement.name), requirement)) &&
+    (wanted === undefined || nameKey(list.getName(item)).includes(wanted)) &&
+    ((createdAfter === undefined && createdBefore === undefined) || isInTime(item));
+}
+
+/** Whether the filter, or the order, reads what may change with time alone. */
+export const readsTime = <T>({ sorts = {} }: NounList<T>, filter: ListFilter, by: string): boolean =>
+  filter.state !== undefined || Object.hasOwn(sorts, by);
