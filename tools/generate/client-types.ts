@@ -13,6 +13,7 @@ export interface Schema {
   anyOf?: Schema[];
   items?: Schema;
   properties?: Record<string, Schema>;
+  additionalProperties?: Schema;
   required?: string[];
   minProperties?: number;
   default?: unknown;
@@ -71,7 +72,8 @@ export class TypePrinter {
     if (schema.anyOf) return schema.anyOf.map((one) => this.print(one)).join(' | ');
     if (schema.items) return `(${this.print(schema.items)})[]`;
     if (schema.properties) return `{\n${this.#printFields(schema)}}`;
-    if (schema.type === 'object') return 'Record<string, unknown>';
+    if (schema.type === 'object')
+      return `Record<string, ${schema.additionalProperties ? this.print(schema.additionalProperties) : 'unknown'}>`;
     return schema.type === 'integer' ? 'number' : (schema.type ?? 'unknown');
   }
 

@@ -81,6 +81,12 @@ export const REFERENCE: readonly TextRule[] = [
   },
 ];
 
+/** The syntax of the names of labels in Kubernetes, without a prefix. */
+export const LABEL_NAME: TextRule = {
+  matches: '^([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$',
+  sentence: 'must be a label name: letters, digits, "-", "_" and ".", between letters or digits, and without a slash',
+};
+
 /** The syntax of label values in Kubernetes. */
 export const LABEL_VALUE: TextRule = {
   matches: '^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$',
@@ -172,4 +178,4 @@ export const SENTENCES = {
 
 /** Returns the message of a pattern in a request's schema; undefined when it has none of its own. */
 export const patternSentence = (pattern: unknown): string | undefined =>
-  pattern === DISPLAY_NAME_PATTERN ? NO_CONTROL : undefined;
+  [...DISPLAY_NAME, LABEL_NAME, LABEL_VALUE].find(({ matches }) => matches === pattern)?.sentence;

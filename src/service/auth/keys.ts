@@ -12,12 +12,13 @@ import { createUsage } from './usage.ts';
 /** A revoked key is refused at once here, and within this time by other replicas. */
 const TRUST_MS = 1000;
 
-/** The access of a new key, and its life. */
+/** The access of a new key, its life, and its labels. */
 export interface KeyBounds {
   /** Without it the key has the full access of its user. */
   scopes?: readonly Scope[] | undefined;
   /** Without it the key is valid until it is revoked. */
   expiresInSeconds?: number | undefined;
+  labels?: Readonly<Record<string, string>> | undefined;
 }
 
 const refused = () => new AppError('unauthenticated', 'The API key is not valid.');
@@ -68,11 +69,11 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     async create(
       userId: string,
       name: string,
-      { scopes, expiresInSeconds }: KeyBounds,
+      { scopes, expiresInSeconds, labels = {} }: KeyBounds,
     ): Promise<{ id: string; key: string }> {
       const [{ key, hint }, id, now] = [generateKey(), randomUUID(), clock.now()];
       const expiresAt = expiresInSeconds === undefined ? null : new Date(now.getTime() + 1000 * expiresInSeconds);
-      await addKey(db, { id, userId, name, hint, hash: hashKey(key), scopes, createdAt: now, expiresAt });
+      await addKey(db, { id, userId, name, hint, hash: hashKey(key), labels, scopes, createdAt: now, expiresAt });
       return { id, key };
     },
   };

@@ -50,13 +50,14 @@ export interface KeyToAdd {
   name: string;
   hint: string;
   hash: string;
+  labels: Readonly<Record<string, string>>;
   scopes: readonly Scope[] | undefined;
   createdAt: Date;
   expiresAt: Date | null;
 }
 
 /** The auth library would delete expired keys with each new one, and nobody would learn why a key is refused. */
-export async function addKey(db: Db, { id, userId, name, hint, hash, scopes, createdAt, expiresAt }: KeyToAdd) {
+export async function addKey(db: Db, { id, userId, name, hint, hash, labels, scopes, createdAt, expiresAt }: KeyToAdd) {
   await db
     .insertInto('auth.apikey')
     .values({
@@ -67,6 +68,7 @@ export async function addKey(db: Db, { id, userId, name, hint, hash, scopes, cre
       start: hint,
       key: hash,
       enabled: true,
+      labels: JSON.stringify(labels),
       permissions: scopes ? JSON.stringify({ scopes }) : null,
       createdAt,
       updatedAt: createdAt,

@@ -14,6 +14,7 @@ import { eventMigrations } from './migrations/events.ts';
 import { guessMigrations } from './migrations/guesses.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
 import { keyMigrations } from './migrations/keys.ts';
+import { labelMigrations } from './migrations/labels.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
 import { meterMigrations } from './migrations/meter.ts';
 import { notifyMigrations } from './migrations/notify.ts';
@@ -93,4 +94,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...uptimeMigrations,
   ...endpointMigrations,
   ...keyMigrations,
+  ...labelMigrations,
 };

@@ -46,6 +46,7 @@ export interface Database {
     lastRequest: ColumnType<Date | null, undefined, Date>;
     /** Ours: whence the last request came. */
     lastAddress: ColumnType<string | null, undefined, string>;
+    labels: ColumnType<Record<string, string>, string, never>;
   };
   'loopstream.key_policies': { account_id: string; max_key_days: number };
   'auth.session': {

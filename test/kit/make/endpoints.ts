@@ -12,6 +12,7 @@ export async function makeEndpoint(db: Db, accountId: string, id: string): Promi
     name: id,
     target: 'https://example.com/hook',
     template: null,
+    labels: {},
     types: ['stream.live'],
     hasAllTypes: false,
     withBilling: false,

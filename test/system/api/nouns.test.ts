@@ -57,6 +57,7 @@ describe('destinations', () => {
       rtmpUrl: target.rtmpUrl,
       rtmpKeyHint: '9z2q',
       hasLogin: false,
+      labels: {},
       leastBitrateKbps: null,
       lastTest: null,
       platform: null,
@@ -307,6 +308,7 @@ describe('uploads', () => {
       sounds: [],
       cards: [],
       looks: [],
+      labels: {},
       overlays: 'SHOWN',
       title: null,
       artist: null,
@@ -395,6 +397,7 @@ describe('playlists', () => {
       streamID: '',
       version: 1,
       publishedVersion: 1,
+      labels: {},
       posterUrl: null,
     };
     const publication = {

@@ -10,6 +10,7 @@ import { trimEndOf } from '../../lib/trim.ts';
 import type { ConfineMode } from '../../protocol/confine-modes.ts';
 import { setting } from '../../protocol/environment.ts';
 import type { MediaLimits } from '../../protocol/media-limits.ts';
+import { pickUserLabels } from '../../resources/common/labels.ts';
 import {
   ACCOUNT_LABEL,
   API_VERSION,
@@ -273,6 +274,7 @@ export function labelsFor(
     [MANAGED_BY_LABEL]: MANAGED_BY,
     [COMPONENT_LABEL]: component,
     ...(account !== undefined && { [ACCOUNT_LABEL]: account }),
+    ...(owner && pickUserLabels(owner)),
   };
 }
 

@@ -24,7 +24,7 @@ import { fetchPods } from './fetch-pods.ts';
 import { addFinalizer, removeFinalizer, restoreFinalizers } from './finalizers.ts';
 import { decideRemoval } from './handover.ts';
 import type { Observation } from './observation.ts';
-import { buildPod, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
+import { buildPod, findLabelPatch, readDisruption, readDisruptionLabel, readEvictionAnnotations } from './pod.ts';
 import { pickPlayhead, withClock } from './program.ts';
 import { findKnownRefusal, withoutPod, withoutProgram, withoutStandby, withoutWrite } from './refusals.ts';
 import { acquirePublisher, ensureSecret, readControlToken, updateSecret } from './secret.ts';
@@ -291,7 +291,7 @@ async function patchProgram(
     ...(isChanged && { [PROGRAM_CHANGED_ANNOTATION]: observed.now.toISOString() }),
     ...(readDisruptionLabel(pod) !== readDisruption(observed.stream) && readEvictionAnnotations(observed.stream)),
   };
-  const labels = { [DISRUPTION_LABEL]: readDisruption(observed.stream) };
+  const labels = { ...findLabelPatch(observed.stream, pod), [DISRUPTION_LABEL]: readDisruption(observed.stream) };
   if (before?.destinationsRevision !== program.destinationsRevision) await updateSecret(deps, observed);
   const patched = await deps.kube.mergePatch(PODS, namespace, name, { metadata: { uid, annotations, labels } });
   deps.caches.pods.upsert(patched);

@@ -17,7 +17,7 @@ import { isReady } from './conditions.ts';
 import { type Course, NO_ACTION, SETTLED } from './course.ts';
 import { decideExchange } from './handover.ts';
 import { findJoins } from './joins.ts';
-import { readDisruption, readDisruptionLabel } from './pod.ts';
+import { findLabelPatch, readDisruption, readDisruptionLabel } from './pod.ts';
 import { buildProgram, findPendingSkip, pickPlayhead, withClock, withSkipped } from './program.ts';
 import type { Situation } from './situation.ts';
 
@@ -77,8 +77,8 @@ type ProgramCourse = Partial<Pick<Course, 'action' | 'playhead' | 'events' | 're
 /** `next` is the program that the pod is to have; undefined when its own cannot be read and no other one can be built. */
 function decideProgramChange(situation: Situation, pod: Pod, next: Program | undefined): ProgramCourse {
   const { stream, program: current } = situation;
-  // The label tells those who evict pods whether they may move this one.
-  const isLabelled = readDisruptionLabel(pod) === readDisruption(stream);
+  // A label tells those who evict pods whether they may move this one; others tell whose it is.
+  const isLabelled = readDisruptionLabel(pod) === readDisruption(stream) && !findLabelPatch(stream, pod);
   const isChanged = next !== current;
   const joinAt =
     next && current && isChanged && isLabelled ? computeJoinTime(situation, pod, current, next) : undefined;

@@ -3,10 +3,12 @@
 import { createHash } from 'node:crypto';
 import type { Pod, PodSpec, PodStatus } from '../../kube/core.ts';
 import type { KubeObject } from '../../kube/types.ts';
+import { isSameJson } from '../../lib/json-equal.ts';
 import { memoize } from '../../lib/memoize.ts';
 import { OWN_RATE_VERSION } from '../../pods/rendition/format.ts';
 import { OWN_ADDRESS, setting } from '../../protocol/environment.ts';
 import type { Program } from '../../protocol/program.ts';
+import { pickUserLabels } from '../../resources/common/labels.ts';
 import {
   DISRUPTION_LABEL,
   INDEX_VERSION_ANNOTATION,
@@ -207,6 +209,20 @@ const removeNulls = (annotations: Record<string, string | null>): Record<string,
 /** How the label of a pod says that it may be moved. The default needs no label, which each pod would keep. */
 export const readDisruptionLabel = ({ metadata }: Pick<Pod, 'metadata'>): string =>
   metadata.labels?.[DISRUPTION_LABEL] ?? DEFAULT_DISRUPTION;
+
+/** Returns the merge patch of a pod's labels that gives it the user's labels of its stream; undefined where it has them. */
+export function findLabelPatch(
+  stream: LoopStream,
+  pod: Pick<Pod, 'metadata'>,
+): Record<string, string | null> | undefined {
+  const wanted = {
+    ...pickUserLabels({ metadata: { labels: stream.spec.template?.labels ?? {} } }),
+    ...pickUserLabels(stream),
+  };
+  const had = pickUserLabels(pod);
+  if (isSameJson(wanted, had)) return undefined;
+  return { ...Object.fromEntries(Object.keys(had).map((name) => [name, null])), ...wanted };
+}
 
 /** `name` is one of the two that the stream's pods have. */
 export function buildPod(

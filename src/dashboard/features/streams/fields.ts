@@ -7,6 +7,7 @@ export const LABELS = {
   videoUploadObjectID: 'Video',
   playlistIDs: 'Playlists',
   audioPlaylistIDs: 'Audio playlists',
+  labels: 'Labels',
   onItemFailure: 'Items that cannot be played',
   start: 'Play the media',
   loudness: 'Loudness',

@@ -49,9 +49,20 @@ export type AccessService = ReturnType<typeof createAccessService>;
 
 const iso = (date: Date | null): string | null => date?.toISOString() ?? null;
 
-const showKey = ({ id, name, start, permissions, createdAt, expiresAt, lastRequest, lastAddress }: KeyRow): ApiKey => ({
+const showKey = ({
+  id,
+  name,
+  labels,
+  start,
+  permissions,
+  createdAt,
+  expiresAt,
+  lastRequest,
+  lastAddress,
+}: KeyRow): ApiKey => ({
   id,
   name: name ?? '',
+  labels,
   hint: start ?? '',
   scopes: readKeyScopes(permissions),
   createdAt: createdAt.toISOString(),
@@ -156,12 +167,12 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
     /** The key is in this response only. */
     async createKey(
       { accountId, userId, sessionId }: Principal,
-      { name, expiresInDays, scopes }: ApiKeyCreate,
+      { name, labels, expiresInDays, scopes }: ApiKeyCreate,
     ): Promise<CreatedApiKey> {
       if (sessionId !== undefined) await requireFresh(userId, sessionId, 'A new API key');
       const days = chooseKeyDays(expiresInDays, await findMaxKeyDays(db, accountId));
       const count = () => countKeys(db, accountId);
-      const bounds = { scopes, expiresInSeconds: days === undefined ? undefined : days * DAY_SECONDS };
+      const bounds = { labels, scopes, expiresInSeconds: days === undefined ? undefined : days * DAY_SECONDS };
       const make = () => auth.createApiKey(userId, name, bounds);
       const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
       // A key must not outlive a session that ends, with all keys, at this moment.

@@ -15,6 +15,7 @@ export const exampleUser: User = {
 export const exampleApiKey: ApiKey = {
   id: '6f2d7a1e-3b4c-4d5e-8f60-718293a4b5c6',
   name: 'Playout server',
+  labels: {},
   hint: 'lsk_QxTz',
   scopes: ['read', 'write'],
   createdAt,

@@ -16,7 +16,7 @@ export const KEY_LIST: NounList<KeyRow> = {
   getId: ({ id }) => id,
   getCreatedAt: ({ createdAt }) => kubeTime(createdAt),
   getName: ({ name }) => name ?? '',
-  getLabel: () => undefined,
+  getLabel: ({ labels }, name) => labels[name],
   state: { values: KEY_STATES, get: readState },
   sorts: {
     expiresAt: { meaning: 'the key that expires first comes first', key: ({ expiresAt }) => timeKey(expiresAt) },

@@ -1,6 +1,7 @@
 /** Defines an account as clients see it: its user and its credentials. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { SCOPES } from '../../lib/scopes.ts';
 import { ACCOUNT_CLASSES, LIMIT_NAMES, LIMIT_UNITS } from '../../settings/limits.ts';
 
@@ -63,6 +64,7 @@ export const ApiKey = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: Labels,
     hint: Type.String({ description: 'First characters of the key.' }),
     scopes: Type.Union([Type.Array(KeyScope), Type.Null()], {
       description: 'What the key may do. Null if it has the full access of its account.',
@@ -101,6 +103,7 @@ export const ApiKeyCreate = Type.Object(
       pattern: DISPLAY_NAME_PATTERN,
       description: 'Purpose of the key.',
     }),
+    labels: LabelsInput,
     expiresInDays: Type.Optional(
       Type.Integer({
         minimum: 1,

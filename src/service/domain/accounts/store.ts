@@ -6,6 +6,7 @@ import type { Database, Db } from '../../db/pool.ts';
 export interface KeyRow {
   id: string;
   name: string | null;
+  labels: Record<string, string>;
   start: string | null;
   permissions: string | null;
   createdAt: Date;
@@ -18,7 +19,7 @@ const keys = (db: Db, accountId: string) =>
   db
     .selectFrom('auth.apikey as k')
     .leftJoin('loopstream.key_policies as p', 'p.account_id', 'k.referenceId')
-    .select(['k.id', 'k.name', 'k.start', 'k.permissions', 'k.createdAt', 'k.lastRequest', 'k.lastAddress'])
+    .select(['k.id', 'k.name', 'k.labels', 'k.start', 'k.permissions', 'k.createdAt', 'k.lastRequest', 'k.lastAddress'])
     .select(KEY_EXPIRY.as('expiresAt'))
     .where('k.referenceId', '=', accountId)
     .where('k.enabled', '=', true);

@@ -31,6 +31,7 @@ const operation = createOperationBuilder<{ destinations: DestinationService }>({
 export const exampleDestination: Destination = {
   id: EXAMPLE.destination,
   name: 'Main channel',
+  labels: {},
   rtmpUrl: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
   hasLogin: false,

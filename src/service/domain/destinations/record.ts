@@ -8,6 +8,7 @@ import { MOST_LEAST_KBPS } from '../../../core/resources/destination/least-bitra
 import { MAX_PASSWORD_LENGTH, MAX_USER_BYTES } from '../../../core/resources/destination/login.ts';
 import { ISSUE_SEVERITIES, PLATFORM_KINDS, PLATFORM_POLICIES } from '../../../core/resources/destination/platform.ts';
 import { TEST_STAGES } from '../../../core/resources/destination/spec.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, EFFECT, nullable, Time } from '../../lib/schemas.ts';
 
 const RtmpUrl = Type.String({
@@ -82,6 +83,7 @@ const LeastBitrateInput = Type.Union([Type.Integer({ minimum: BY_PLATFORM, maxim
 export const DestinationCreate = Type.Object(
   {
     name: DisplayName,
+    labels: LabelsInput,
     rtmpUrl: RtmpUrl,
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
@@ -95,6 +97,7 @@ export type DestinationCreate = Static<typeof DestinationCreate>;
 export const DestinationUpdate = Type.Object(
   {
     name: Type.Optional(DisplayName),
+    labels: LabelsInput,
     rtmpUrl: Type.Optional(RtmpUrl),
     rtmpKey: Type.Optional(RtmpKey),
     ...login,
@@ -180,6 +183,7 @@ export const Destination = Type.Object(
   {
     id: Type.String(),
     name: Type.String(),
+    labels: Labels,
     rtmpUrl: Type.String({
       description: 'Ingest URL. Secret values are hidden, as in `srt://host:9000?passphrase=…`.',
     }),

@@ -7,6 +7,7 @@ import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
+import { readLabels } from '../../../core/resources/common/labels.ts';
 import {
   platformSecretName,
   RETRY_ANNOTATION,
@@ -20,6 +21,7 @@ import { type DestinationStatus, holdsDestination, NOT_RUN, ON_AIR } from '../..
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
+import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
@@ -73,6 +75,7 @@ const showAt = (destination: Resource, now: Date): Destination => {
   return {
     id: metadata.name,
     name: spec.displayName ?? metadata.name,
+    labels: readLabels(destination),
     rtmpUrl: status?.rtmpUrl ?? '',
     rtmpKeyHint: status?.rtmpKeyHint ?? '',
     hasLogin: status?.hasLogin ?? false,
@@ -177,7 +180,7 @@ export function createDestinationService({
         };
       };
       const destination = await quotas.make(accountId, 'destinations', input, () =>
-        destinations.create(accountId, buildSpec, { finalizers: [SECRET_FINALIZER] }),
+        destinations.create(accountId, buildSpec, { labels: input.labels, finalizers: [SECRET_FINALIZER] }),
       );
       try {
         await secrets.create(accountId, destination, changes);
@@ -221,6 +224,7 @@ export function createDestinationService({
         await secrets.putToken(accountId, destination, next.refreshToken, { dryRun });
       const patch = {
         metadata: {
+          ...patchLabels(destination, input.labels),
           ...((changesSecret || next?.refreshToken !== undefined) && { annotations: secretVersion() }),
           ...(next?.refreshToken !== undefined && holdFor(destination)),
         },

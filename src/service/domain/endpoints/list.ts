@@ -9,7 +9,7 @@ export const ENDPOINT_LIST: NounList<EndpointRow> = {
   getId: ({ id }) => id,
   getCreatedAt: ({ createdAt }) => kubeTime(createdAt),
   getName: ({ name }) => name,
-  getLabel: () => undefined,
+  getLabel: ({ labels }, name) => labels[name],
   state: { values: ENDPOINT_STATES, get: ({ state }) => state },
   type: { values: ENDPOINT_KINDS, get: ({ kind }) => kind },
   sorts: { state: { key: ({ state }) => state }, type: { key: ({ kind }) => kind } },

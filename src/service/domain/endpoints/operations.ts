@@ -32,6 +32,7 @@ export const exampleEndpoint: Endpoint = {
   id: EXAMPLE_ID,
   kind: 'webhook',
   name: 'Playout monitor',
+  labels: {},
   target: 'https://example.com/hooks/loopstream',
   state: 'active',
   disabledCode: null,

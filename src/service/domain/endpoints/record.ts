@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox';
 import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable, Time } from '../../lib/schemas.ts';
 import { EVENT_TYPE_NAMES } from '../events/record.ts';
 
@@ -92,6 +93,7 @@ const Address = Type.String({ minLength: 3, maxLength: 254, description: 'Mailbo
 
 const settings = {
   name: Type.Optional(DisplayName),
+  labels: LabelsInput,
   url: Type.Optional(Url),
   address: Type.Optional(Address),
   template: Type.Optional(EndpointTemplate),
@@ -122,6 +124,7 @@ export const Endpoint = Type.Object(
     id: Type.String(),
     kind: Kind,
     name: Type.String(),
+    labels: Labels,
     target: Type.String({ description: 'Where it leads. Parts of a URL that may be secret are hidden.' }),
     state: Type.Enum(ENDPOINT_STATES, {
       title: 'EndpointState',

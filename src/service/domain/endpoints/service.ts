@@ -89,6 +89,7 @@ const show = (row: EndpointRow): Endpoint => ({
   id: row.id,
   kind: row.kind,
   name: row.name,
+  labels: row.labels,
   target: hideSecrets(row.kind, row.target),
   state: row.state,
   disabledCode: row.disabledCode,
@@ -316,6 +317,7 @@ export function createEndpointService(deps: EndpointsDeps) {
           accountId,
           kind,
           name: input.name ?? hideSecrets(kind, target),
+          labels: input.labels ?? {},
           target,
           template,
           ...chosen,
@@ -365,6 +367,7 @@ export function createEndpointService(deps: EndpointsDeps) {
         );
       const patch: store.EndpointPatch = {
         ...(input.name !== undefined && { name: input.name }),
+        ...(input.labels !== undefined && { labels: input.labels }),
         ...(input.types !== undefined && chooseTypes(input, asker, row)),
         ...(input.objectIDs !== undefined && { objectIds: listObjects(input) }),
         rule: completeRule(row.kind, input.rule, row.rule),

@@ -16,6 +16,7 @@ export interface EndpointRow {
   accountId: string;
   kind: EndpointKind;
   name: string;
+  labels: Record<string, string>;
   target: string;
   template: EndpointTemplate | null;
   types: AccountEventType[];
@@ -33,7 +34,7 @@ export interface EndpointRow {
 }
 
 export const ENDPOINT_COLUMNS =
-  sql.raw(`e.id, e.account_id as "accountId", e.kind, e.name, e.target, e.template, e.types,
+  sql.raw(`e.id, e.account_id as "accountId", e.kind, e.name, e.labels, e.target, e.template, e.types,
   e.has_all_types as "hasAllTypes", e.with_billing as "withBilling", e.object_ids as "objectIds", e.rule, e.state,
   e.disabled_code as "disabledCode", e.code, e.code_tries as "codeTries", e.secret_version as "secretVersion",
   e.previous_secret_until as "previousSecretUntil", e.created_at as "createdAt"`);
@@ -56,8 +57,8 @@ export const insertEndpoint = (db: Db, row: NewEndpoint, limit: number): Promise
     const count = await countEndpoints(trx, row.accountId);
     if (count >= limit) return count;
     const { rows } = await sql<EndpointRow>`insert into loopstream.endpoints as e
-        (id, account_id, kind, name, target, template, types, has_all_types, with_billing, object_ids, rule, state, code)
-      values (${row.id}, ${row.accountId}, ${row.kind}, ${row.name}, ${row.target}, ${toJson(row.template)}::jsonb, ${row.types},
+        (id, account_id, kind, name, labels, target, template, types, has_all_types, with_billing, object_ids, rule, state, code)
+      values (${row.id}, ${row.accountId}, ${row.kind}, ${row.name}, ${toJson(row.labels)}::jsonb, ${row.target}, ${toJson(row.template)}::jsonb, ${row.types},
         ${row.hasAllTypes}, ${row.withBilling}, ${row.objectIds}, ${toJson(row.rule)}::jsonb, ${row.state}, ${row.code})
       returning ${ENDPOINT_COLUMNS}`.execute(trx);
     return rows[0] as EndpointRow;
@@ -86,6 +87,7 @@ export async function listEndpoints(db: Db, accountId: string): Promise<Endpoint
 
 const COLUMN: { readonly [Field in keyof EndpointRow]?: string } = {
   name: 'name',
+  labels: 'labels',
   target: 'target',
   template: 'template',
   types: 'types',
@@ -115,7 +117,7 @@ export async function updateEndpoint(
   { state, code }: Partial<Pick<EndpointRow, 'state' | 'code'>> = {},
 ): Promise<EndpointRow | undefined> {
   const sets = Object.entries(patch).map(([field, value]) => {
-    const isJson = field === 'template' || field === 'rule';
+    const isJson = field === 'template' || field === 'rule' || field === 'labels';
     return sql`${sql.raw(COLUMN[field as keyof EndpointRow] ?? '')} = ${isJson ? sql`${toJson(value)}::jsonb` : value}`;
   });
   const { rows } = await sql<EndpointRow>`update loopstream.endpoints e set ${sql.join(sets)}

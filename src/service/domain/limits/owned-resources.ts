@@ -18,6 +18,7 @@ import {
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
+import { type Labels, toKubeLabels } from '../../../core/resources/common/labels.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import { annotateTrace } from '../../../core/resources/common/trace.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
@@ -92,7 +93,7 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   create(
     accountId: string,
     spec: (id: string) => T['spec'],
-    metadata?: Pick<ObjectMeta, 'annotations' | 'finalizers'>,
+    metadata?: Pick<ObjectMeta, 'annotations' | 'finalizers'> & { labels?: Labels | undefined },
   ): Promise<T>;
   /** Returns the object that an earlier try of this request created, if `create` is the next call. */
   earlier(accountId: string): T | undefined;
@@ -299,7 +300,7 @@ export function createOwnedResources<T extends KubeObject>(
       );
     },
     admit: (accountId) => writes.admit(accountId),
-    async create(accountId, spec, metadata) {
+    async create(accountId, spec, { labels = {}, ...metadata } = {}) {
       await writes.admit(accountId);
       const intent = currentIntent();
       const name = intent?.newId(prefix) ?? newId(prefix);
@@ -310,8 +311,8 @@ export function createOwnedResources<T extends KubeObject>(
         metadata: {
           name,
           namespace,
-          labels: { [ACCOUNT_LABEL]: accountId },
           ...metadata,
+          labels: { ...toKubeLabels(labels), [ACCOUNT_LABEL]: accountId },
         },
         spec: spec(name),
       };

@@ -28,6 +28,7 @@ const exampleSummary: PlaylistSummary = {
   id: EXAMPLE.playlist,
   createdAt: EXAMPLE.createdAt,
   name: 'Evening',
+  labels: { team: 'news' },
   kind: 'video',
   mode: 'sequential',
   streamID: EXAMPLE.stream,

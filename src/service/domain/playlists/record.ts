@@ -1,6 +1,7 @@
 /** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { Item, ItemChange } from './changes.ts';
 
@@ -15,6 +16,7 @@ const nullableVersion = (description: string) =>
 export const PlaylistCreate = Type.Object(
   {
     name: Type.Optional(DisplayName),
+    labels: LabelsInput,
     kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
     mode: Mode,
     items: Items,
@@ -37,7 +39,13 @@ const seen = {
 };
 
 export const PlaylistUpdate = Type.Object(
-  { ...seen, name: Type.Optional(DisplayName), mode: Type.Optional(Mode), items: Type.Optional(Items) },
+  {
+    ...seen,
+    name: Type.Optional(DisplayName),
+    labels: LabelsInput,
+    mode: Type.Optional(Mode),
+    items: Type.Optional(Items),
+  },
   { title: 'PlaylistUpdate', additionalProperties: false },
 );
 export type PlaylistUpdate = Static<typeof PlaylistUpdate>;
@@ -73,6 +81,7 @@ const summary = {
   id: Type.String(),
   createdAt: Type.String({ format: 'date-time' }),
   name: Type.String(),
+  labels: Labels,
   kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
   mode: Mode,
   streamID: Type.String({

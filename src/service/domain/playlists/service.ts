@@ -2,6 +2,7 @@
 
 import { currentIntent } from '../../../core/lib/context.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
+import { type Labels as LabelMap, readLabels } from '../../../core/resources/common/labels.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
 import type { History, KeptVersion } from '../../../core/resources/playlist/history.ts';
 import type { Playlist as Resource } from '../../../core/resources/playlist/resource.ts';
@@ -17,6 +18,7 @@ import { formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { AppError, type FieldError, validationFailed } from '../../lib/errors.ts';
+import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
@@ -88,6 +90,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       id: playlist.metadata.name,
       createdAt: playlist.metadata.creationTimestamp,
       name: playlist.spec.displayName ?? playlist.metadata.name,
+      labels: readLabels(playlist),
       kind: playlist.spec.track,
       mode: playlist.spec.mode,
       streamID: listIds(findStreams(accountId, playlist))[0] ?? '',
@@ -147,7 +150,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     id: string,
     version: number,
     edit: Edit,
-    { anyVersion = false } = {},
+    { anyVersion = false, labels }: { anyVersion?: boolean; labels?: LabelMap | undefined } = {},
   ): Promise<Playlist> => {
     let playlist = await upTo(accountId, id, version);
     const intent = currentIntent()?.newId('version') ?? null;
@@ -165,7 +168,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       await history.keep(playlist);
       try {
         const annotations = { [INTENT_ANNOTATION]: intent, ...next.annotations, ...annotateNextVersion(playlist) };
-        const patch = { metadata: { resourceVersion, annotations }, spec };
+        const patch = { metadata: { resourceVersion, annotations, ...patchLabels(playlist, labels) }, spec };
         const current = playlist;
         const made = await quotas.grow(accountId, next.more, () => playlists.patch(current, patch));
         await keepLater(made);
@@ -176,6 +179,12 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
         playlist = playlists.get(accountId, id);
       }
     }
+  };
+
+  const relabel = async (accountId: string, id: string, version: number, labels: LabelMap): Promise<Playlist> => {
+    const playlist = await upTo(accountId, id, version);
+    if (readVersion(playlist) !== version) throw versionConflict(playlist, version);
+    return show(accountId, await playlists.patch(playlist, { metadata: patchLabels(playlist, labels) }));
   };
 
   const keptVersion = async (playlist: Resource, version: number): Promise<KeptVersion> => {
@@ -201,12 +210,12 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
 
   return {
     /** Publishes the first version at once, so that a stream can play it. */
-    async create(accountId: string, { name, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
+    async create(accountId: string, { name, labels, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
       refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
       const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
       const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
-        playlists.create(accountId, () => spec, { annotations, finalizers: [VERSIONS_FINALIZER] }),
+        playlists.create(accountId, () => spec, { labels, annotations, finalizers: [VERSIONS_FINALIZER] }),
       );
       await keepLater(made);
       await attaching.attach(accountId, streamID, made);
@@ -221,15 +230,19 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
 
     get: (accountId: string, id: string): Playlist => show(accountId, playlists.get(accountId, id)),
 
-    update(accountId: string, id: string, { version, name, mode, items }: PlaylistUpdate): Promise<Playlist> {
-      return commit(accountId, id, version, ({ track }) => {
+    /** Labels alone are no new version. */
+    update(accountId: string, id: string, { version, labels, ...given }: PlaylistUpdate): Promise<Playlist> {
+      if (labels && Object.keys(given).length === 0) return relabel(accountId, id, version, labels);
+      const { name, mode, items } = given;
+      const edit: Edit = ({ track }) => {
         refuse(check(accountId, track, items ?? [], '/items'));
         return {
           ...(name === undefined ? {} : { displayName: name }),
           ...(mode === undefined ? {} : { mode }),
           ...(items === undefined ? {} : { items: toNames(items) }),
         };
-      });
+      };
+      return commit(accountId, id, version, edit, { labels });
     },
 
     change(accountId: string, id: string, { version, changes }: PlaylistChanges): Promise<Playlist> {

@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { findCondition } from '../../../core/resources/common/conditions.ts';
+import { readLabels } from '../../../core/resources/common/labels.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../../core/resources/stream/profile.ts';
 import {
@@ -19,6 +20,7 @@ import {
 import { ON_AIR_FOR_VIEWERS } from '../../../core/resources/stream/viewers.ts';
 import { DEFAULT_LOUDNESS, LoudnessTarget } from '../../../core/resources/upload/loudness.ts';
 import { computed, fieldsIn, shown } from '../../lib/fields.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import {
   FramerateOutput,
   PUBLIC_FRAMERATES,
@@ -33,7 +35,7 @@ import { OverlaysInput, OverlaysOutput, showOverlays, writeOverlays } from './ov
 
 /** Parts of a LoopStream that the fields read. */
 interface Source {
-  metadata: { name: string; creationTimestamp: string };
+  metadata: { name: string; creationTimestamp: string; labels?: Record<string, string> };
   spec: LoopStreamSpec;
   status?: LoopStreamStatus;
 }
@@ -175,6 +177,12 @@ export const STREAM_FIELDS = {
     write: removeEmpty,
     label: 'Audio playlists',
   }),
+  // Labels live in the metadata, which the service writes.
+  labels: {
+    ...shown(Labels, (stream: Source) => readLabels(stream), { isFilter: false, label: 'Labels' }),
+    input: LabelsInput,
+    in: OPTIONAL,
+  },
   onItemFailure: inSpec('itemFailurePolicy', {
     in: OPTIONAL,
     graphqlType: 'ItemFailurePolicy',

@@ -18,6 +18,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, Phase } from '../../../core/resources/stream/spec.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import { createSpec, writeFields } from '../../lib/fields.ts';
+import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts';
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import { nameSupport } from '../../lib/support.ts';
@@ -212,13 +213,13 @@ export function createStreamService(deps: StreamServiceDeps) {
     accountId: string,
     stream: LoopStream,
     spec: Partial<Record<keyof LoopStreamSpec, unknown>>,
-    { dryRun = false, ...options }: Trial & Pick<PatchOptions, 'takesAway'>,
+    { dryRun = false, metadata, ...options }: Trial & Pick<PatchOptions, 'takesAway'> & { metadata?: object },
   ): Promise<StreamChange> => {
     const now = clock.now();
     const isRunning = SENDING.includes(computePhase(stream, now));
     // After the write its pod may have changed already.
     const receiving = isRunning ? await findReceiving(accountId, stream, spec.destinationNames !== undefined) : [];
-    const edited = await streams.patch(stream, { spec }, { ...options, dryRun });
+    const edited = await streams.patch(stream, { ...(metadata && { metadata }), spec }, { ...options, dryRun });
     const change = toChange(accountId, edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
     return { ...change, storageBytes: estimateStorage(stream, edited) };
   };
@@ -248,8 +249,8 @@ export function createStreamService(deps: StreamServiceDeps) {
         replicas: wantsAir(input) ? 1 : 0,
         ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
       };
-      const held = wantsAir(input) ? { finalizers: [FINALIZER] } : undefined;
-      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec, held)));
+      const metadata = { labels: input.labels, ...(wantsAir(input) && { finalizers: [FINALIZER] }) };
+      return show(await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec, metadata)));
     },
 
     /** `where` filters by the shape that clients see. */
@@ -266,7 +267,8 @@ export function createStreamService(deps: StreamServiceDeps) {
       requireAlive(stream);
       checkUpdate(input, stream.spec);
       checkReferences(references, accountId, input);
-      return edit(accountId, stream, writeFields(STREAM_FIELDS, 'update', input), trial);
+      const labels = patchLabels(stream, input.labels);
+      return edit(accountId, stream, writeFields(STREAM_FIELDS, 'update', input), { ...trial, metadata: labels });
     },
 
     /** Returns true when nothing of it is on air any more, false if that takes longer. */

@@ -42,6 +42,7 @@ export const exampleUpload: Upload = {
   objectID: EXAMPLE.upload,
   type: 'VIDEO',
   name: 'fireplace.mp4',
+  labels: {},
   fromLink: true,
   state: 'ready',
   progress: 1,

@@ -3,6 +3,7 @@ import { type Static, Type } from 'typebox';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import { PREVIEW_STATES, RENDITION_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
 import { MAX_TAG_CHARS, TAG_MEANINGS, type TagName } from '../../../core/resources/upload/tags.ts';
+import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { UPLOAD_TYPES } from './types.ts';
 
@@ -53,6 +54,7 @@ export const UploadFromLink = Type.Object(
     name: Type.Optional(DisplayName),
     tracks: Type.Optional(UploadTracks),
     overlays: Type.Optional(ItemOverlays),
+    labels: LabelsInput,
     ...GIVEN_TAGS,
   },
   { title: 'UploadFromLink', additionalProperties: false },
@@ -79,6 +81,7 @@ export const UploadUpdate = Type.Object(
     name: Type.Optional(DisplayName),
     tracks: Type.Optional(UploadTracks),
     overlays: Type.Optional(ItemOverlays),
+    labels: LabelsInput,
     ...GIVEN_TAGS,
   },
   { title: 'UploadUpdate', additionalProperties: false },
@@ -158,6 +161,7 @@ export const Upload = Type.Object(
     license: shownTag('license'),
     licenseUrl: shownTag('licenseUrl'),
     overlays: ItemOverlays,
+    labels: Labels,
     preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
       description:
         'State of the one-minute preview at `GET /v1/uploads/{objectID}/preview.flv`. Null if nobody has requested it ' +

@@ -13,6 +13,7 @@ import { readJoin } from '../../../core/pods/storage/joins.ts';
 import { deletePieces } from '../../../core/pods/storage/pieces.ts';
 import type { Storage } from '../../../core/pods/storage/storage.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
+import { readLabels } from '../../../core/resources/common/labels.ts';
 import { RETRY_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
 import { findUploadName, parseLinkName } from '../../../core/resources/upload/name.ts';
@@ -28,6 +29,7 @@ import { findTags } from '../../../core/resources/upload/tags.ts';
 import { findListedProblem } from '../../../core/resources/upload/track-choice.ts';
 import type { Leases } from '../../db/leases.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
@@ -136,6 +138,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   ...NO_TAGS,
   ...findTags({ spec, ...(status && { status }) }),
   overlays: spec.overlays === 'None' ? 'NONE' : 'SHOWN',
+  labels: readLabels({ metadata }),
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
   warnings: status?.warnings ?? [],
@@ -187,7 +190,7 @@ export function createUploadService({
 
   async function fromLink(
     accountId: string,
-    { type, url: given, name, tracks, overlays, ...stated }: UploadFromLink,
+    { type, url: given, name, tracks, overlays, labels, ...stated }: UploadFromLink,
   ): Promise<Upload> {
     const url = tidyUrl(given);
     checkLink(url, allowPrivateLinks);
@@ -204,7 +207,7 @@ export function createUploadService({
     };
     const make = ({ largest, ...room }: LinkLimits) => {
       const spec = { ...draft, ...(largest < maxSourceBytes && { maxSizeBytes: largest }), ...room };
-      return uploads.create(accountId, () => spec);
+      return uploads.create(accountId, () => spec, { labels });
     };
     return show(await quota.link(accountId, draft, make));
   }
@@ -254,10 +257,14 @@ export function createUploadService({
     },
 
     /**
-     * Changes the name, the tags and whether overlays are shown, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play
+     * Changes the name, the labels, the tags and whether overlays are shown, and chooses the tracks that play in place of an earlier choice. Streams on air go on with what they play
      * until the new choice is prepared. Throws `validation_failed` where the file has no such track.
      */
-    async update(accountId: string, id: string, { name, tracks, overlays, ...stated }: UploadUpdate): Promise<Upload> {
+    async update(
+      accountId: string,
+      id: string,
+      { name, tracks, overlays, labels, ...stated }: UploadUpdate,
+    ): Promise<Upload> {
       checkChoice(tracks, '/tracks');
       const tags = readTags(stated);
       const upload = uploads.get(accountId, id);
@@ -269,8 +276,9 @@ export function createUploadService({
         ...(overlays !== undefined && patchOverlays(upload, overlays)),
         ...(tags && changesTags(upload.spec.tags, tags) && { tags }),
       };
-      if (Object.keys(spec).length === 0) return show(upload);
-      return show(await uploads.patch(upload, { spec }));
+      const metadata = patchLabels(upload, labels);
+      if (Object.keys(spec).length === 0 && !metadata.labels) return show(upload);
+      return show(await uploads.patch(upload, { metadata, spec }));
     },
 
     /** `where` filters by the shape that clients see. */

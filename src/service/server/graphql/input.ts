@@ -22,7 +22,7 @@ import { compileBody } from '../http/validation.ts';
 import type { Operation } from '../operations/list.ts';
 import { outputType } from './output.ts';
 import type { GraphContext, GraphqlField } from './relay.ts';
-import { DateTime, required } from './scalars.ts';
+import { DateTime, Labels, required } from './scalars.ts';
 
 /** Parts of a schema that this module reads. */
 interface Shape {
@@ -45,6 +45,7 @@ function findType(name: string, shape: Shape, named: Named): Nullable {
   if (first && others.some(({ type }) => type === 'null')) return findType(name, first, named);
   const known = named[name];
   if (known) return known;
+  if (name === 'labels') return Labels;
   if (/IDs?$/.test(name)) return GraphQLID;
   if (shape.format === 'date-time') return DateTime;
   if (shape.type === 'string') return GraphQLString;

@@ -15,7 +15,7 @@ import {
 } from 'graphql';
 import type { TSchema } from 'typebox';
 import type { GraphContext } from './relay.ts';
-import { DateTime } from './scalars.ts';
+import { DateTime, Labels } from './scalars.ts';
 
 /** Parts of a schema that this module reads. */
 interface Shape {
@@ -60,6 +60,7 @@ function innerType(name: string, shape: Shape, types: NonNullable<OutputOptions<
   if (shape.items) return new GraphQLList(new GraphQLNonNull(innerType(name, shape.items, types) as never));
   const known = types[name];
   if (known) return known as Inner;
+  if (name === 'labels') return Labels;
   if (name === 'id' || /IDs?$/.test(name)) return GraphQLID;
   if (shape.format === 'date-time') return DateTime;
   if (shape.type === 'string') return GraphQLString;

@@ -39,6 +39,13 @@ export const JSONObject = new GraphQLScalarType<unknown, unknown>({
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259#section-4',
 });
 
+/** Services check the names and the values. */
+export const Labels = new GraphQLScalarType<unknown, unknown>({
+  name: 'Labels',
+  description: 'Labels by their names, as JSON, e.g. `{ team: "news" }`.',
+  specifiedByURL: 'https://kubernetes.io/docs/concepts/overview/working-with-objects/labels/',
+});
+
 type Wrappable = ConstructorParameters<typeof GraphQLNonNull>[0];
 
 export const required = <T extends Wrappable>(type: T) => new GraphQLNonNull(type);

@@ -42,22 +42,30 @@ const SENTENCES: Record<string, (params: Record<string, unknown>) => string> = {
   uniqueItems: () => SHARED.twice,
   minimum: ({ limit }) => `must be at least ${limit}`,
   maximum: ({ limit }) => `must be at most ${limit}`,
+  maxProperties: ({ limit }) => `must have at most ${limit} fields`,
   minProperties: () => 'must have at least one field',
   pattern: ({ pattern }) => patternSentence(pattern) ?? 'contains characters that are not allowed',
   format: ({ format }) =>
     format === 'date-time' ? 'must be a time such as 2027-01-31T18:00:00Z' : `must be a valid ${format}`,
 };
 
+const isInMap = ({ keyword, schemaPath }: SchemaError): boolean =>
+  keyword !== 'boolean' && schemaPath.endsWith('/additionalProperties');
+
 /** Returns one error for each field: unknown and missing ones first, then the first problem of each. */
 export function fieldErrors(errors: readonly SchemaError[]): FieldError[] {
   const found = new Map<string, string>();
+  // A map reports its invalid values as additional properties, too.
+  const inMaps = new Set(errors.filter(isInMap).map(({ instancePath }) => instancePath));
   const add = (path: string, message: string) => {
     if (!found.has(path)) found.set(path, message);
   };
   for (const { keyword, instancePath, params } of errors) {
     if (keyword === 'additionalProperties')
-      for (const field of params.additionalProperties as string[])
-        add(instancePath + pointerPart(field), 'is not known');
+      for (const field of params.additionalProperties as string[]) {
+        const path = instancePath + pointerPart(field);
+        if (!inMaps.has(path)) add(path, 'is not known');
+      }
     else if (keyword === 'required')
       for (const field of params.requiredProperties as string[]) add(instancePath + pointerPart(field), 'is required');
   }

@@ -33,6 +33,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   sounds: [],
   cards: [],
   looks: [],
+  labels: {},
   overlays: 'SHOWN',
   title: null,
   artist: null,

@@ -1,0 +1,190 @@
+/** Tests labels: the API and kubectl see the same after each kind of write, on every noun and through every transport. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClient } from '../../../src/service/client/index.ts';
+import { kubectl } from '../../kit/kubectl.ts';
+import { connectAgent, withKey } from '../../kit/make/agents.ts';
+import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { until } from '../../kit/wait.ts';
+
+interface Item {
+  id: string;
+  labels: Record<string, string>;
+  version?: number;
+  code?: string;
+  errors?: unknown[];
+}
+
+let api: TestApi;
+let ada: Client;
+const made = new Map<string, Item>();
+
+const DESTINATION = { name: 'Live', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'k-1234' };
+/** In this order: a stream needs those before it. */
+const BODIES: Record<string, { path: string; kind?: string; body: () => object }> = {
+  uploads: {
+    path: '/v1/uploads/from-link',
+    kind: 'uploads.loopstream.dev',
+    body: () => ({ type: 'VIDEO', url: 'https://example.com/film.mkv' }),
+  },
+  destinations: { path: '/v1/destinations', kind: 'destinations.loopstream.dev', body: () => DESTINATION },
+  playlists: {
+    path: '/v1/playlists',
+    kind: 'playlists.loopstream.dev',
+    body: () => ({ kind: 'video', mode: 'sequential', items: [] }),
+  },
+  streams: {
+    path: '/v1/streams',
+    kind: 'loopstreams.loopstream.dev',
+    body: () => ({
+      ...{ name: 'Channel', quality: 'q_720p', framerate: 'f_30' },
+      ...{ destinationID: made.get('destinations')?.id, videoUploadObjectID: made.get('uploads')?.id },
+    }),
+  },
+  endpoints: { path: '/v1/endpoints', body: () => ({ kind: 'mail', address: 'someone@example.com' }) },
+};
+const NOUNS = Object.keys(BODIES);
+
+beforeAll(async () => {
+  api = await startTestApi();
+  ada = await api.client('ada');
+  for (const [noun, { path, body }] of Object.entries(BODIES)) {
+    const answer = await ada.call<Item>('POST', path, { ...body(), labels: { team: 'news', env: 'prod' } });
+    expect(answer.status, JSON.stringify(answer.body)).toBe(201);
+    made.set(noun, answer.body);
+  }
+});
+afterAll(() => api?.stop());
+
+const listIds = async (noun: string, label: string) =>
+  (await ada.call<{ data: Item[] }>('GET', `/v1/${noun}?label=${encodeURIComponent(label)}`)).body.data.map(
+    ({ id }) => id,
+  );
+
+/** Compares the API with kubectl. Endpoints are not in Kubernetes. */
+async function expectFound(noun: string, selector: string, isFound: boolean) {
+  const expected = isFound ? [made.get(noun)?.id] : [];
+  expect(await listIds(noun, selector)).toEqual(expected);
+  const { kind } = BODIES[noun] ?? {};
+  if (kind === undefined) return;
+  const inKubernetes = selector.replace(/^\w/, 'label.loopstream.dev/$&');
+  const names = await kubectl(
+    api.kubernetes,
+    'get',
+    kind,
+    '-l',
+    inKubernetes,
+    '-o',
+    'jsonpath={.items[*].metadata.name}',
+  );
+  expect(names.split(' ').filter(Boolean)).toEqual(expected);
+}
+
+const patch = async (noun: string, body: object) => {
+  const { id = '', version } = made.get(noun) ?? {};
+  const answer = await ada.call<Item>('PATCH', `/v1/${noun}/${id}`, {
+    ...(version !== undefined && { version }),
+    ...body,
+  });
+  return answer;
+};
+
+describe.each(NOUNS)('the labels of %s', (noun) => {
+  test('are found by the API and by kubectl after a create, an edit and a removal', async () => {
+    expect(made.get(noun)?.labels).toEqual({ team: 'news', env: 'prod' });
+    await expectFound(noun, 'team=news', true);
+    await expectFound(noun, 'team in (sport)', false);
+    const changed = await patch(noun, { labels: { team: 'sport' } });
+    expect([changed.status, changed.body.labels], JSON.stringify(changed.body)).toEqual([200, { team: 'sport' }]);
+    await expectFound(noun, 'team=sport', true);
+    await expectFound(noun, 'env', false);
+    const emptied = await patch(noun, { labels: {} });
+    expect(emptied.body.labels).toEqual({});
+    await expectFound(noun, 'team', false);
+    expect((await ada.call<Item>('GET', `/v1/${noun}/${made.get(noun)?.id}`)).body.labels).toEqual({});
+  });
+
+  test.each([
+    ['a'.repeat(64), 'x', 'at most 63'],
+    ['team', 'x'.repeat(64), 'at most 63'],
+    ['example.com/team', 'x', 'without a slash'],
+    ['loopstream.dev/account', 'x', 'without a slash'],
+    ['label.loopstream.dev/team', 'x', 'without a slash'],
+    ['', 'x', 'label name'],
+    ['-team', 'x', 'label name'],
+    ['team', 'two words', 'label value'],
+  ])('refuse the name %j with the value %j, and nothing changes', async (name, value, message) => {
+    const refused = await patch(noun, { labels: { [name]: value } });
+    expect([refused.status, refused.body.code], JSON.stringify(refused.body)).toEqual([422, 'validation_failed']);
+    expect(JSON.stringify(refused.body.errors)).toContain(message);
+    expect((await ada.call<Item>('GET', `/v1/${noun}/${made.get(noun)?.id}`)).body.labels).toEqual({});
+  });
+
+  test('are at most twenty', async () => {
+    const labels = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`l${n}`, '']));
+    expect((await patch(noun, { labels })).status).toBe(422);
+    const { l20: _, ...most } = labels;
+    expect((await patch(noun, { labels: most })).status).toBe(200);
+    expect((await patch(noun, { labels: {} })).status).toBe(200);
+  });
+});
+
+test('labels that kubectl writes are those of the API, and the account of an object is none', async () => {
+  const id = made.get('streams')?.id ?? '';
+  await kubectl(api.kubernetes, 'label', 'loopstreams.loopstream.dev', id, 'label.loopstream.dev/by=hand', 'other=x');
+  await until('it is seen', async () => (await listIds('streams', 'by=hand')).length === 1);
+  expect((await ada.call<Item>('GET', `/v1/streams/${id}`)).body.labels).toEqual({ by: 'hand' });
+  expect((await patch('streams', { labels: { team: 'news' } })).body.labels).toEqual({ team: 'news' });
+  const kept = await kubectl(
+    api.kubernetes,
+    'get',
+    'loopstreams.loopstream.dev',
+    id,
+    '-o',
+    'jsonpath={.metadata.labels}',
+  );
+  expect(JSON.parse(kept)).toEqual({
+    'label.loopstream.dev/team': 'news',
+    'loopstream.dev/account': ada.accountId,
+    other: 'x',
+  });
+});
+
+test('GraphQL, MCP and the client for programs read, write and filter labels', async () => {
+  const id = made.get('streams')?.id ?? '';
+  const graphql = async (query: string, variables: object = {}) =>
+    (await ada.call<{ data: Record<string, unknown> }>('POST', '/graphql', { query, variables })).body;
+  const written = await graphql(
+    'mutation($id: ID!, $labels: Labels) { updateStream(id: $id, input: { labels: $labels }) { stream { labels } } }',
+    { id, labels: { team: 'graph' } },
+  );
+  expect(written).toEqual({ data: { updateStream: { stream: { labels: { team: 'graph' } } } } });
+  const read = await graphql('{ streams(label: ["team=graph"]) { totalCount edges { node { labels } } } }');
+  expect(read.data.streams).toEqual({ totalCount: 1, edges: [{ node: { labels: { team: 'graph' } } }] });
+  const literal = await graphql(
+    `mutation { updateStream(id: "${id}", input: { labels: { team: "text" } }) { stream { labels } } }`,
+  );
+  expect(literal).toEqual({ data: { updateStream: { stream: { labels: { team: 'text' } } } } });
+  const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });
+  await client.streams.update(id, { labels: { team: 'client' } });
+  const { data } = await client.streams.list({ label: ['team=client', '!env'] }).page();
+  expect(data.map(({ labels }) => labels)).toEqual([{ team: 'client' }]);
+  const agent = await connectAgent(api.url, withKey(ada.key));
+  expect(await agent.done('update_stream', { id, labels: { team: 'agent' } })).toMatchObject({
+    labels: { team: 'agent' },
+  });
+  expect(await agent.done('list_streams', { label: ['team in (agent)'] })).toMatchObject({ data: [{ id }] });
+  await agent.close();
+});
+
+test('a dry run of labels changes nothing, and a playlist gets no new version for labels alone', async () => {
+  const id = made.get('streams')?.id ?? '';
+  const before = (await ada.call<Item>('GET', `/v1/streams/${id}`)).body.labels;
+  const dry = await ada.call<Item>('PATCH', `/v1/streams/${id}?dryRun=true`, { labels: { team: 'never' } });
+  expect(dry.body.labels).toEqual({ team: 'never' });
+  expect((await ada.call<Item>('GET', `/v1/streams/${id}`)).body.labels).toEqual(before);
+  const { id: playlist, version } = made.get('playlists') ?? {};
+  const relabelled = await ada.call<Item>('PATCH', `/v1/playlists/${playlist}`, { version, labels: { team: 'news' } });
+  expect(relabelled.body).toMatchObject({ version, labels: { team: 'news' } });
+  const old = await ada.call('PATCH', `/v1/playlists/${playlist}`, { version: 99, labels: {} });
+  expect(old.body.code).toBe('playlist_version_conflict');
+});
