@@ -24,7 +24,7 @@ export const LabelsInput = Type.Optional(
     propertyNames: { type: 'string', maxLength: MAX_LABEL_CHARS, pattern: LABEL_NAME.matches },
     additionalProperties: VALUE,
     maxProperties: MAX_LABELS,
-    description: `Labels, by their names, replaced as a whole: at most ${MAX_LABELS}, in the syntax of Kubernetes, without a slash.`,
+    description: 'Labels, replaced as a whole.',
   }),
 );
 

@@ -17,7 +17,7 @@ export const KEY_LIST: NounList<KeyRow> = {
   getCreatedAt: ({ createdAt }) => kubeTime(createdAt),
   getName: ({ name }) => name ?? '',
   getLabel: ({ labels }, name) => labels[name],
-  state: { values: KEY_STATES, get: readState },
+  state: { title: 'ApiKeyState', values: KEY_STATES, get: readState },
   sorts: {
     expiresAt: { meaning: 'the key that expires first comes first', key: ({ expiresAt }) => timeKey(expiresAt) },
     lastUsedAt: { key: ({ lastRequest }) => lastRequest?.toISOString() ?? '' },

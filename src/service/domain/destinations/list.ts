@@ -9,6 +9,6 @@ const readProtocol = ({ status }: Destination): string => status?.rtmpUrl?.split
 
 export const DESTINATION_LIST = resourceList<Stored<Destination>>({
   nouns: 'destinations',
-  type: { values: PROTOCOLS, get: readProtocol },
+  type: { title: 'DestinationProtocol', values: PROTOCOLS, get: readProtocol },
   sorts: { type: { key: readProtocol } },
 });

@@ -116,8 +116,9 @@ export const destinationOperations = [
     description: `Returns the account’s destinations without their keys, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
     query: listQuery(DESTINATION_LIST),
     output: page(Destination, 'DestinationList'),
-    examples: { output: exampleDestination, parameters: { q: 'main', sort: 'name' } },
+    examples: { output: exampleDestination, parameters: { type: 'rtmps', sort: 'name' } },
     mcp: {
+      query: listQuery(DESTINATION_LIST, 'short'),
       title: 'List destinations',
       description:
         'Lists the account’s destinations, newest first, optionally filtered by a word in the name. Of a stream key, only the ' +

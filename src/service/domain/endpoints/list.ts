@@ -10,7 +10,7 @@ export const ENDPOINT_LIST: NounList<EndpointRow> = {
   getCreatedAt: ({ createdAt }) => kubeTime(createdAt),
   getName: ({ name }) => name,
   getLabel: ({ labels }, name) => labels[name],
-  state: { values: ENDPOINT_STATES, get: ({ state }) => state },
-  type: { values: ENDPOINT_KINDS, get: ({ kind }) => kind },
+  state: { title: 'EndpointState', values: ENDPOINT_STATES, get: ({ state }) => state },
+  type: { title: 'EndpointKind', values: ENDPOINT_KINDS, get: ({ kind }) => kind },
   sorts: { state: { key: ({ state }) => state }, type: { key: ({ kind }) => kind } },
 };

@@ -111,7 +111,11 @@ export const endpointOperations = [
     output: page(Endpoint, 'EndpointList'),
     isUncached: true,
     examples: { output: exampleEndpoint, parameters: { type: 'mail', state: 'active', sort: 'name' } },
-    mcp: { title: 'List endpoints', description: 'Lists who is told of events: webhooks, mailboxes and chats.' },
+    mcp: {
+      query: listQuery(ENDPOINT_LIST, 'short'),
+      title: 'List endpoints',
+      description: 'Lists who is told of events: webhooks, mailboxes and chats.',
+    },
     graphql: {
       description: 'Lists endpoints, newest first unless orderBy says otherwise.',
       query: listQuery(ENDPOINT_LIST),

@@ -8,6 +8,6 @@ import { resourceList } from '../limits/resource-list.ts';
 
 export const PLAYLIST_LIST = resourceList<Stored<Playlist>>({
   nouns: 'playlists',
-  type: { values: PLAYLIST_KINDS, get: ({ spec }) => spec.track },
+  type: { title: 'MediaKind', values: PLAYLIST_KINDS, get: ({ spec }) => spec.track },
   sorts: { version: { key: (playlist) => amountKey(readVersion(playlist)) } },
 });

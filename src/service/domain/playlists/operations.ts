@@ -94,8 +94,9 @@ export const playlistOperations = [
     output: page(PlaylistSummary, 'PlaylistList'),
     // The published API contract declares 404 for this list too.
     errors: ['route_not_found'],
-    examples: { output: exampleSummary, parameters: { q: 'evening', sort: 'name' } },
+    examples: { output: exampleSummary, parameters: { type: 'video', sort: 'name' } },
     mcp: {
+      query: listQuery(PLAYLIST_LIST, 'short'),
       title: 'List playlists',
       description:
         'Lists the account’s playlists without their items, newest first, optionally filtered by a word in the name.',

@@ -11,7 +11,7 @@ export const SENDING: readonly Phase[] = ['live', 'reconnecting', 'starting'];
 
 export const STREAM_LIST = resourceList<Stored<LoopStream>>({
   nouns: 'streams',
-  state: { values: PHASES, get: computePhase },
+  state: { title: 'StreamStatus', values: PHASES, get: computePhase },
   sorts: {
     onAir: {
       meaning: 'streams on air first, each part by name',

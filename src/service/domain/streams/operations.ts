@@ -130,9 +130,10 @@ const recordOperations = [
     output: page(Stream, 'StreamList', { isMemoized: true }),
     examples: {
       output: exampleStream,
-      parameters: { state: 'live', label: ['team=news'], q: 'fireplace', sort: 'onAir' },
+      parameters: { state: 'live', status: 'live', label: ['team=news'], q: 'fireplace', sort: 'onAir' },
     },
     mcp: {
+      query: { ...listQuery(STREAM_LIST, 'short'), status: STATUS },
       title: 'List streams',
       description:
         'Lists the account’s streams, newest first, optionally filtered by state, label or a word in the name.',

@@ -24,8 +24,8 @@ export const readSizeBytes = ({ spec, status }: Upload): number | null =>
 export const UPLOAD_LIST = resourceList<Stored<Upload>>({
   nouns: 'uploads',
   getName: (upload) => findUploadName(upload) ?? upload.metadata.name,
-  state: { values: UPLOAD_STATES, get: readState },
-  type: { values: UPLOAD_TYPES, get: ({ spec }) => showType(spec.track) },
+  state: { title: 'UploadState', values: UPLOAD_STATES, get: readState },
+  type: { title: 'UploadType', values: UPLOAD_TYPES, get: ({ spec }) => showType(spec.track) },
   sorts: {
     state: { key: readState },
     type: { key: ({ spec }) => showType(spec.track) },

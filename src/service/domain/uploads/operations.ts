@@ -165,8 +165,9 @@ export const uploadOperations = [
     description: `Returns the account’s uploads, filtered and sorted as asked. ${FILTERED} ${PAGED}`,
     query: listQuery(UPLOAD_LIST),
     output: page(Upload, 'UploadList'),
-    examples: { output: exampleUpload, parameters: { q: 'fireplace', sort: 'name' } },
+    examples: { output: exampleUpload, parameters: { type: 'VIDEO', state: 'ready', sort: 'name' } },
     mcp: {
+      query: listQuery(UPLOAD_LIST, 'short'),
       title: 'List uploads',
       description: 'Lists the account’s uploads, newest first, optionally filtered by a word in the name.',
     },

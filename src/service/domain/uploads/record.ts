@@ -133,7 +133,7 @@ export const Upload = Type.Object(
     type: UploadType,
     name: Type.String(),
     fromLink: Type.Boolean({ description: 'False if a client sends the file.' }),
-    state: Type.Enum(UPLOAD_STATES),
+    state: Type.Enum(UPLOAD_STATES, { title: 'UploadState' }),
     progress: Type.Number({ description: 'Progress of the current state, from 0 to 1.' }),
     sizeBytes: nullable(Type.Integer()),
     durationSeconds: nullable(Type.Number()),

@@ -2,7 +2,7 @@
  * Declares the list of a noun once: what it can be filtered by and sorted by. The query of REST, the arguments of GraphQL and MCP, and
  * the filter itself follow from this table. Pure: no I/O, no clock.
  */
-import { type Static, type TObject, type TOptional, type TString, Type } from 'typebox';
+import { type Static, type TArray, type TObject, type TOptional, type TString, Type } from 'typebox';
 import { validationFailed } from '../errors.ts';
 import { fulfils, parseSelector, SelectorError } from '../label-selector.ts';
 import type { FilteredArgs, LabelRequirement, ListArgs, ListFilter, Order } from '../list-page.ts';
@@ -25,8 +25,9 @@ export interface NounList<T> {
   getCreatedAt: (item: T) => string;
   getName: (item: T) => string;
   getLabel: (item: T, name: string) => string | undefined;
-  state?: { values: readonly string[]; get: (item: T, now: Date) => string };
-  type?: { values: readonly string[]; get: (item: T) => string };
+  /** `title` names the enum of the values. */
+  state?: { title: string; values: readonly string[]; get: (item: T, now: Date) => string };
+  type?: { title: string; values: readonly string[]; get: (item: T) => string };
   sorts?: Readonly<Record<string, Sort<T>>>;
   /** False for an item that lists leave out. */
   isListed?: (item: T) => boolean;
@@ -50,35 +51,62 @@ export const listOrders = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): stri
 
 /** The query of a list. A noun without states or types has no such parameter. */
 type ListProperties = Record<'q' | 'state' | 'type' | 'createdAfter' | 'createdBefore' | 'sort', TOptional<TString>> & {
-  label: TOptional<typeof Label>;
+  label: TOptional<TArray<TString>>;
 };
 export type ListQuery = Static<TObject<ListProperties>>;
 
-const Label = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
-  maxItems: MAX_SELECTORS,
-  description: 'Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold.',
-});
+type Choices = { title: string; values: readonly string[] } | undefined;
+
+/** Agents read all of it at the beginning of each conversation, so theirs is short. */
+const WORDS = {
+  full: (nouns: string) => ({
+    q: `Only ${nouns} whose name contains this text.`,
+    label: 'Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold.',
+    state: `Only ${nouns} in this state.`,
+    type: `Only ${nouns} of this type.`,
+    createdAfter: `Only ${nouns} that were created after this time.`,
+    createdBefore: `Only ${nouns} that were created before this time.`,
+    sort: 'Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first.',
+  }),
+  short: () => ({
+    q: undefined,
+    label: 'As of `kubectl get -l`.',
+    state: undefined,
+    type: undefined,
+    createdAfter: undefined,
+    createdBefore: undefined,
+    sort: undefined,
+  }),
+};
 
 /** Returns the parameters that filter and sort a list. */
-export function listQuery<T>({ nouns, state, type, sorts = {} }: NounList<T>): ListProperties {
+export function listQuery<T>(list: NounList<T>, words: keyof typeof WORDS = 'full'): ListProperties {
+  const { nouns, state, type, sorts = {} } = list;
+  const said = WORDS[words](nouns);
+  const describe = (name: keyof typeof said) => (said[name] === undefined ? {} : { description: said[name] });
   const meanings = Object.entries(sorts).flatMap(([name, { meaning }]) =>
-    meaning === undefined ? [] : [`\`${name}\`: ${meaning}.`],
+    meaning === undefined || words === 'short' ? [] : [`\`${name}\`: ${meaning}.`],
   );
-  const choice = (values: readonly string[], what: string) =>
-    Type.Optional(Type.Enum([...values], { type: 'string', description: `Only ${nouns} ${what}.` }));
+  const sorting = [said.sort, ...meanings].filter((sentence) => sentence !== undefined).join(' ');
+  const choice = (name: 'state' | 'type', choices: Choices) =>
+    choices && {
+      [name]: Type.Optional(
+        Type.Enum([...choices.values], { type: 'string', title: choices.title, ...describe(name) }),
+      ),
+    };
   return {
-    q: Type.Optional(Type.String({ maxLength: 200, description: `Only ${nouns} whose name contains this text.` })),
-    label: Type.Optional(Label),
-    ...(state && { state: choice(state.values, 'in this state') }),
-    ...(type && { type: choice(type.values, 'of this type') }),
-    createdAfter: Type.Optional({ ...Time, description: `Only ${nouns} that were created after this time.` }),
-    createdBefore: Type.Optional({ ...Time, description: `Only ${nouns} that were created before this time.` }),
+    q: Type.Optional(Type.String({ maxLength: 200, ...describe('q') })),
+    label: Type.Optional(
+      Type.Array(Type.String({ maxLength: 1000 }), { maxItems: MAX_SELECTORS, ...describe('label') }),
+    ),
+    ...choice('state', state),
+    ...choice('type', type),
+    createdAfter: Type.Optional({ ...Time, ...describe('createdAfter') }),
+    createdBefore: Type.Optional({ ...Time, ...describe('createdBefore') }),
     sort: Type.Optional(
       Type.Enum(listOrders({ sorts } as Pick<NounList<never>, 'sorts'>), {
         type: 'string',
-        description: ['Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first.']
-          .concat(meanings)
-          .join(' '),
+        ...(sorting !== '' && { description: sorting }),
       }),
     ),
   } as unknown as ListProperties;

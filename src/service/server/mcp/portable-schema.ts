@@ -10,7 +10,13 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Keywords that some clients refuse; the server checks each of them itself. */
-const UNPORTABLE: ReadonlySet<string> = new Set(['uniqueItems', 'minProperties', 'title']);
+const UNPORTABLE: ReadonlySet<string> = new Set([
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'propertyNames',
+  'title',
+]);
 /** In results the names and types say enough: the rest would be two thirds of the list that each conversation begins with. */
 const WORDS: ReadonlySet<string> = new Set([
   ...UNPORTABLE,
@@ -45,6 +51,8 @@ function shortenNull(schema: Json): Json {
 
 interface Dialect {
   without: ReadonlySet<string>;
+  /** Whether the values of maps are listed. */
+  describesMaps: boolean;
   /** Rewrites a schema that may allow null. */
   readNull: (schema: Json) => Json;
 }
@@ -58,13 +66,16 @@ function simplify(schema: unknown, dialect: Dialect): unknown {
       return [
         [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, simplify(one, dialect)]))],
       ];
+    // Of a map, the type of its values says enough.
+    if (keyword === 'additionalProperties' && isObject(value))
+      return dialect.describesMaps ? [[keyword, { type: value.type }]] : [];
     return dialect.without.has(keyword) ? [] : [[keyword, keyword === 'default' ? value : simplify(value, dialect)]];
   });
   return dialect.readNull(Object.fromEntries(entries));
 }
 
-const INPUT: Dialect = { without: UNPORTABLE, readNull: leaveNullOut };
-const OUTPUT: Dialect = { without: WORDS, readNull: shortenNull };
+const INPUT: Dialect = { without: UNPORTABLE, describesMaps: true, readNull: leaveNullOut };
+const OUTPUT: Dialect = { without: WORDS, describesMaps: false, readNull: shortenNull };
 
 export const toPortableInput = (schema: unknown): unknown => simplify(schema, INPUT);
 

@@ -211,10 +211,22 @@ function outputExamples({ output, examples = {} }: AnyOperation): Record<string,
 
 /** Examples of the parameters of all lists. */
 const PAGE_EXAMPLES = { limit: 20, cursor: examplePage({}).page.nextCursor };
+const FILTER_EXAMPLES = {
+  q: 'evening',
+  label: ['team=news'],
+  createdAfter: '2027-01-01T00:00:00Z',
+  createdBefore: '2027-02-01T00:00:00Z',
+  sort: 'name',
+};
 
 function completeRequest(operation: OperationObject, { object, examples }: AnyOperation): void {
   giveExamples(operation.requestBody?.content, { 'application/json': examples?.input });
-  const known: Record<string, unknown> = { id: object?.exampleId, ...PAGE_EXAMPLES, ...examples?.parameters };
+  const known: Record<string, unknown> = {
+    id: object?.exampleId,
+    ...PAGE_EXAMPLES,
+    ...FILTER_EXAMPLES,
+    ...examples?.parameters,
+  };
   for (const parameter of operation.parameters ?? []) {
     const example = known[parameter.name];
     if (example !== undefined) parameter.example = example;

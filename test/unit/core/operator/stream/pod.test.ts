@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { buildPod, hashTemplate } from '../../../../../src/core/operator/stream/pod.ts';
+import { buildPod, findLabelPatch, hashTemplate } from '../../../../../src/core/operator/stream/pod.ts';
 import { streamerConfig } from '../../../../../src/core/protocol/environment.ts';
 import { PROJECT_ROOT } from '../../../../../tools/process/root.ts';
 import { destination, makeProgram, SETTINGS, stream, world } from '../../../../kit/make/operator.ts';
@@ -121,6 +121,28 @@ describe('the pod of a stream', () => {
       securityContext: { runAsNonRoot: true },
     });
     expect(made.spec).toMatchObject({ automountServiceAccountToken: false });
+  });
+
+  it('has the labels that users gave the stream and no others of it, and is told of those that changed', () => {
+    const label = (labels: Record<string, string>) => {
+      const one = stream({});
+      return { ...one, metadata: { ...one.metadata, labels: { ...one.metadata.labels, ...labels } } };
+    };
+    const before = label({ 'label.loopstream.dev/team': 'news', 'label.loopstream.dev/env': 'prod', other: 'x' });
+    const made = buildPod(before, makeProgram(before, world(), '2026-06-01T12:00:00Z'), SETTINGS);
+    expect(made.metadata.labels).toMatchObject({
+      'label.loopstream.dev/team': 'news',
+      'label.loopstream.dev/env': 'prod',
+    });
+    expect(made.metadata.labels).not.toHaveProperty('other');
+    const podOf = (labels = made.metadata.labels) => ({ metadata: { ...made.metadata, labels } }) as never;
+    expect(findLabelPatch(before, podOf())).toBeUndefined();
+    expect(findLabelPatch(label({ 'label.loopstream.dev/team': 'sport' }), podOf())).toEqual({
+      'label.loopstream.dev/team': 'sport',
+      'label.loopstream.dev/env': null,
+    });
+    const after = label({ 'label.loopstream.dev/team': 'sport' });
+    expect(hashTemplate(after, SETTINGS)).toBe(hashTemplate(before, SETTINGS));
   });
 
   it('gives every volume a mount and every mount a volume', () => {
