@@ -28,7 +28,7 @@ export interface PageArgs {
   afterPath?: string | undefined;
 }
 
-/** What a list is filtered by, in the words of every transport. */
+/** The filter of a list, in the words of every transport. */
 export interface ListFilter {
   /** Part of the name, in any case. */
   q?: string | undefined;

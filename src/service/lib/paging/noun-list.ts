@@ -53,7 +53,7 @@ export const listOrders = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): stri
 type ListProperties = Record<'q' | 'state' | 'type' | 'createdAfter' | 'createdBefore' | 'sort', TOptional<TString>> & {
   label: TOptional<TArray<TString>>;
 };
-export type ListQuery = Static<TObject<ListProperties>>;
+type FilterQuery = Static<TObject<ListProperties>>;
 
 type Choices = { title: string; values: readonly string[] } | undefined;
 
@@ -130,7 +130,7 @@ function parseOrder(sort: string): Order {
 }
 
 /** Adds the filter and the order of a request to its page. GraphQL may have an order in the page already. */
-export function readListing(page: ListArgs<never>, { sort, label, ...filter }: ListQuery): FilteredArgs {
+export function readListing(page: ListArgs<never>, { sort, label, ...filter }: FilterQuery): FilteredArgs {
   if (sort !== undefined && page.orderBy)
     throw validationFailed([{ path: '/sort', message: 'cannot be given together with orderBy' }]);
   const labels = label && parseLabels(label);
