@@ -21,7 +21,7 @@ import { type Account, type BenchSystem, startSystem } from './api/system.ts';
 import { startWorker } from './api/worker.ts';
 import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['reads', 'flat', 'graphql', 'creates', 'memory'];
+const PARTS = ['reads', 'flat', 'filters', 'graphql', 'creates', 'memory'];
 const HELP = `Usage: node test/bench/api.ts [options]
 
   --streams N    streams of the larger account (10000); the smaller one has 10
@@ -133,6 +133,32 @@ async function measureFlatness({ load, few, many, ...scene }: Scene, rounds: Rou
   ];
 }
 
+/** Measures a page with three filters, and one in another order, beside a page without; and a read with a key that may only read. */
+async function measureFilters({ load, many, system, ...scene }: Scene, rounds: Rounds) {
+  const { length } = scene.ids;
+  const page = (query: string) => get(scene, many, `/v1/streams?limit=20${query}`);
+  const asked = [
+    {
+      what: `a page of 20 of ${length} streams with three filters`,
+      target: page('&label=team%3Dnews&state=idle&q=channel'),
+    },
+    { what: '… and by name', target: page('&label=team%3Dnews&state=idle&q=channel&sort=name') },
+  ];
+  const path = `/v1/streams/${scene.ids.at(-1)}`;
+  const reader = await system.account('many', { scopes: ['read'] });
+  const [ours, peer] = [get(scene, reader, path), get(scene, many, path)];
+  const scoped = {
+    what: 'GET /v1/streams/{id} with a key of the scope read',
+    ours,
+    peer,
+    beside: 'ours, with a full key',
+  };
+  return [
+    ...(await flatRows(load, page(''), asked, 'ours, a page without a filter', rounds, '≤ 1.2× the time')),
+    await rateRow(load, scoped, rounds, '≥ 0.97×'),
+  ];
+}
+
 async function measureGraphql(scene: Scene, peer: (nodes: never) => Promise<string>, rounds: Rounds) {
   const body = JSON.stringify({ query: QUERY });
   const json = { 'content-type': 'application/json' };
@@ -188,6 +214,7 @@ async function measure(parts: readonly string[]): Promise<Row[]> {
   const { rows, take } = collect(parts, say);
   await take('reads', () => measureReads(scene, peers.fastify, rounds));
   await take('flat', () => measureFlatness(scene, rounds));
+  await take('filters', () => measureFilters(scene, rounds));
   await take('graphql', () => measureGraphql(scene, peers.graphql, rounds));
   await take('memory', () => measureMemory(scene, whole(values.memory)));
   await take('creates', () => measureCreates(scene, whole(values.creates), rounds.rounds));

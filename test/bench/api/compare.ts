@@ -37,10 +37,11 @@ export async function rateRow(
   load: Load,
   { what, ours, peer, beside }: { what: string; ours: Target; peer: Target; beside: string },
   rounds: Rounds,
+  bar = '≥ 0.5×',
 ): Promise<Row> {
   const [own = [], theirs = []] = await takeTurns(load, [ours, peer], rounds);
   const result = spread(computeRatios(perSecond(own), perSecond(theirs)));
-  return { what, ours: show(own), peer: show(theirs), beside, result, bar: '≥ 0.5×' };
+  return { what, ours: show(own), peer: show(theirs), beside, result, bar };
 }
 
 /** Returns how much longer each of `larger` takes than `small`: two sizes of ours. */
@@ -50,12 +51,13 @@ export async function flatRows(
   larger: { what: string; target: Target }[],
   beside: string,
   rounds: Rounds,
+  bar = '≤ 1.1× the time',
 ): Promise<Row[]> {
   const [base = [], ...rates] = await takeTurns(load, [small, ...larger.map(({ target }) => target)], rounds);
   return larger.map(({ what }, i) => {
     const own = rates[i] ?? [];
     const result = spread(computeRatios(perSecond(base), perSecond(own)));
-    return { what, ours: show(own), peer: show(base), beside, result, bar: '≤ 1.1× the time' };
+    return { what, ours: show(own), peer: show(base), beside, result, bar };
   });
 }
 

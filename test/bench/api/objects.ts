@@ -1,7 +1,7 @@
 /** Makes the objects of the API's benchmark: accounts with few and with many streams, as the API itself would make them. */
 
 import type { Kube, Resource } from '../../../src/core/kube/types.ts';
-import { ACCOUNT_LABEL, API_VERSION } from '../../../src/core/resources/common/names.ts';
+import { ACCOUNT_LABEL, API_VERSION, LABEL_PREFIX } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
@@ -15,10 +15,10 @@ export interface Media {
 }
 
 /** Builds an object of ours, as the API writes it. */
-export const buildObject = ({ kind }: Resource, accountId: string, name: string, spec: unknown) => ({
+export const buildObject = ({ kind }: Resource, accountId: string, name: string, spec: unknown, labels = {}) => ({
   apiVersion: API_VERSION,
   kind,
-  metadata: { name, namespace: NAMESPACE, labels: { [ACCOUNT_LABEL]: accountId } },
+  metadata: { name, namespace: NAMESPACE, labels: { ...labels, [ACCOUNT_LABEL]: accountId } },
   spec,
 });
 
@@ -46,7 +46,8 @@ export async function makeMedia(kube: Kube, accountId: string): Promise<Media> {
 export async function makeStreams(kube: Kube, accountId: string, media: Media, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => newId('str'));
   await inParallel(count, (n) => {
-    const stream = buildObject(LOOPSTREAMS, accountId, ids[n] ?? '', streamSpec(media, `Channel ${n}`));
+    const labels = { [`${LABEL_PREFIX}team`]: n % 2 === 0 ? 'news' : 'sport' };
+    const stream = buildObject(LOOPSTREAMS, accountId, ids[n] ?? '', streamSpec(media, `Channel ${n}`), labels);
     return kube.create(LOOPSTREAMS, NAMESPACE, stream as never);
   });
   return ids;

@@ -6,6 +6,7 @@ import { createKube } from '../../../src/core/kube/client.ts';
 import type { Kube } from '../../../src/core/kube/types.ts';
 import { applyCrds } from '../../../src/core/resources/crd/install.ts';
 import { environment } from '../../../src/core/settings/environment.ts';
+import type { KeyBounds } from '../../../src/service/auth/keys.ts';
 import { openAuth } from '../../../src/service/auth/open.ts';
 import { migrate } from '../../../src/service/server/migrate.ts';
 import { applyRights, NAMESPACE, serviceAccountUser } from '../../../tools/local/rights.ts';
@@ -28,7 +29,8 @@ export interface BenchSystem {
   kube: Kube;
   plane: TestKubernetes;
   databaseUrl: string;
-  account(name: string): Promise<Account>;
+  /** Makes an account, or another key of it. */
+  account(name: string, bounds?: KeyBounds): Promise<Account>;
   /** Resolves when its caches are filled. `options` are Node's, `settings` the server's. */
   startApi(
     options?: readonly string[],
@@ -100,9 +102,9 @@ export async function startSystem(): Promise<BenchSystem> {
     plane,
     databaseUrl: postgres.url,
     startApi,
-    async account(name) {
+    async account(name, bounds) {
       const accountId = await auth.service.ensureUser({ email: `${name}@example.com`, firstName: name });
-      return { accountId, key: (await auth.service.createApiKey(accountId, name)).key };
+      return { accountId, key: (await auth.service.createApiKey(accountId, name, bounds)).key };
     },
     stop: () => all.disposeAsync(),
   };

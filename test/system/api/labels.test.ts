@@ -1,6 +1,7 @@
 /** Tests labels: the API and kubectl see the same after each kind of write, on every noun and through every transport. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/service/client/index.ts';
+import { startWebhookSink, type WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { kubectl } from '../../kit/kubectl.ts';
 import { connectAgent, withKey } from '../../kit/make/agents.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
@@ -16,6 +17,7 @@ interface Item {
 
 let api: TestApi;
 let ada: Client;
+let sink: WebhookSink;
 const made = new Map<string, Item>();
 
 const DESTINATION = { name: 'Live', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'k-1234' };
@@ -40,12 +42,13 @@ const BODIES: Record<string, { path: string; kind?: string; body: () => object }
       ...{ destinationID: made.get('destinations')?.id, videoUploadObjectID: made.get('uploads')?.id },
     }),
   },
-  endpoints: { path: '/v1/endpoints', body: () => ({ kind: 'mail', address: 'someone@example.com' }) },
+  endpoints: { path: '/v1/endpoints', body: () => ({ kind: 'webhook', url: sink.url }) },
 };
 const NOUNS = Object.keys(BODIES);
 
 beforeAll(async () => {
-  api = await startTestApi();
+  sink = await startWebhookSink();
+  api = await startTestApi({ allowPrivateLinks: true });
   ada = await api.client('ada');
   for (const [noun, { path, body }] of Object.entries(BODIES)) {
     const answer = await ada.call<Item>('POST', path, { ...body(), labels: { team: 'news', env: 'prod' } });
@@ -53,7 +56,10 @@ beforeAll(async () => {
     made.set(noun, answer.body);
   }
 });
-afterAll(() => api?.stop());
+afterAll(async () => {
+  await api?.stop();
+  await sink?.close();
+});
 
 const listIds = async (noun: string, label: string) =>
   (await ada.call<{ data: Item[] }>('GET', `/v1/${noun}?label=${encodeURIComponent(label)}`)).body.data.map(

@@ -89,7 +89,7 @@ describe.each(NOUNS)('a list of %s', (noun) => {
       'label=a%2Fb%3Dc': /without a slash/,
       [`label=${'a'.repeat(64)}`]: /at most 63 characters/,
       'label=loopstream.dev%2Faccount': /without a slash/,
-      'label=team%20in%20news': /label selector such as/,
+      'label=team%20in%20(news': /label selector such as/,
       'createdAfter=yesterday': /must be a time/,
       ...(noun === 'streams' || noun === 'uploads' ? { 'state=asleep': /^must be one of / } : {}),
     };
