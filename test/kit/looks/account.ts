@@ -302,6 +302,12 @@ export const overlaidChange = {
   ...overlaid,
   ...{ takesOffAir: false, lostDestinationIDs: [], storageBytes: 1_386_000_000, effect: '', dryRun: true },
 };
+/** A stream that shows a picture for each song, with one of the owner behind the words. */
+export const radio: Stream = {
+  ...live,
+  audioPlaylistIDs: [playlists[1]?.id ?? ''],
+  cards: { imageUploadObjectID: logo.objectID },
+};
 /** On air to two destinations, at one of which viewers do not see it. */
 export const unseen: Stream = {
   ...live,

@@ -9,6 +9,7 @@ import {
   overlaid,
   overlaidChange,
   playlist,
+  radio,
   streams,
   unseen,
   unseenStats,
@@ -111,6 +112,11 @@ async function openLayer(page: Page): Promise<void> {
   await overlays.evaluate((element) => element.scrollIntoView({ block: 'start' }));
 }
 
+async function showCards(page: Page): Promise<void> {
+  const cards = page.getByRole('dialog').getByLabel('Show a picture for each song');
+  await cards.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+}
+
 async function addWithoutKey(page: Page): Promise<void> {
   await page.getByRole('radio', { name: 'Custom' }).check();
   const dialog = page.getByRole('dialog');
@@ -183,6 +189,12 @@ const OF_STREAMS: Look[] = [
     path: `/streams/${live.id}?form=edit`,
     answers: { getStream: overlaid, listUploads: [logo, ...uploads.slice(0, 4)], updateStream: overlaidChange },
     act: openLayer,
+  },
+  {
+    name: 'stream-edit-cards',
+    path: `/streams/${live.id}?form=edit`,
+    answers: { getStream: radio, listUploads: [logo, ...uploads.slice(0, 4)] },
+    act: showCards,
   },
   {
     name: 'stream-edit-off-air',

@@ -110,7 +110,7 @@ const OF_UPLOADS: Family[] = [
   {
     name: 'loopstream_renditions',
     type: 'gauge',
-    help: 'Renditions of uploads, by their state, without sounds of their own and looks.',
+    help: 'Renditions of uploads, by their state, without sounds of their own, looks, cards and slates.',
     labels: ['namespace', 'state'],
   },
 ];

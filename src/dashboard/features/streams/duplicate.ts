@@ -11,11 +11,11 @@ export const nameCopy = (name: string): string =>
   name.startsWith(COPY_OF) ? name : `${COPY_OF}${name}`.slice(0, MOST_LETTERS).toWellFormed().trim();
 
 /**
- * Returns the request for the copy: the same media, picture, loudness, overlays and slate. It has no schedule, so that it stays off air, and destinations of its own,
- * since two streams cannot publish to one key.
+ * Returns the request for the copy: the same media, picture, loudness, overlays, slate and cards. It has no schedule, so that it stays off air, and
+ * destinations of its own, since two streams cannot publish to one key.
  */
 export const toCopy = (stream: Stream, name: string, destinationIDs: string[]): StreamCreate => {
-  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs, loudness, overlays, slateUploadObjectID } = stream;
+  const { videoUploadObjectID, playlistIDs, audioPlaylistIDs, loudness, overlays, slateUploadObjectID, cards } = stream;
   return {
     name: name.trim(),
     ...pickChoices(stream),
@@ -25,5 +25,6 @@ export const toCopy = (stream: Stream, name: string, destinationIDs: string[]): 
     ...(loudness && { loudness }),
     ...(overlays && { overlays }),
     ...(slateUploadObjectID !== null && { slateUploadObjectID }),
+    ...(cards && { cards }),
   };
 };

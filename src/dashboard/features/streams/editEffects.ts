@@ -15,6 +15,7 @@ const EFFECTS: Partial<Record<keyof StreamUpdate, string>> = {
   audioPlaylistIDs: 'The new sound begins after the song or clip that plays now.',
   loudness: 'An item has the new loudness where it next begins, once its sound is made.',
   overlays: 'An item has the new overlays where it next begins, once its pictures are made.',
+  cards: 'A song has its new picture as soon as that is made.',
   destinationIDs: 'Destinations change at once. Those that stay notice nothing.',
 };
 

@@ -16,6 +16,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { PriceLine } from '../billing/prices.tsx';
 import { findLayersMistake } from '../overlays/layers.ts';
+import { CardsField } from './cardsField.tsx';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
 import { CHOICE_FIELDS } from './choiceValues.ts';
@@ -41,15 +42,25 @@ function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices 
   const ticks = listPlaylistItems(choices.playlists, audioPlaylistIDs, 'audio');
   if (ticks.length === 0) return null;
   return (
-    <CheckboxList
-      legend="Audio playlists to play instead of the video’s own sound"
-      name="audio"
-      most={MOST_PLAYLISTS}
-      ticks={ticks}
-      values={audioPlaylistIDs}
-      onChange={(ids) => form.setFieldValue('audioPlaylistIDs', ids)}
-      error={form.errors.audioPlaylistIDs}
-    />
+    <>
+      <CheckboxList
+        legend="Audio playlists to play instead of the video’s own sound"
+        name="audio"
+        most={MOST_PLAYLISTS}
+        ticks={ticks}
+        values={audioPlaylistIDs}
+        onChange={(ids) => form.setFieldValue('audioPlaylistIDs', ids)}
+        error={form.errors.audioPlaylistIDs}
+      />
+      {audioPlaylistIDs.length > 0 && (
+        <CardsField
+          value={form.values.cards}
+          onChange={(cards) => form.setFieldValue('cards', cards)}
+          error={form.errors.cards}
+          uploads={choices.uploads}
+        />
+      )}
+    </>
   );
 }
 

@@ -20,6 +20,8 @@ export interface EditValues extends ChoiceValues {
   overlays: StreamOverlays;
   /** Empty for the built-in one. */
   slateUploadObjectID: string;
+  /** objectID of the picture behind the words of each card; empty for the cover of the song, null for no cards. */
+  cards: string | null;
   destinationIDs: string[];
 }
 
@@ -33,17 +35,23 @@ export const toEditValues = (stream: Stream): EditValues => ({
   loudness: toLoudnessChoice(stream.loudness),
   overlays: stream.overlays ?? NO_OVERLAYS,
   slateUploadObjectID: stream.slateUploadObjectID ?? '',
+  cards: stream.cards ? (stream.cards.imageUploadObjectID ?? '') : null,
   destinationIDs: stream.destinationIDs,
 });
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' ') === b.join(' ');
 
+/** Without songs there are no cards. */
+const findCards = ({ audioPlaylistIDs, cards }: EditValues): string | null =>
+  audioPlaylistIDs.length > 0 ? cards : null;
+
 /** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
 export function findChanges(before: EditValues, after: EditValues): StreamUpdate {
   const name = after.name.trim();
   const switched = before.kind !== after.kind;
   const { kind, videoUploadObjectID, playlistIDs } = after;
+  const cards = findCards(after);
   const video = kind === 'video' && (switched || videoUploadObjectID !== before.videoUploadObjectID);
   const lists = kind === 'playlists' && (switched || !same(playlistIDs, before.playlistIDs));
   return {
@@ -58,6 +66,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...(after.slateUploadObjectID !== before.slateUploadObjectID && {
       slateUploadObjectID: after.slateUploadObjectID || null,
     }),
+    ...(cards !== findCards(before) && { cards: cards === null ? null : { imageUploadObjectID: cards || null } }),
     ...(video && { videoUploadObjectID }),
     ...(lists && { playlistIDs }),
   };

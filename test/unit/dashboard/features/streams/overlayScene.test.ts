@@ -56,6 +56,20 @@ test('an edit sends overlays that were changed as a whole, and null without a la
   expect(toCopy(exampleStream, 'Copy', ['dst-1'])).not.toHaveProperty('overlays');
 });
 
+test('an edit sends cards with their picture, and null where they or the songs go', () => {
+  const plain = toEditValues({ ...exampleStream, audioPlaylistIDs: ['pls-2'] });
+  expect(findChanges(plain, { ...plain, cards: '' })).toEqual({ cards: { imageUploadObjectID: null } });
+  const cards = { imageUploadObjectID: 'upl-1' };
+  expect(findChanges(plain, { ...plain, cards: 'upl-1' })).toEqual({ cards });
+  const shown = toEditValues({ ...exampleStream, audioPlaylistIDs: ['pls-2'], cards });
+  expect(findChanges(shown, { ...shown, name: 'Other' })).toEqual({ name: 'Other' });
+  expect(findChanges(shown, { ...shown, cards: null })).toEqual({ cards: null });
+  expect(findChanges(shown, { ...shown, audioPlaylistIDs: [] })).toEqual({ audioPlaylistIDs: [], cards: null });
+  expect(findChanges(toEditValues(exampleStream), { ...toEditValues(exampleStream), cards: '' })).toEqual({});
+  expect(toCopy({ ...exampleStream, cards }, 'Copy', ['dst-1'])).toMatchObject({ cards });
+  expect(toCopy(exampleStream, 'Copy', ['dst-1'])).not.toHaveProperty('cards');
+});
+
 test('an edit tells when overlays are seen, and what they take of the storage', () => {
   expect(listEditEffects({ overlays: null }, true)).toEqual([
     'An item has the new overlays where it next begins, once its pictures are made.',
