@@ -154,6 +154,8 @@ export const SENTENCES = {
   imageIsNoItem: 'is an image, which is drawn over what plays. To play the picture itself, upload it as a video.',
   rightSide: 'must be given together with audio, as another track',
   oneOverlay: 'must have either text or a picture',
+  layersOrScene: 'must have either layers or a scene',
+  requiredOfScene: 'must not have required with a scene, which says that itself',
   overlayOfText: 'must have font, bold and colours for a text alone',
   overlayShow: 'must have one of firstSeconds, lastSeconds, or everySeconds with forSeconds, which is less',
   cardsOfSongs: 'must be given together with an audio playlist, whose songs have the cards',

@@ -126,7 +126,7 @@ const isForPeople = ({ kind, metadata }: Manifest) =>
   kind === 'ClusterRole' && metadata.labels?.['app.kubernetes.io/component'] === 'people';
 
 test('the rights of people come with the roles of Kubernetes: view sees, edit changes, and nobody is bound to them', async () => {
-  const kinds = ['loopstreams', 'playlists', 'uploads', 'destinations'];
+  const kinds = ['loopstreams', 'playlists', 'uploads', 'destinations', 'scenes'];
   const rule = (resources: readonly string[], ...verbs: string[]) => ({
     apiGroups: ['loopstream.dev'],
     resources,
@@ -193,7 +193,7 @@ describe('permissions', () => {
   const IN_ALL = [
     {
       apiGroups: ['loopstream.dev'],
-      resources: ['loopstreams', 'playlists', 'uploads', 'destinations'],
+      resources: ['loopstreams', 'playlists', 'uploads', 'destinations', 'scenes'],
       verbs: ['list', 'watch'],
     },
     {
@@ -490,7 +490,7 @@ test('settings for money are only where they are used, secrets in Secrets alone,
 test('the definitions are those of files/crds, and stay when the release goes', async () => {
   const objects = await helm('Helm 3').render(INLINE);
   const crds = objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
-  expect(crds).toHaveLength(4);
+  expect(crds).toHaveLength(5);
   for (const { metadata, spec } of crds) {
     expect(metadata.annotations?.['helm.sh/resource-policy']).toBe('keep');
     const file = join(CHART, 'files/crds', `${metadata.name.split('.')[0]}.yaml`);

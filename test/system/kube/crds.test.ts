@@ -12,6 +12,7 @@ import { API_VERSION } from '../../../src/core/resources/common/names.ts';
 import { applyCrds } from '../../../src/core/resources/crd/install.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { SCENES } from '../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { LoopStreamSpec } from '../../../src/core/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
@@ -20,7 +21,7 @@ import { until } from '../../kit/wait.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
 const NAMESPACE = 'crds';
-const OURS = [LOOPSTREAMS, PLAYLISTS, UPLOADS, DESTINATIONS] as Resource[];
+const OURS = [LOOPSTREAMS, PLAYLISTS, UPLOADS, DESTINATIONS, SCENES] as Resource[];
 
 let kubernetes: TestKubernetes;
 let kube: Kube;
@@ -90,7 +91,7 @@ test('the samples are accepted as they stand', async () => {
       kinds.push(resource.kind);
     }
   }
-  expect(kinds.sort()).toEqual(['Destination', 'LoopStream', 'LoopStream', 'Playlist', 'Secret', 'Upload']);
+  expect(kinds.sort()).toEqual(['Destination', 'LoopStream', 'LoopStream', 'Playlist', 'Scene', 'Secret', 'Upload']);
 });
 
 /** A node of the OpenAPI document that the API server publishes. */

@@ -74,7 +74,7 @@ async function causes(resource: Resource, body: unknown, method = 'POST', name =
 describe.each([
   ['a stream', STREAMS],
   ['a schedule', SCHEDULES],
-  ['an upload, a playlist or a destination', OTHERS],
+  ['an upload, a playlist, a destination or a scene', OTHERS],
 ])('%s that makes no sense is refused with its field and a sentence, by REST in the same words', (_kind, table) => {
   test.each(Object.entries(table))('%s', async (_what, bad) => {
     const { field, sentence: message } = bad;

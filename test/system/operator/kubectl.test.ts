@@ -106,7 +106,7 @@ test('the reason why a stream is off air is in -o wide and in describe, there wi
 test('the samples are accepted under the strictest validation, and a slip in one is named', async () => {
   const apply = (...args: string[]) => kubectl('apply', '--dry-run=server', '--validate=strict', ...args);
   const lines = (await apply('-f', SAMPLES)).trim().split('\n');
-  expect(lines).toHaveLength(6);
+  expect(lines).toHaveLength(7);
   for (const line of lines) expect(line).toMatch(/ created \(server dry run\)$/);
   const slip = join(cluster.stateDir, 'slip.yaml');
   const sample = await readFile(join(SAMPLES, 'loopstream.yaml'), 'utf8');

@@ -156,7 +156,7 @@ describe('a slate is an image', () => {
   test('of 1 MB at most, whatever it shows, and however large it is', async () => {
     await using place = await room();
     const image = place.path('image.png');
-    const noise = NOISE.replace('1200x1200', '6000x4000');
+    const noise = NOISE.replace('1200x1200', '2400x1600');
     await ffmpeg('-f', 'lavfi', '-i', noise, '-frames:v', '1', image);
     const { index } = await makeSlate(place, image, '1080p60');
     expect(index.sizeBytes).toBeLessThanOrEqual(MAX_CARD_BYTES);

@@ -32,6 +32,7 @@ export const resourceQuota = group(
         'count/destinations.loopstream.dev': 20_000,
         'count/playlists.loopstream.dev': 20_000,
         'count/uploads.loopstream.dev': 100_000,
+        'count/scenes.loopstream.dev': 20_000,
         'count/controllerrevisions.apps': 50_000,
         'count/secrets': 60_000,
         'count/jobs.batch': 20_000,

@@ -163,7 +163,7 @@ const onAir: Alert[] = [
       'ItemsLeftOut: wait for items in preparation. Upload the others again, or remove them from the playlist.',
       'PreparationBehind: wait until more is prepared. To prepare faster, give the Jobs nodes with faster processors (`jobs.nodeSelector`), or choose a lower quality; `spec.startPolicy: Prepared` waits for all before the next start.',
       'MediaFailed: the rest of an item could not be prepared, and the stream goes on with the part that is. Upload the file again.',
-      'OverlaysMissing: import the picture that the message names again, or remove it from the overlays of the stream.',
+      'OverlaysMissing: import the picture that the message names again, or remove it from the overlays of the stream. Make a scene that is missing again, or choose another one.',
       'CardsMissing: import the picture that the message names again, or choose another one for the cards of the stream.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
       'Reasons of platforms, such as BroadcastEnded: see LoopStreamNotSeenByViewers. LimitNear: stop and start the stream at a time that suits the viewers.',

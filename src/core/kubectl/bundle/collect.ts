@@ -6,6 +6,7 @@ import { forEachConcurrently } from '../../lib/pool.ts';
 import { MANAGED_BY, MANAGED_BY_LABEL } from '../../resources/common/names.ts';
 import { DESTINATIONS } from '../../resources/destination/resource.ts';
 import { PLAYLISTS } from '../../resources/playlist/resource.ts';
+import { SCENES } from '../../resources/scene/resource.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
 import { UPLOADS } from '../../resources/upload/resource.ts';
 import { listOperators, listVersions, readKubernetesVersion } from '../about/version.ts';
@@ -48,23 +49,26 @@ export async function collectBundle({ kube, namespace, allNamespaces, now }: Bun
   const ours: ListOptions = { ...where, labelSelector: `${MANAGED_BY_LABEL}=${MANAGED_BY}` };
   const list = <T extends KubeObject>(resource: Resource<T>, options = where) =>
     reader.attempt<Stored<T>[]>(kube.list(resource, options), []);
-  const [streams, uploads, playlists, destinations, jobs, events, pods, operators, kubernetes] = await Promise.all([
-    list(LOOPSTREAMS),
-    list(UPLOADS),
-    list(PLAYLISTS),
-    list(DESTINATIONS),
-    list(JOBS, ours),
-    list(EVENTS),
-    list(PODS, ours),
-    reader.attempt<Pod[]>(listOperators(kube, namespace), []),
-    reader.attempt(readKubernetesVersion(kube), 'unknown'),
-  ]);
+  const [streams, uploads, playlists, scenes, destinations, jobs, events, pods, operators, kubernetes] =
+    await Promise.all([
+      list(LOOPSTREAMS),
+      list(UPLOADS),
+      list(PLAYLISTS),
+      list(SCENES),
+      list(DESTINATIONS),
+      list(JOBS, ours),
+      list(EVENTS),
+      list(PODS, ours),
+      reader.attempt<Pod[]>(listOperators(kube, namespace), []),
+      reader.attempt(readKubernetesVersion(kube), 'unknown'),
+    ]);
   const versions = listVersions(kubernetes, operators, pods);
   const files = [
     { path: 'versions.yaml', content: toYaml([versions]) },
     { path: 'resources/loopstreams.yaml', content: toYaml(streams.map(redactResource)) },
     { path: 'resources/uploads.yaml', content: toYaml(uploads.map(redactResource)) },
     { path: 'resources/playlists.yaml', content: toYaml(playlists.map(redactResource)) },
+    { path: 'resources/scenes.yaml', content: toYaml(scenes.map(redactResource)) },
     { path: 'resources/destinations.yaml', content: toYaml(destinations.map(redactResource)) },
     { path: 'pods.yaml', content: toYaml([...operators, ...pods].map(summarizePod)) },
     { path: 'jobs.yaml', content: toYaml(jobs.map(summarizeJob)) },

@@ -190,8 +190,9 @@ export const DEGRADATIONS = {
   },
   OverlaysMissing: {
     code: 'overlays_missing',
-    meaning: 'A picture of the overlays cannot be shown, so items play without the overlays that they do not have yet.',
-    fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or remove it from the overlays of the stream.',
+    meaning:
+      'A picture of the overlays, or their scene, cannot be had, so items play without the overlays that they do not have yet.',
+    fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or remove it from the overlays. Make the scene again, or choose another one.',
   },
   CardsMissing: {
     code: 'cards_missing',

@@ -32,6 +32,7 @@ import { DESTINATIONS, type Destination } from '../../resources/destination/reso
 import { holdsDestination } from '../../resources/destination/spec.ts';
 import { believePlaylist } from '../../resources/playlist/own-status.ts';
 import { PLAYLISTS, type Playlist } from '../../resources/playlist/resource.ts';
+import { SCENES } from '../../resources/scene/resource.ts';
 import { listDestinationNames, listReceivers } from '../../resources/stream/destinations.ts';
 import { keepSmallTemplate } from '../../resources/stream/kept.ts';
 import { believeStream } from '../../resources/stream/own-status.ts';
@@ -44,7 +45,15 @@ import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } fr
 import { keepRequests } from '../pods/requests.ts';
 import { isOver } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
-import { BY_LOOK, isSamePicture, listLookReferences, listStreamsOfImage } from './look-index.ts';
+import {
+  BY_IMAGE,
+  BY_LOOK,
+  isSamePicture,
+  listLookReferences,
+  listSceneImages,
+  listStreamsOfImage,
+  listStreamsOfScene,
+} from './look-index.ts';
 import { BY_SLATE, listSlateKeys, listSlateReferences, listSlatesAsked } from './slate-index.ts';
 
 type Meta = Pick<KubeObject, 'metadata'>;
@@ -181,6 +190,7 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
         [BY_CONTENT]: (upload) => (upload.status?.media ? [contentKey(upload, upload.status.media.sha256)] : []),
       },
     }),
+    scenes: createCache(SCENES, { keep: keepOwnMetadata, indexes: { [BY_IMAGE]: listSceneImages } }),
     destinations: createCache(DESTINATIONS, {
       keep: (one) => believeDestination(keepOwnMetadata(one)),
       readEnding: readByPatch,
@@ -408,6 +418,13 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     if (isSameList(current, previous)) return;
     for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
     for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
+  }, REPLAY);
+  caches.scenes.onChange((key, current, previous) => {
+    if (isSameJson(current?.spec, previous?.spec)) return;
+    for (const stream of listStreamsOfScene(caches, key)) {
+      enqueue.stream(buildKey(stream));
+      listUploadKeys(caches, stream).forEach(enqueue.upload);
+    }
   }, REPLAY);
   caches.destinations.onChange((key, current, previous) => {
     if (current && previous && isSameButForPlatform(current, previous)) {

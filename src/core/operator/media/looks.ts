@@ -31,7 +31,7 @@ type FindUpload = (name: string) => Upload | undefined;
 
 /**
  * Returns the look that a stream wants of an item; undefined where it shows nothing over it, and `waits` while a picture of the overlays
- * cannot be had.
+ * or their scene cannot be had. Of a stream with a scene, `stream` has its layers (withScene).
  */
 export function resolveLook(
   stream: Pick<LoopStream, 'metadata' | 'spec'>,
@@ -40,7 +40,8 @@ export function resolveLook(
 ): ItemLook | 'waits' | undefined {
   const { overlays, quality, framerate } = stream.spec;
   if (!overlays || upload.spec.overlays === 'None') return undefined;
-  const layers = resolveLayers(overlays, findItemFacts(upload, stream, playlist), (name) => {
+  if (!overlays.layers) return 'waits';
+  const layers = resolveLayers({ layers: overlays.layers }, findItemFacts(upload, stream, playlist), (name) => {
     const image = findUpload(name);
     return image && findLayerImage(image);
   });
@@ -78,10 +79,18 @@ function imageProblem(name: string, image: Upload | undefined, role: string): Fi
   return finding('MediaFailed', `${what}, ${role}, could not be imported: ${error.message}`);
 }
 
-/** Why a picture of a stream's overlays cannot be had; undefined where all can. */
-export function findImageProblem({ spec }: Pick<LoopStream, 'spec'>, findUpload: FindUpload): Finding | undefined {
-  const names = spec.overlays ? listImageNames(spec.overlays) : [];
-  const found = names.flatMap((name) => imageProblem(name, findUpload(name), 'a picture of the overlays') ?? []);
+/** Why a picture of a stream's overlays, or their scene, cannot be had; undefined where all can. */
+export function findImageProblem(
+  { spec: { overlays } }: Pick<LoopStream, 'spec'>,
+  findUpload: FindUpload,
+): Finding | undefined {
+  if (overlays?.sceneName !== undefined && !overlays.layers) {
+    const what = beginWith(callObject('scene', overlays.sceneName));
+    return finding('UploadNotFound', `${what}, which has the overlays of the stream, does not exist.`);
+  }
+  const found = listImageNames(overlays).flatMap(
+    (name) => imageProblem(name, findUpload(name), 'a picture of the overlays') ?? [],
+  );
   // A picture that is on its way needs nobody.
   return found.find(({ reason }) => reason !== 'MediaImporting') ?? found[0];
 }

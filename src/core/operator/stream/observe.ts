@@ -2,6 +2,7 @@
 
 import type { Pod } from '../../kube/core.ts';
 import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names.ts';
+import { withScene } from '../../resources/scene/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { listShownImages } from '../../resources/upload/layers.ts';
@@ -44,12 +45,14 @@ function lacksFinalizer({ metadata }: LoopStream, own: readonly Pod[]): boolean 
   return !metadata.finalizers?.includes(FINALIZER) || own.some(isLoose);
 }
 
+/** Observes a stream, which has the layers of its scene as if they were its own. */
 export function observeStream(
   { caches, streamers, settings, rollout }: Omit<StreamControllerDeps, 'kube'>,
-  stream: LoopStream,
+  found: LoopStream,
   now: Date,
 ): Observation {
-  const { namespace = '', name } = stream.metadata;
+  const { namespace = '', name } = found.metadata;
+  const stream = withScene(found, (scene) => caches.scenes.get(namespace, scene));
   const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
   const { slate } = stream.spec;
   const images = [...listShownImages(stream.spec), ...(slate ? [slate.uploadName] : [])];

@@ -1,5 +1,6 @@
 /** Finds the looks and the cards that streams want of an upload. */
 import type { Playlist } from '../../resources/playlist/resource.ts';
+import { withScene } from '../../resources/scene/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { BY_UPLOAD, type Caches } from '../caches/caches.ts';
@@ -16,14 +17,15 @@ export interface WantedLook extends ItemLook {
 
 /** The looks that streams want of an upload which may go on air, those that a stream waits for first. */
 export function listWantedLooks(
-  caches: Pick<Caches, 'streams' | 'playlists' | 'uploads'>,
+  caches: Pick<Caches, 'streams' | 'playlists' | 'uploads' | 'scenes'>,
   upload: Upload,
 ): WantedLook[] {
   const { namespace = '', name } = upload.metadata;
   const key = joinKey(namespace, name);
   const found = new Map<string, WantedLook>();
-  const add = (stream: LoopStream, playlist?: Playlist) => {
-    if (findHold(stream)) return;
+  const add = (named: LoopStream, playlist?: Playlist) => {
+    if (findHold(named)) return;
+    const stream = withScene(named, (scene) => caches.scenes.get(namespace, scene));
     const look = resolveLook(stream, { upload, playlist }, (image) => caches.uploads.get(namespace, image));
     if (look === undefined || look === 'waits') return;
     const waits = stream.spec.overlays?.required === true && isWaiting(stream);

@@ -1,9 +1,9 @@
 /** Names objects in the sentences that people read. Pure: no I/O, no clock. */
 
-export type CalledNoun = 'stream' | 'upload' | 'playlist' | 'destination';
+export type CalledNoun = 'stream' | 'upload' | 'playlist' | 'destination' | 'scene';
 
 /** Names that the API makes for its objects: they tell a person nothing. */
-const MADE_NAME = /^(?:str|upl|pls|dst)-[0-9a-z]{26}$/;
+const MADE_NAME = /^(?:str|upl|pls|dst|scn)-[0-9a-z]{26}$/;
 
 export const isMadeName = (name: string): boolean => MADE_NAME.test(name);
 

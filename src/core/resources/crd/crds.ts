@@ -1,5 +1,5 @@
 /**
- * Builds the four CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
+ * Builds the five CustomResourceDefinitions from the TypeBox types that also check requests. Properties that a type
  * cannot express are here: columns, names, and the rules of rules.ts. Pure: no I/O,
  * no clock.
  */
@@ -14,12 +14,14 @@ import { DESTINATIONS } from '../destination/resource.ts';
 import { DestinationSpec, DestinationStatus } from '../destination/spec.ts';
 import { PLAYLISTS } from '../playlist/resource.ts';
 import { PlaylistSpec, PlaylistStatus } from '../playlist/spec.ts';
+import { SCENES } from '../scene/resource.ts';
+import { SceneSpec } from '../scene/spec.ts';
 import { LOOPSTREAMS } from '../stream/resource.ts';
 import { LoopStreamSpec, LoopStreamStatus } from '../stream/spec.ts';
 import { ON_AIR_FOR_VIEWERS } from '../stream/viewers.ts';
 import { UPLOADS } from '../upload/resource.ts';
 import { UploadSpec, UploadStatus } from '../upload/spec.ts';
-import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, UPLOAD_RULES } from './rules.ts';
+import { DESTINATION_RULES, LOOPSTREAM_RULES, PLAYLIST_RULES, SCENE_RULES, UPLOAD_RULES } from './rules.ts';
 import { type Additions, decorate, type Structural, toStructural } from './schema.ts';
 
 /** A column of `kubectl get`; `wide` columns only with -o wide. */
@@ -36,7 +38,8 @@ interface KindDefinition {
   shortNames: string[];
   description: string;
   spec: TSchema;
-  status: TSchema;
+  /** Absent where there is nothing to observe. */
+  status?: TSchema;
   specDescription: string;
   columns: Column[];
   selectable: string[];
@@ -282,6 +285,32 @@ const destination: KindDefinition = {
   additions: DESTINATION_RULES,
 };
 
+const scene: KindDefinition = {
+  resource: SCENES,
+  shortNames: ['scn'],
+  description: 'Texts and pictures that streams show over their items, shared by name.',
+  specDescription: 'Layers to show.',
+  spec: SceneSpec,
+  selectable: [],
+  columns: [
+    {
+      name: 'Layers',
+      type: 'string',
+      jsonPath: '.spec.layers[*].text',
+      description: 'Text of the first layer that has one.',
+    },
+    {
+      name: 'Required',
+      type: 'boolean',
+      jsonPath: '.spec.required',
+      description: 'True if an item is left out until its overlays are prepared.',
+    },
+    AGE,
+    TITLE,
+  ],
+  additions: SCENE_RULES,
+};
+
 /**
  * The whole object: a structural schema names apiVersion, kind and metadata, so that `kubectl explain` can describe
  * them.
@@ -297,25 +326,27 @@ function buildSchema({ description, spec, specDescription, status, additions }: 
       // Kubernetes knows what metadata is; no more may be said of it than what its name is, which a rule points at.
       metadata: { type: 'object', properties: { name: { type: 'string' } } },
       spec: { ...toStructural(spec, 'spec'), description: specDescription },
-      status: {
-        ...toStructural(status, 'status'),
-        description: 'Observed state, as the operator last reported it.',
-        default: { conditions: [NOT_SEEN] },
-      },
+      ...(status && {
+        status: {
+          ...toStructural(status, 'status'),
+          description: 'Observed state, as the operator last reported it.',
+          default: { conditions: [NOT_SEEN] },
+        },
+      }),
     },
   };
   return decorate(root, additions);
 }
 
 function buildVersion(definition: KindDefinition): CrdVersion {
-  const { columns, selectable, scale } = definition;
+  const { columns, selectable, scale, status } = definition;
   return {
     name: VERSION,
     served: true,
     storage: true,
     schema: { openAPIV3Schema: buildSchema(definition) },
     subresources: {
-      status: {},
+      ...(status && { status: {} }),
       ...(scale ? { scale: { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' } } : {}),
     },
     selectableFields: selectable.map((jsonPath) => ({ jsonPath })),
@@ -369,6 +400,6 @@ export interface CustomResourceDefinition {
   };
 }
 
-/** All four, in the order in which their files are written. */
+/** All five, in the order in which their files are written. */
 export const customResourceDefinitions = (): CustomResourceDefinition[] =>
-  [loopStream, playlist, upload, destination].map(buildCrd);
+  [loopStream, playlist, upload, destination, scene].map(buildCrd);

@@ -92,6 +92,27 @@ const CONDITIONS = {
   'status.conditions[]': { 'x-kubernetes-map-type': 'atomic' as const },
 };
 
+/** Rules of a layer at `path`. */
+const layerRules = (path: string): Additions => ({
+  [path]: rules(
+    { rule: 'has(self.text) != has(self.imageUploadName)', message: SENTENCES.oneOverlay },
+    {
+      rule: `has(self.text) || !(${['font', 'bold', 'color', 'outlineColor', 'boxColor'].map((name) => `has(self.${name})`).join(' || ')})`,
+      message: SENTENCES.overlayOfText,
+    },
+  ),
+  [`${path}.text`]: text(OVERLAY_TEXT),
+  [`${path}.imageUploadName`]: text(REFERENCE),
+  [`${path}.show`]: rules({
+    rule:
+      '[has(self.firstSeconds), has(self.lastSeconds), has(self.everySeconds)].exists_one(given, given) && ' +
+      'has(self.everySeconds) == has(self.forSeconds) && (!has(self.everySeconds) || self.forSeconds < self.everySeconds)',
+    message: SENTENCES.overlayShow,
+  }),
+});
+
+export const SCENE_RULES: Additions = { 'spec.displayName': text(DISPLAY_NAME), ...layerRules('spec.layers[]') };
+
 export const LOOPSTREAM_RULES: Additions = {
   '': maxName(MAX_STREAM_NAME, SENTENCES.streamNameTooLong(MAX_STREAM_NAME)),
   spec: rules(
@@ -147,21 +168,17 @@ export const LOOPSTREAM_RULES: Additions = {
   }),
   'spec.schedule.recurrence.cron': text([CRON]),
   'spec.schedule.recurrence.timeZone': text([TIME_ZONE]),
-  'spec.overlays.layers[]': rules(
-    { rule: 'has(self.text) != has(self.imageUploadName)', message: SENTENCES.oneOverlay },
+  'spec.overlays': rules(
+    { rule: 'has(self.layers) != has(self.sceneName)', message: SENTENCES.layersOrScene },
     {
-      rule: `has(self.text) || !(${['font', 'bold', 'color', 'outlineColor', 'boxColor'].map((name) => `has(self.${name})`).join(' || ')})`,
-      message: SENTENCES.overlayOfText,
+      rule: '!has(self.sceneName) || !has(self.required)',
+      message: SENTENCES.requiredOfScene,
+      reason: 'FieldValueForbidden',
+      fieldPath: '.required',
     },
   ),
-  'spec.overlays.layers[].text': text(OVERLAY_TEXT),
-  'spec.overlays.layers[].imageUploadName': text(REFERENCE),
-  'spec.overlays.layers[].show': rules({
-    rule:
-      '[has(self.firstSeconds), has(self.lastSeconds), has(self.everySeconds)].exists_one(given, given) && ' +
-      'has(self.everySeconds) == has(self.forSeconds) && (!has(self.everySeconds) || self.forSeconds < self.everySeconds)',
-    message: SENTENCES.overlayShow,
-  }),
+  'spec.overlays.sceneName': text(REFERENCE),
+  ...layerRules('spec.overlays.layers[]'),
   'spec.slate.uploadName': text(REFERENCE),
   'spec.cards.imageUploadName': text(REFERENCE),
   'spec.readinessGates': listMap('conditionType'),

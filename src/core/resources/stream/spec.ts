@@ -8,7 +8,7 @@ import { Condition } from '../common/conditions.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
 import { SongCards } from '../upload/card.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
-import { Overlays } from '../upload/overlays.ts';
+import { LayersOrScene } from '../upload/overlays.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -167,7 +167,7 @@ export const LoopStreamSpec = Type.Object({
     }),
   ),
   loudness: Type.Optional(LoudnessTarget),
-  overlays: Type.Optional(Overlays),
+  overlays: Type.Optional(LayersOrScene),
   cards: Type.Optional(SongCards),
   slate: Type.Optional(
     Type.Object(

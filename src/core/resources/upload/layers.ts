@@ -2,7 +2,7 @@
 import type { SongCards } from './card.ts';
 import { findUploadName } from './name.ts';
 import { DEFAULT_IMAGE, DEFAULT_TEXT, MAX_TEXT_CHARS, PICTURE_CODECS } from './overlay-defaults.ts';
-import type { Layer, Overlays, ResolvedLayer, TemplateField } from './overlays.ts';
+import type { Layer, LayersOrScene, Overlays, ResolvedLayer, TemplateField } from './overlays.ts';
 import { type MediaInfo, sourceKey, type UploadSpec, type UploadStatus } from './spec.ts';
 import { findTags } from './tags.ts';
 
@@ -79,14 +79,14 @@ export function findLayerImage({ metadata, status }: ImageUpload): LayerImage | 
   return media && isPicture(media) ? { key, sha256: media.sha256 } : undefined;
 }
 
-/** Names of the uploads whose pictures are shown, each once. */
-export const listImageNames = ({ layers }: Overlays): string[] => [
+/** Names of the uploads whose pictures are shown, each once. Those of a scene are the scene's. */
+export const listImageNames = ({ layers = [] }: LayersOrScene = {}): string[] => [
   ...new Set(layers.flatMap(({ imageUploadName }) => imageUploadName ?? [])),
 ];
 
 /** Names of the uploads whose pictures a stream shows over its items, or behind its cards. */
-export const listShownImages = ({ overlays, cards }: { overlays?: Overlays; cards?: SongCards }): string[] => {
-  const names = [...(overlays ? listImageNames(overlays) : []), cards?.imageUploadName ?? ''];
+export const listShownImages = ({ overlays, cards }: { overlays?: LayersOrScene; cards?: SongCards }): string[] => {
+  const names = [...listImageNames(overlays), cards?.imageUploadName ?? ''];
   return [...new Set(names.filter((name) => name !== ''))];
 };
 
@@ -95,7 +95,7 @@ export const listShownImages = ({ overlays, cards }: { overlays?: Overlays; card
  * empty for the item is left out.
  */
 export function resolveLayers(
-  { layers }: Overlays,
+  { layers }: Pick<Overlays, 'layers'>,
   facts: ItemFacts,
   findImage: (uploadName: string) => LayerImage | undefined,
 ): ResolvedLayer[] | undefined {

@@ -124,6 +124,26 @@ export const Overlays = Type.Object(
 );
 export type Overlays = Static<typeof Overlays>;
 
+/** The overlays of a stream: layers of its own, or those of a scene. */
+export const LayersOrScene = Type.Object(
+  {
+    layers: Type.Optional(Overlays.properties.layers),
+    required: Overlays.properties.required,
+    sceneName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 253,
+        description: 'Name of the Scene in the same namespace whose layers are shown, instead of layers.',
+      }),
+    ),
+  },
+  {
+    description:
+      'Texts and pictures over the items of the stream. Each is prepared with the item, and shown from its next turn.',
+  },
+);
+export type LayersOrScene = Static<typeof LayersOrScene>;
+
 /** A layer of one item as it is drawn: its fields are filled in, and nothing has a default. */
 const TextLayer = Type.Object({
   ...Place,

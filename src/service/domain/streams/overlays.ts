@@ -8,7 +8,7 @@ import {
   DEFAULT_TEXT,
   MAX_LAYERS,
 } from '../../../core/resources/upload/overlay-defaults.ts';
-import { Layer, Overlays, Show } from '../../../core/resources/upload/overlays.ts';
+import { Layer, type LayersOrScene, Overlays, Show } from '../../../core/resources/upload/overlays.ts';
 import type { MediaInfo, UploadSpec } from '../../../core/resources/upload/spec.ts';
 import type { FieldError } from '../../lib/errors.ts';
 import { nullable } from '../../lib/schemas.ts';
@@ -131,8 +131,9 @@ function showLayer(layer: Layer): ShownOverlays['layers'][number] {
   };
 }
 
-export const showOverlays = (overlays: Overlays | undefined): ShownOverlays | null =>
-  overlays ? { layers: overlays.layers.map(showLayer), required: overlays.required ?? false } : null;
+/** Those of a scene are not the stream's own. */
+export const showOverlays = (overlays: LayersOrScene | undefined): ShownOverlays | null =>
+  overlays ? { layers: (overlays.layers ?? []).map(showLayer), required: overlays.required ?? false } : null;
 
 function writeLayer({ show, imageUploadObjectID, ...given }: GivenLayer): Layer {
   return {

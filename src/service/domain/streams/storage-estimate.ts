@@ -130,8 +130,8 @@ function listObjects(stream: Stream, item: Item, findPicture: FindPicture): [str
   const profile = formatProfile(quality, framerate);
   const kbps = findRendition(upload, profile)?.bitrateKbps ?? bitrateKbps(quality, framerate) + AUDIO_KBPS;
   const plain = sizeObject(upload, profile, kbps);
-  const hasLook = overlays && upload.spec.overlays !== 'None';
-  const layers = hasLook ? resolveLayers(overlays, findItemFacts(upload, stream, playlist), findPicture) : undefined;
+  const shown = upload.spec.overlays === 'None' ? undefined : overlays?.layers;
+  const layers = shown && resolveLayers({ layers: shown }, findItemFacts(upload, stream, playlist), findPicture);
   const look = layers?.length ? [sizeObject(upload, lookProfile(profile, layers), kbps)] : [];
   return [plain, ...look, ...(stream.spec.audioPlaylistNames?.length ? [] : listSound(stream, item))];
 }

@@ -1,6 +1,6 @@
-/** Lists invalid uploads, playlists and destinations. */
-import { DISPLAY_NAME, LINK, REFERENCE, SENTENCES } from '../../../../src/core/lib/sentences.ts';
-import { type Bad, DESTINATION, PLAYLIST, sentence, UPLOAD } from './shapes.ts';
+/** Lists invalid uploads, playlists, destinations and scenes. */
+import { DISPLAY_NAME, LINK, OVERLAY_TEXT, REFERENCE, SENTENCES } from '../../../../src/core/lib/sentences.ts';
+import { type Bad, DESTINATION, PLAYLIST, SCENE, sentence, UPLOAD } from './shapes.ts';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
 const link = (url: string, words: string): Bad => ({
@@ -18,7 +18,23 @@ const list = (spec: object, field: string, words: string, body: object, restFiel
   rest: { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [], ...body }, field: restField },
 });
 
+const scene = (layer: object, field: string, words: string): Bad => ({
+  kind: SCENE,
+  spec: { layers: [layer] },
+  field: `spec.layers[0]${field}`,
+  sentence: words,
+});
+
 export const OTHERS: Record<string, Bad> = {
+  'a scene without layers': { kind: SCENE, spec: { layers: [] }, field: 'spec.layers', sentence: 'must not be empty' },
+  'a layer with neither a text nor a picture': scene({ anchor: 'Top' }, '', SENTENCES.oneOverlay),
+  'a picture in bold': scene({ imageUploadName: 'logo', bold: true }, '', SENTENCES.overlayOfText),
+  'a text with an unknown field': scene({ text: '{{next.title}}' }, '.text', sentence(OVERLAY_TEXT)),
+  'a layer that is shown twice': scene(
+    { text: 'On air', show: { firstSeconds: 1, lastSeconds: 1 } },
+    '.show',
+    SENTENCES.overlayShow,
+  ),
   'a link to a file': link('file:///etc/passwd', sentence(LINK)),
   'a link that is none': link('not a link', sentence(LINK)),
   'a link to nowhere': link('https:///video.mp4', sentence(LINK, 1)),

@@ -6,6 +6,7 @@ import { formatApiVersion } from '../../../../src/core/kube/paths.ts';
 import type { Resource } from '../../../../src/core/kube/types.ts';
 import { DESTINATIONS } from '../../../../src/core/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../../src/core/resources/playlist/resource.ts';
+import { SCENES } from '../../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../../src/core/resources/upload/resource.ts';
 
@@ -32,3 +33,4 @@ export const STREAM = LOOPSTREAMS as Resource<never>;
 export const PLAYLIST = PLAYLISTS as Resource<never>;
 export const UPLOAD = UPLOADS as Resource<never>;
 export const DESTINATION = DESTINATIONS as Resource<never>;
+export const SCENE = SCENES as Resource<never>;

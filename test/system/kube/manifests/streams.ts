@@ -57,6 +57,17 @@ export const STREAMS: Record<string, Bad> = {
     field: 'spec.uploadName',
     sentence: SENTENCES.noMedia,
   },
+  'overlays without layers and without a scene': stream({ overlays: {} }, 'overlays', SENTENCES.layersOrScene),
+  'overlays of its own and of a scene': stream(
+    { overlays: { layers: [{ text: 'On air' }], sceneName: 'evening' } },
+    'overlays',
+    SENTENCES.layersOrScene,
+  ),
+  'the overlays of a scene, and whether they are required': stream(
+    { overlays: { sceneName: 'evening', required: true } },
+    'overlays.required',
+    SENTENCES.requiredOfScene,
+  ),
   'no word of destinations': {
     kind: STREAM,
     spec: { uploadName: 'u' },

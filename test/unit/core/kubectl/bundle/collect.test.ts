@@ -24,6 +24,7 @@ test('a bundle asks for each kind of objects once, and for the operators beside 
     'playlists',
     'pods app.kubernetes.io/component=operator',
     'pods app.kubernetes.io/managed-by=loopstream',
+    'scenes',
     'uploads',
   ]);
   const read = (path: string) => String(files.find((file) => file.path === path)?.content);
