@@ -9,8 +9,10 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Keywords that some clients refuse; the server checks each of them itself. */
+/** Keywords that some clients refuse, and lengths, which agents seldom need. The server checks each of them itself. */
 const UNPORTABLE: ReadonlySet<string> = new Set([
+  'minLength',
+  'maxLength',
   'uniqueItems',
   'minProperties',
   'maxProperties',
@@ -21,7 +23,7 @@ const UNPORTABLE: ReadonlySet<string> = new Set([
 const WORDS: ReadonlySet<string> = new Set([
   ...UNPORTABLE,
   ...['description', 'required', 'enum', 'pattern', 'format', 'default'],
-  ...['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems'],
+  ...['minimum', 'maximum', 'minItems', 'maxItems'],
 ]);
 
 /** The values of an enum as texts, with their type: a number is one of the texts, too. */

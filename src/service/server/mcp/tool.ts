@@ -77,8 +77,7 @@ const KEY = {
   idempotencyKey: Type.Optional(
     Type.String({
       description:
-        'Any string, unique for each action. A repeated call with the same key and arguments acts once, and ' +
-        'returns the same result for 24 hours.',
+        'Unique for each action. A repeated call with the same key acts once, and returns the same result for 24 hours.',
     }),
   ),
 };
