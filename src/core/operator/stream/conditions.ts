@@ -286,6 +286,7 @@ const describeWithout = (items: readonly Found[], total: number): Finding[] => {
 
 /** Pictures that will not come by themselves. Where the overlays are required, the items are left out and say so. */
 function describePictures({ stream, uploads }: Situation): Finding[] {
+  if (!stream.spec.overlays && !stream.spec.cards) return [];
   const findUpload = (name: string) => uploads.get(name);
   const found = {
     [NO_OVERLAYS]: stream.spec.overlays?.required ? undefined : findImageProblem(stream, findUpload),
