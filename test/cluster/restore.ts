@@ -12,7 +12,7 @@ import type { WatchedStream } from '../kit/real/cluster/stream.ts';
 import { until } from '../kit/wait.ts';
 
 /** An owner comes before what it owns. */
-const KINDS = ['destinations', 'secrets', 'uploads', 'playlists', 'controllerrevisions', 'loopstreams'];
+const KINDS = ['destinations', 'secrets', 'uploads', 'playlists', 'scenes', 'controllerrevisions', 'loopstreams'];
 const LEFT_OUT = ['uid', 'resourceVersion', 'creationTimestamp', 'generation', 'managedFields', 'deletionTimestamp'];
 
 /** Ten credits a second: a second of the usual price is less than one. */

@@ -1,5 +1,6 @@
 /** Tests texts and pictures over the items of a stream, through every API. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { findItemFacts, resolveLayers } from '../../../src/core/resources/upload/layers.ts';
 import { lookProfile } from '../../../src/core/resources/upload/look.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
@@ -69,6 +70,19 @@ describe('the overlays of a stream', () => {
     expect((await patch(id, { overlays: null })).body.overlays).toBeNull();
     expect((await started.resource(id)).spec).not.toHaveProperty('overlays');
     expect((await started.create({ overlays: null })).overlays).toBeNull();
+  });
+
+  test('take the place of the scene that kubectl gave the stream', async () => {
+    const { id } = await started.create();
+    const spec = { overlays: { sceneName: 'evening' } };
+    await started.api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { spec });
+    const named = async () => (await started.ada.call<Stream>('GET', `/v1/streams/${id}`)).body.overlays;
+    await until('the API sees it', async () => (await named()) !== null);
+    expect(await named()).toEqual({ layers: [], required: false });
+    expect((await patch(id, { overlays: { layers: [{ text: TITLE }] } })).body.overlays).toMatchObject({
+      layers: [TEXT],
+    });
+    expect((await started.resource(id)).spec.overlays).not.toHaveProperty('sceneName');
   });
 
   test('can be sent as they are read', async () => {

@@ -104,6 +104,9 @@ export const OverlaysOutput = nullable(
   'Texts and pictures over the items. Null: none.',
 );
 
+/** Removes it in a merge patch. */
+const NO_SCENE = { sceneName: null } as unknown as Pick<LayersOrScene, 'sceneName'>;
+
 type Given = NonNullable<Static<typeof OverlaysInput>>;
 type GivenLayer = Given['layers'][number];
 type ShownOverlays = NonNullable<Static<typeof OverlaysOutput>>;
@@ -144,8 +147,9 @@ function writeLayer({ show, imageUploadObjectID, ...given }: GivenLayer): Layer 
   };
 }
 
-export const writeOverlays = (given: Given | null): Overlays | null =>
-  given && { layers: given.layers.map(writeLayer), required: given.required ?? false };
+/** A merge patch: layers take the place of the scene that kubectl gave the stream. */
+export const writeOverlays = (given: Given | null): LayersOrScene | null =>
+  given && { ...NO_SCENE, layers: given.layers.map(writeLayer), required: given.required ?? false };
 
 /** Facts about the upload that a layer names. */
 export interface PictureUpload {
