@@ -58,6 +58,7 @@ import type {
   Status,
   Stream,
   StreamChange,
+  StreamClone,
   StreamCreate,
   StreamEvent,
   StreamQuery,
@@ -347,6 +348,13 @@ export interface Operations {
      * viewers see; with `dryRun=true` you learn that first. It may reject with `problems.Conflict`.
      */
     update: (id: string, body: StreamUpdate, call?: TrialOptions) => Promise<StreamChange>;
+    /**
+     * Clone a stream. Creates a stream off air with the settings and labels of another one, but without its
+     * schedule. Given fields replace those of the other stream; its name gets the suffix “(copy)” otherwise. Both
+     * send to the same destinations unless others are given, which must not be at the same time. Fails with 409
+     * `conflict` while the other stream is being deleted. It may reject with `problems.Conflict`.
+     */
+    clone: (id: string, body?: StreamClone, call?: CallOptions) => Promise<Stream>;
     /**
      * Delete a stream. Takes the stream off air first. Returns 204 when it is gone, or 202 if that takes longer. It
      * may reject with `problems.Conflict`.
@@ -654,6 +662,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     list: (query, call) => list('/streams', query, call),
     get: (id, call) => get(path`/streams/${id}`, call),
     update: (id, body, { dryRun, ...call } = {}) => patch(path`/streams/${id}`, { ...call, query: { dryRun } }, body),
+    clone: (id, body = {}, call) => post(path`/streams/${id}/clone`, call, body),
     delete: (id, call) => remove(path`/streams/${id}`, call),
     start: (id, { wait, whenReady, ...call } = {}) =>
       post(path`/streams/${id}/start`, { ...call, query: { wait, whenReady }, extraSeconds: wait }),

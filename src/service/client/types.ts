@@ -57,6 +57,7 @@ export type {
   ReadinessWarning,
   Stream,
   StreamChange,
+  StreamClone,
   StreamCreate,
   StreamEvent,
   StreamSchedule,

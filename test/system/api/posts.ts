@@ -137,6 +137,10 @@ export function buildPosts(
 
   return {
     createStream: () => creation({ path: '/v1/streams', body: wish() }, LOOPSTREAMS),
+    cloneStream: async () => {
+      const id = await create('/v1/streams', wish());
+      return creation({ path: `/v1/streams/${id}/clone`, body: { name: 'Copy' } }, LOOPSTREAMS);
+    },
     startStream: () => onStream('start', 'idle'),
     stopStream: () => onStream('stop', 'scheduled', undefined, { scheduleStartAt: inMinutes(60) }),
     skipStreamItem: () => onStream('skip', 'live'),

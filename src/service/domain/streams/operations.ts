@@ -33,6 +33,7 @@ import {
   Readiness,
   Stream,
   StreamChange,
+  StreamClone,
   StreamCreate,
   StreamEvent,
   StreamSchedule,
@@ -191,6 +192,29 @@ const recordOperations = [
     },
     graphql: { description: 'Changes a stream.' },
     run: ({ streams }, { accountId, id, input, query }) => streams.update(accountId, id, input, query),
+  }),
+
+  operation({
+    id: 'cloneStream',
+    scope: 'write',
+    http: 'POST /streams/{id}/clone',
+    summary: 'Clone a stream',
+    description:
+      'Creates a stream off air with the settings and labels of another one, but without its schedule. Given fields replace those of the ' +
+      'other stream; its name gets the suffix “(copy)” otherwise. Both send to the same destinations unless others are given, which must ' +
+      'not be at the same time. Fails with 409 `conflict` while the other stream is being deleted.',
+    input: StreamClone,
+    output: created(Stream, ({ id }) => `/streams/${id}`),
+    errors: ['conflict'],
+    examples: { input: { name: 'Day fireplace', destinationID: EXAMPLE.destination }, output: exampleStream },
+    mcp: {
+      title: 'Clone a stream',
+      description:
+        'Creates a stream off air with the settings of another one, without its schedule. Given fields replace its own.',
+      summarize: describeStream,
+    },
+    graphql: { description: 'Creates a stream off air with the settings of another one, without its schedule.' },
+    run: ({ streams }, { accountId, id, input }) => streams.clone(accountId, id, input),
   }),
 
   operation({

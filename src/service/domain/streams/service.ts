@@ -5,6 +5,7 @@ import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { memoize } from '../../../core/lib/memoize.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
+import { readLabels } from '../../../core/resources/common/labels.ts';
 import {
   CREDIT_CONDITION,
   FINALIZER,
@@ -32,6 +33,7 @@ import type {
   Readiness,
   Stream,
   StreamChange,
+  StreamClone,
   StreamCreate,
   StreamEvent,
   StreamSchedule,
@@ -51,6 +53,9 @@ const OFF_AIR_MS = 25_000;
 const WITH_POD: readonly (Phase | undefined)[] = ['starting', 'live', 'reconnecting', 'stopping'];
 /** Longest wait for the next item, which starts long before unless the pod is unreachable. */
 const SKIP_MS = 5_000;
+
+/** A name of so many characters fits its limit in any of its counts. */
+const MAX_NAME_CHARS = 100;
 
 const ON_AIR: readonly Phase[] = ['live', 'reconnecting'];
 
@@ -106,6 +111,18 @@ export interface StreamServiceDeps {
   /** Where users ask for help, and for credit. */
   supportUrl?: string | undefined;
   clock?: Clock;
+}
+
+const CLONE_SUFFIX = ' (copy)';
+
+/** Cuts between characters. */
+const nameClone = ({ metadata, spec }: LoopStream): string =>
+  [...(spec.displayName ?? metadata.name)].slice(0, MAX_NAME_CHARS - CLONE_SUFFIX.length).join('') + CLONE_SUFFIX;
+
+/** Leaves out what belongs to one stream: its time on air, and what only people with kubectl may set. */
+function pickCloned(spec: LoopStreamSpec): Partial<LoopStreamSpec> {
+  const { schedule: _schedule, suspend: _suspend, template: _template, readinessGates: _gates, ...cloned } = spec;
+  return cloned;
 }
 
 export function createStreamService(deps: StreamServiceDeps) {
@@ -261,6 +278,24 @@ export function createStreamService(deps: StreamServiceDeps) {
     },
 
     get: (accountId: string, id: string): Stream => show(streams.get(accountId, id)),
+
+    /** Creates a stream off air with the settings of another one and those of `input`. It has no schedule: two streams may not send to one key. */
+    async clone(accountId: string, id: string, input: StreamClone): Promise<Stream> {
+      const origin = streams.get(accountId, id);
+      requireAlive(origin);
+      checkUpdate(input, origin.spec);
+      checkReferences(references, accountId, input);
+      const patch = writeFields(STREAM_FIELDS, 'update', { name: nameClone(origin), ...input });
+      const spec: LoopStreamSpec = {
+        ...createSpec<LoopStreamSpec>({ ...pickCloned(origin.spec), ...patch }),
+        replicas: 0,
+        ...(paid && { readinessGates: [{ conditionType: CREDIT_CONDITION }] }),
+      };
+      const labels = input.labels ?? readLabels(origin);
+      return show(
+        await quotas.make(accountId, 'streams', spec, () => streams.create(accountId, () => spec, { labels })),
+      );
+    },
 
     async update(accountId: string, id: string, input: StreamUpdate, trial: Trial = {}): Promise<StreamChange> {
       const stream = streams.get(accountId, id);

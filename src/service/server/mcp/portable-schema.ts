@@ -9,10 +9,11 @@ type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Keywords that some clients refuse, and lengths, which agents seldom need. The server checks each of them itself. */
+/** Keywords that some clients refuse, and forms of texts, which agents seldom need. The server checks each of them itself. */
 const UNPORTABLE: ReadonlySet<string> = new Set([
   'minLength',
   'maxLength',
+  'pattern',
   'uniqueItems',
   'minProperties',
   'maxProperties',
@@ -22,7 +23,7 @@ const UNPORTABLE: ReadonlySet<string> = new Set([
 /** In results the names and types say enough: the rest would be two thirds of the list that each conversation begins with. */
 const WORDS: ReadonlySet<string> = new Set([
   ...UNPORTABLE,
-  ...['description', 'required', 'enum', 'pattern', 'format', 'default'],
+  ...['description', 'required', 'enum', 'format', 'default'],
   ...['minimum', 'maximum', 'minItems', 'maxItems'],
 ]);
 

@@ -151,6 +151,10 @@ def mend(operation, body):
         body["url"] = choose(LINKS, body["url"])
     if operation == "createUploadsFromLinks":
         body["links"] = [mend("createUploadFromLink", link) for link in body["links"][:5]]
+    # Its destinations, and its media, exclude each other.
+    if operation == "cloneStream":
+        for name in ("destinationIDs", "playlistIDs"):
+            body.pop(name, None)
     if operation == "createPlaylist":
         upload = IDS["videoUploadObjectID" if body["kind"] == "video" else "audioUploadObjectID"]
         body["items"] = [{"uploadObjectID": upload} for _ in body["items"]]
@@ -195,6 +199,9 @@ def before_call(context, case, kwargs):
         return
     if isinstance(case.body, dict):
         case.body = mend(case.operation.definition.raw.get("operationId"), case.body)
+    # A selector has a grammar.
+    if case.query and "label" in case.query:
+        case.query = {**case.query, "label": ["team=news"]}
     if case.query and "cursor" in case.query:
         case.query = {name: value for name, value in case.query.items() if name != "cursor"}
     if case.query and isinstance(case.query.get("q"), str):

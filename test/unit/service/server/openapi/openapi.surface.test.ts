@@ -46,6 +46,12 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   listStreams: { rest: 'GET /streams', scope: 'read', query: [...NAMED, 'state', 'status'], graphql: 'streams' },
   getStream: { rest: 'GET /streams/{id}', scope: 'read', graphql: 'stream' },
   updateStream: { rest: 'PATCH /streams/{id}', scope: 'write', query: DRY_RUN, body: STREAM, graphql: 'updateStream' },
+  cloneStream: {
+    rest: 'POST /streams/{id}/clone',
+    scope: 'write',
+    body: ['name', 'labels', 'destinationID', 'destinationIDs', 'videoUploadObjectID', 'playlistIDs'],
+    graphql: 'cloneStream',
+  },
   deleteStream: { rest: 'DELETE /streams/{id}', scope: 'destructive', graphql: 'deleteStream' },
   getStreamReadiness: { rest: 'GET /streams/{id}/readiness', scope: 'read', graphql: 'stream' },
   startStream: {
