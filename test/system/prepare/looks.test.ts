@@ -130,6 +130,7 @@ async function makeRotatedSource(): Promise<string> {
 
 test.each<[string, () => Promise<string>, number]>([
   ['changes its size', () => makeChangingSource('sizes.ts', 8), 8],
+  ['changes its size in the middle of a part', () => makeChangingSource('sizes.mkv', 40), 40],
   ['is turned by its display matrix', makeRotatedSource, 4],
   ['has pixels that are not square', () => makeOddSource('wide.mp4', '320x360', 30, ['-aspect', '16:9']), 4],
   [
@@ -163,7 +164,8 @@ test.each<[string, () => Promise<string>, number]>([
     makeImageLayer(imageKey, { anchor: 'TopRight', sizePercent: 10 }),
     makeImageLayer(imageKey, { anchor: 'BottomLeft', sizePercent: 10, show: { lastSeconds: 1 } }),
   ];
-  const { file, index } = await make(source, layers);
+  const { file, index, warnings } = await make(source, layers);
+  expect(warnings.map(({ code }) => code)).not.toContain('part_replaced');
   expect(index.video?.frames).toBe(30 * seconds);
   const all = Array.from({ length: 30 * seconds }, (_, frame) => frame);
   await expectColor(file, CORNER, RED, all);

@@ -7,12 +7,14 @@ import { AUDIO_FRAME_MS, audioFramesFor, audioSlotMs, videoSlotMs } from '../../
 import { AUDIO_SAMPLE_RATE, CHUNK_SECONDS, SAMPLES_PER_FRAME } from '../../rendition/index.ts';
 import { computeExtent } from '../inspect/extent.ts';
 import { type AudioStream, SETTLED_PACKETS, type StreamScan } from '../inspect/source.ts';
+import { pictureFilters } from '../inspect/stills.ts';
 import { inputPath, UNTRUSTED_INPUT } from '../tools/untrusted-input.ts';
 import { mixFilters } from './mix.ts';
 import { overlayInputs } from './overlay.ts';
 import {
   blackArgs,
   blackInput,
+  isHdr,
   OUTPUT_ARGS,
   type Part,
   type Plan,
@@ -120,6 +122,19 @@ function canSeek(input: PlanInput): boolean {
   );
 }
 
+/** Whether all filters of a source take pictures of any size: those that turn pictures or map HDR do not. */
+const mayKeepFilters = ({ source: { video } }: PlanInput): boolean =>
+  video !== undefined && pictureFilters(video).length === 0 && !video.interlaced && !isHdr(video);
+
+/**
+ * Returns the arguments of ffmpeg for each try to make a part. The last one is for pictures that change their size: the filters would be
+ * made anew, and count from the first picture again.
+ */
+export function listPartTries(input: PlanInput, part: Part): string[][] {
+  const args = planPart(input, part);
+  return [args, args, ...(mayKeepFilters(input) ? [planPart({ ...input, keepsFilters: true }, part)] : [])];
+}
+
 /** Returns ffmpeg's arguments. It writes FLV to its stdout, with the times that the frames have in the whole, moved up by ORIGIN_MS. */
 export function planPart(input: PlanInput, part: Part): string[] {
   const { source, scan, path, framerate } = input;
@@ -134,6 +149,7 @@ export function planPart(input: PlanInput, part: Part): string[] {
     '-max_pixels',
     String(input.maxPixels),
     ...turnArgs(source),
+    ...(input.keepsFilters ? ['-reinit_filter', '0'] : []),
     ...open(part.firstFrame / framerate - SEEK_MARGIN_SECONDS),
   ];
   return [

@@ -17,7 +17,7 @@ import {
   writeEntry,
 } from './chunk-writer.ts';
 import { Indexer } from './indexer.ts';
-import { cutParts, planPart, planStandIn } from './part-plan.ts';
+import { cutParts, listPartTries, planStandIn } from './part-plan.ts';
 import { describeParts, isSamePlan, readPartsPlan, writePartsPlan } from './part-plan-object.ts';
 import { PartSchedule } from './part-schedule.ts';
 import { maxBytes, type Part, type PlanInput } from './plan.ts';
@@ -245,16 +245,18 @@ class PartMaker {
     this.#over.abort(reason);
   }
 
-  /** Makes a part, unless it is there; one that cannot be encoded is tried twice. Rejects as transcode() does. */
+  /** Makes a part, unless it is there; one that cannot be encoded is tried again. Rejects as transcode() does. */
   async make(part: Part): Promise<Chunk> {
     this.#signal.throwIfAborted();
     const left = await this.#findLeft(part);
     if (left) return left;
-    try {
-      return await this.#encode(part, planPart(this.#options.input, part));
-    } catch (error) {
-      if (!isBroken(error)) throw error;
-      return await this.#encode(part, planPart(this.#options.input, part));
+    const tries = listPartTries(this.#options.input, part);
+    for (;;) {
+      try {
+        return await this.#encode(part, tries.shift() ?? []);
+      } catch (error) {
+        if (!isBroken(error) || tries.length === 0) throw error;
+      }
     }
   }
 

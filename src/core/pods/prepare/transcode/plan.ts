@@ -75,6 +75,11 @@ export interface PlanInput {
   ownRates?: boolean;
   /** The sound alone is made, of the time that it has with the pictures. */
   alone?: SoundAlone;
+  /**
+   * True where the filters stay as they are while the size of the pictures changes: those of a part count its pictures. Each of them must
+   * take pictures of any size, so that none makes fields into frames.
+   */
+  keepsFilters?: boolean;
   /** Drawn layers over the pictures, which are encoded then. */
   overlays?: readonly Overlay[];
 }
@@ -374,7 +379,7 @@ function videoFilters(video: VideoStream, input: PlanInput, seconds: number, par
   return [
     `setpts='${joinTimes('PTS', scan.video?.shifts)}+${early.toFixed(6)}/TB'`,
     // Fields are rows of the picture as it is stored.
-    ...deinterlaceFilters(video, fields),
+    ...(input.keepsFilters ? [] : deinterlaceFilters(video, fields)),
     ...pictureFilters(video),
     // Frames are dropped before the work on them, and doubled after it.
     ...(long ? [] : [`select='isnan(prev_selected_t)+gt(${slot('t')},${slot('prev_selected_t')})'`]),

@@ -2,8 +2,14 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import type { VideoStream } from '../../../../../../src/core/pods/prepare/inspect/source.ts';
 import { SourceFile } from '../../../../../../src/core/pods/prepare/inspect/source-file.ts';
-import { canEncodeInParts, cutParts, planPart } from '../../../../../../src/core/pods/prepare/transcode/part-plan.ts';
+import {
+  canEncodeInParts,
+  cutParts,
+  listPartTries,
+  planPart,
+} from '../../../../../../src/core/pods/prepare/transcode/part-plan.ts';
 import {
   matchFramerate,
   type Part,
@@ -182,4 +188,21 @@ describe('one encoder makes the whole where a part cannot begin exactly', () => 
     const { input, plan } = await planFor(gap, 30);
     expect(canEncodeInParts(input, plan)).toBe(false);
   });
+});
+
+test('a part is tried with filters that stay where all of them take pictures of any size', async () => {
+  await using place = await room();
+  const path = await media(place.path('in.mp4'), { video: 'testsrc2=s=160x90:r=25:d=4', output: gop(50) });
+  const { input } = await planFor(path, 30);
+  const [part] = cutParts(120, 30) as [Part];
+  const [first, second, last] = listPartTries(input, part);
+  expect(second).toEqual(first);
+  expect(first?.join(' ')).toMatch(/yadif/);
+  expect(last?.join(' ')).toMatch(/-reinit_filter 0 /);
+  expect(last?.join(' ')).not.toMatch(/yadif/);
+  const { source } = input;
+  for (const more of [{ interlaced: true }, { orientation: 6 }, { colorTransfer: 'smpte2084' }]) {
+    const odd = { ...input, source: { ...source, video: { ...source.video, ...more } as VideoStream } };
+    expect(listPartTries(odd, part)).toHaveLength(2);
+  }
 });
