@@ -69,7 +69,7 @@ test('the empty page leads to the first stream: a file that is sent meanwhile, a
   await next(page);
   await page.getByText('Choose a file first.').waitFor();
   await expectForEverybody(page);
-  const freely = await slow(60_000);
+  const freely = await slow(30_000);
   await page.getByTestId('file-input').setInputFiles(FILM);
 
   // One file leaves nothing to choose in this step, and it is sent in all that follow.
@@ -142,7 +142,7 @@ test('a link is imported once, however often one goes on with it; another link t
   await leave();
 });
 
-test('several files become a playlist, with sound over them; whatever is no media is named and left out', async () => {
+test('several files become a playlist, with sound and a text over them; whatever is no media is named and left out', async () => {
   const page = await open('/create');
   const files = page.getByTestId('file-input');
   await files.setInputFiles([
@@ -164,6 +164,15 @@ test('several files become a playlist, with sound over them; whatever is no medi
   await next(page);
   await page.getByRole('radio', { name: /127\.0\.0\.1/ }).check();
   await next(page);
+  const overlays = page.getByRole('group', { name: 'Overlays' });
+  await overlays.getByRole('button', { name: 'Add text' }).click();
+  const text = overlays.getByLabel('Text', { exact: true });
+  await text.fill('Next: {{next.title}}');
+  await page.getByRole('button', { name: 'Create only' }).click();
+  await overlays.getByText('The text must not have {{ but for a field: {{item.title}}').waitFor();
+  expect(await text.getAttribute('aria-invalid')).toBe('true');
+  await expectForEverybody(page);
+  await text.fill('{{item.title}}');
   await page.getByRole('button', { name: 'Create only' }).click();
   await page.getByRole('heading', { level: 1, name: 'One' }).waitFor();
   const {
@@ -175,6 +184,7 @@ test('several files become a playlist, with sound over them; whatever is no medi
   };
   expect(await items(stream?.playlistIDs[0])).toEqual(['one.mp4', 'two.mp4']);
   expect(await items(stream?.audioPlaylistIDs[0])).toEqual(['song.m4a']);
+  expect(stream?.overlays).toMatchObject({ layers: [{ text: '{{item.title}}' }], required: false });
   await leave();
 });
 

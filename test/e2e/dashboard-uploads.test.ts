@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { makeMedia } from '../kit/make/made-media.ts';
 import { makeClip } from '../kit/make/media.ts';
 import {
   expectForEverybody,
@@ -130,6 +131,31 @@ test('files that are dropped are sent too', async () => {
   await page.getByTestId('drop').dispatchEvent('drop', { dataTransfer: transfer });
   await upload('dropped.mp3').waitFor();
   expect((await all())[0]).toMatchObject({ name: 'dropped.mp3', type: 'AUDIO' });
+});
+
+test('a picture that is dropped becomes an image for overlays', async () => {
+  const png = join(dir, 'logo.png');
+  await makeMedia(png, '-f', 'lavfi', '-i', 'color=c=red:s=64x64', '-frames:v', '1');
+  await choose('logo.png');
+  await upload('logo.png').and(page.locator('[data-state=ready]')).waitFor({ timeout: 90_000 });
+  expect((await all())[0]).toMatchObject({ name: 'logo.png', type: 'IMAGE', video: { width: 64, height: 64 } });
+  await upload('logo.png').getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Rename…' }).waitFor();
+  expect(await page.getByRole('button', { name: /overlays/ }).count()).toBe(0);
+});
+
+test('a video is left without overlays at the press of a button, and gets them back in the same way', async () => {
+  const { objectID } = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/a.mp4`, name: 'Advert' });
+  const setOverlays = async (act: string, wanted: string) => {
+    await upload('Advert').getByRole('button', { name: 'More actions' }).click();
+    await page.getByRole('button', { name: act }).click();
+    await expect.poll(async () => (await system.client.uploads.get(objectID)).overlays).toBe(wanted);
+  };
+  await setOverlays('Show no overlays over it', 'NONE');
+  await upload('Advert').getByText('without overlays').waitFor();
+  await expectForEverybody(page);
+  await setOverlays('Show overlays over it', 'SHOWN');
+  await upload('Advert').getByText('without overlays').waitFor({ state: 'detached' });
 });
 
 test('several at once; a pause stops one and not the other, elsewhere in the dashboard it goes on, and a reload loses nothing', async () => {

@@ -137,11 +137,21 @@ const sound = (rest: Partial<Sound>): Sound => ({
   ...rest,
 });
 
+const LOOK_ERROR = {
+  code: 'media_unreadable',
+  message: 'The file cannot be read as media. This is the picture of overlay 1. Its picture cannot be decoded.',
+  fix: UPLOAD_ERRORS.media_unreadable.fix,
+};
+
 /** Each stands for a kind, and says of an upload only what makes it one. */
 const UPLOADS: readonly Partial<Upload>[] = [
-  { name: 'fireplace.mp4' },
+  { name: 'fireplace.mp4', looks: [{ profile: '1080p30', state: 'ready', error: null }] },
   {
     name: 'Film with several sound tracks.mkv',
+    looks: [
+      { profile: '1080p30', state: 'pending', error: null },
+      { profile: '720p30', state: 'failed', error: LOOK_ERROR },
+    ],
     declaredTracks: [
       picture,
       track(1, { language: 'eng', automatic: true }),
@@ -164,6 +174,7 @@ const UPLOADS: readonly Partial<Upload>[] = [
       warn('track_unplayable', 'It is audio track 4 (apac, eng).'),
       warn('media_changes'),
     ],
+    overlays: 'NONE',
   },
   {
     name: 'Programme_of_the_evening_without_a_single_blank_in_its_name_2026-11-29T20-00-00.ts',
@@ -213,6 +224,7 @@ const UPLOADS: readonly Partial<Upload>[] = [
 export const uploads = UPLOADS.map(
   (one, n): Upload => ({
     ...example<Upload>('getUpload'),
+    looks: [],
     ...(n > 0 && { objectID: numbered('upl', n) }),
     createdAt: before(4_000 + 700 * n),
     ...one,

@@ -103,6 +103,19 @@ async function moveElsewhere(page: Page): Promise<void> {
   await page.getByRole('dialog', { name: /off air\?$/ }).waitFor();
 }
 
+/** The last step of a new stream, with a text over its pictures. */
+async function goToName(page: Page): Promise<void> {
+  const next = () => page.getByRole('button', { name: 'Next' }).click();
+  await page.getByRole('radio', { name: 'An upload' }).check();
+  await page.getByRole('radio', { name: /^fireplace/ }).check();
+  await next();
+  await page.getByRole('radio', { name: /^Main channel/ }).check();
+  await next();
+  const overlays = page.getByRole('group', { name: 'Overlays' });
+  await overlays.getByRole('button', { name: 'Add text' }).click();
+  await overlays.getByTestId('overlays-preview').waitFor();
+}
+
 /** A change shows what it takes of the storage. */
 async function openLayer(page: Page): Promise<void> {
   const overlays = page.getByRole('dialog').getByRole('group', { name: 'Overlays' });
@@ -211,6 +224,7 @@ const OF_STREAMS: Look[] = [
   { name: 'create', path: '/create' },
   { name: 'create-empty', path: '/create', answers: EMPTY },
   { name: 'create-no-credit', path: '/create', answers: { ...EMPTY, getBilling: noCredit } },
+  { name: 'create-name', path: '/create', act: goToName },
   { name: 'create-progress', path: `/create?stream=${live.id}` },
 ];
 

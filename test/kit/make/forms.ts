@@ -236,7 +236,7 @@ const OF_STREAMS: Record<string, Form> = {
     },
     fields: () =>
       [
-        name('Text', { wrong: [...EMPTY, LONG, CONTROL, '{{next.title}}'], called: /text|character|\{\{/i }),
+        name('Text', { wrong: [...EMPTY, LONG, CONTROL, '{{next.title}}'] }),
         ...Object.entries({ Size: '6 %', Margin: '5 %', Opacity: '90 %' }).map(([label, right]) => ({
           ...{ label, right, source: 'label', wrong: [] },
         })),

@@ -3,6 +3,7 @@
  * ends in the middle loses nothing. No secret is in it: the key of a channel is sent where it is entered. Pure: no I/O, no clock.
  */
 import type { Upload } from '../../../service/client/index.ts';
+import { NO_OVERLAYS, type StreamOverlays } from '../overlays/layers.ts';
 import type { ChoiceValues } from '../streams/choiceValues.ts';
 import { DEFAULTS } from '../streams/fields.ts';
 
@@ -28,6 +29,7 @@ export interface NewStream extends ChoiceValues {
   destinationID: string;
   /** As toLoudnessChoice() has it. */
   loudness: string;
+  overlays: StreamOverlays;
   name: string;
   /** The name that was made from the media; another one was chosen by a person. */
   madeName: string;
@@ -45,6 +47,7 @@ export const EMPTY_DRAFT: NewStream = {
   playlistID: '',
   destinationID: '',
   loudness: '',
+  overlays: NO_OVERLAYS,
   name: '',
   madeName: '',
   isProfileChosen: '',
@@ -56,16 +59,20 @@ const isDraftFile = (one: unknown): one is DraftFile =>
   one !== null &&
   ['id', 'name', 'type', 'objectID'].every((field) => typeof (one as Record<string, unknown>)[field] === 'string');
 
+const isOverlays = (one: unknown): one is StreamOverlays =>
+  typeof one === 'object' && one !== null && Array.isArray((one as StreamOverlays).layers);
+
 /** Reads a draft that was kept. Fields of another version are left out. */
 export function draftFrom(stored: unknown): NewStream {
   if (typeof stored !== 'object' || stored === null) return EMPTY_DRAFT;
   const texts = Object.entries(stored).filter(
     ([name, value]) => typeof value === 'string' && typeof EMPTY_DRAFT[name as keyof NewStream] === 'string',
   );
-  const { files } = stored as { files?: unknown };
+  const { files, overlays } = stored as { files?: unknown; overlays?: unknown };
   return {
     ...EMPTY_DRAFT,
     ...Object.fromEntries(texts),
+    ...(isOverlays(overlays) && { overlays }),
     files: Array.isArray(files) ? files.filter(isDraftFile) : [],
   };
 }

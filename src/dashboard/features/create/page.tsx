@@ -113,8 +113,7 @@ function Way() {
         )}
         {step === 'stream' && (
           <StreamStep
-            draft={draft}
-            change={change}
+            {...props}
             check={check}
             suggested={suggestProfile(findPicture(draft, choices))}
             filesProblem={source === 'file' ? findFilesProblem(states, files) : undefined}

@@ -3,6 +3,7 @@ import type { StreamCreate } from '../../../service/client/index.ts';
 import { quote } from '../../lib/isolate.ts';
 import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
 import { readLoudnessChoice } from '../streams/loudness.ts';
+import type { SceneMedia } from '../streams/overlayScene.ts';
 import type { DraftFile, NewStream } from './draft.ts';
 
 export const STEPS = ['media', 'destination', 'stream'] as const;
@@ -127,9 +128,15 @@ export function findMedia(draft: NewStream, made: MadePlaylists): MediaFields {
   };
 }
 
+/** Returns the media that the preview of the overlays shows: of several files the first. */
+export function toSceneMedia(draft: NewStream): SceneMedia {
+  const { videoUploadObjectID = '', playlistIDs = [] } = findMedia(draft, {});
+  return { name: draft.name, kind: playlistIDs.length > 0 ? 'playlists' : 'video', videoUploadObjectID, playlistIDs };
+}
+
 /** `made`: the playlists that were made of the files. */
 export function buildBody(draft: NewStream, made: MadePlaylists = {}): StreamCreate {
-  const { name, destinationID } = draft;
+  const { name, destinationID, overlays } = draft;
   const loudness = readLoudnessChoice(draft.loudness);
   const { onItemFailure, ...choices } = pickChoices(draft);
   return {
@@ -139,5 +146,6 @@ export function buildBody(draft: NewStream, made: MadePlaylists = {}): StreamCre
     ...findMedia(draft, made),
     ...(playsList(draft) && { onItemFailure }),
     ...(loudness && { loudness }),
+    ...(overlays.layers.length > 0 && { overlays }),
   };
 }

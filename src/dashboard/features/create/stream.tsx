@@ -9,19 +9,22 @@ import { useApi } from '../../api/context.tsx';
 import forms from '../../ui/form.module.css';
 import { useSubmit } from '../../ui/useSubmit.ts';
 import { PriceLine } from '../billing/prices.tsx';
+import { findLayersMistake } from '../overlays/layers.ts';
 import { ChoiceFields } from '../streams/choiceFields.tsx';
+import type { StreamChoices } from '../streams/choices.ts';
 import { CHOICE_FIELDS, type ChoiceValues, pickChoices } from '../streams/choiceValues.ts';
 import { LoudnessField } from '../streams/loudnessField.tsx';
+import { OverlaysSection } from '../streams/overlaysSection.tsx';
 import { notifyRefused } from '../streams/queries.ts';
 import { CheckResult } from './checkResult.tsx';
 import classes from './create.module.css';
 import type { NewStream } from './draft.ts';
 import { makePlaylists } from './makePlaylists.ts';
-import { buildBody, listAskedChoices, listPlannedPlaylists } from './steps.ts';
+import { buildBody, listAskedChoices, listPlannedPlaylists, toSceneMedia } from './steps.ts';
 import type { StreamProfile } from './suggestProfile.ts';
 import type { DestinationCheck } from './useDestinationCheck.ts';
 
-type StreamStepValues = ChoiceValues & Pick<NewStream, 'name' | 'loudness'>;
+type StreamStepValues = ChoiceValues & Pick<NewStream, 'name' | 'loudness' | 'overlays'>;
 
 interface Order {
   draft: NewStream;
@@ -31,6 +34,7 @@ interface Order {
 interface StreamStepProps {
   draft: NewStream;
   change: (more: Partial<NewStream>) => void;
+  choices: StreamChoices;
   check: DestinationCheck;
   /** Fits the media. */
   suggested: StreamProfile;
@@ -50,6 +54,7 @@ const FIELDS = [
   'name',
   ...CHOICE_FIELDS,
   'loudness',
+  'overlays',
   'destinationIDs',
   'videoUploadObjectID',
   'playlistIDs',
@@ -58,10 +63,11 @@ const FIELDS = [
 
 /** The form follows what is suggested until a person chooses. */
 function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draft' | 'change' | 'suggested'>) {
-  const isFree = draft.isProfileChosen === '';
+  const { name, loudness, overlays, isProfileChosen } = draft;
+  const isFree = isProfileChosen === '';
   const form = useForm<StreamStepValues>({
-    initialValues: { name: draft.name, loudness: draft.loudness, ...pickChoices(draft), ...(isFree && suggested) },
-    validate: { name: (name) => (name.trim() === '' ? 'Enter a name.' : null) },
+    initialValues: { name, loudness, overlays, ...pickChoices(draft), ...(isFree && suggested) },
+    validate: { name: (given) => (given.trim() === '' ? 'Enter a name.' : null), overlays: findLayersMistake },
     onValuesChange: (values) => {
       const { quality, framerate } = values;
       const isChosen = !isFree || quality !== suggested.quality || framerate !== suggested.framerate;
@@ -77,7 +83,7 @@ function useStreamForm({ draft, change, suggested }: Pick<StreamStepProps, 'draf
 }
 
 export function StreamStep(props: StreamStepProps) {
-  const { draft, change, check, suggested, filesProblem, isBeginning, onBack, onDone } = props;
+  const { draft, change, choices, check, suggested, filesProblem, isBeginning, onBack, onDone } = props;
   const { streams, playlists } = useApi().calls;
   const [isEarly, setEarly] = useState(false);
   /** Set when a button was pressed before the server knew all files: to start, or to make the stream alone. */
@@ -129,6 +135,13 @@ export function StreamStep(props: StreamStepProps) {
         <ChoiceFields fields={listAskedChoices(draft)} getInputProps={form.getInputProps} />
       </div>
       <LoudnessField before={draft.loudness} props={form.getInputProps('loudness')} />
+      <OverlaysSection
+        value={form.values.overlays}
+        onChange={(overlays) => form.setFieldValue('overlays', overlays)}
+        error={form.errors.overlays}
+        choices={choices}
+        media={toSceneMedia({ ...draft, name: form.values.name })}
+      />
       <PriceLine {...form.values} />
       <CheckResult check={check} id={draft.destinationID} />
       {complaint && (

@@ -1,11 +1,12 @@
 /** The overlays of a stream in its form: a preview, and the layers from the lowest to the highest. */
 import { Button, Checkbox } from '@mantine/core';
 import { IconChevronDown, IconPhoto, IconTypography } from '@tabler/icons-react';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { MAX_LAYERS } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Upload } from '../../../service/client/index.ts';
 import { LayerFields } from './layerFields.tsx';
 import {
+  findTextMistake,
   listPictures,
   moveLayer,
   NEW_TEXT,
@@ -48,9 +49,16 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
     setOpened(undefined);
   };
   const [picture] = listPictures(uploads);
+  const wrong = layers.findIndex((layer) => findTextMistake(layer) !== undefined);
+  // The mistake of a text stands at its field.
+  const besides = wrong < 0 ? error : undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a layer with a mistake is opened when the form is refused.
+  useEffect(() => {
+    if (error && wrong >= 0) setOpened(wrong);
+  }, [error]);
   const isFull = layers.length >= MAX_LAYERS;
   return (
-    <fieldset className={classes.overlays} aria-describedby={error ? 'overlays-error' : undefined}>
+    <fieldset className={classes.overlays} aria-describedby={besides ? 'overlays-error' : undefined}>
       <legend>Overlays</legend>
       <p className={classes.help}>{HELP}</p>
       {layers.length > 0 && <OverlaysPreview layers={layers} posterUrl={posterUrl} facts={facts} uploads={uploads} />}
@@ -71,6 +79,7 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
               <>
                 <LayerFields
                   layer={layer}
+                  isTried={Boolean(error)}
                   uploads={uploads}
                   change={(more) => set(layers.map((one, at) => (at === index ? { ...one, ...more } : one)))}
                 />
@@ -123,9 +132,9 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
           onChange={(event) => onChange({ ...value, required: event.currentTarget.checked })}
         />
       )}
-      {error && (
+      {besides && (
         <p id="overlays-error" className={classes.error} role="alert">
-          {error}
+          {besides}
         </p>
       )}
     </fieldset>

@@ -5,6 +5,7 @@ import type { Upload } from '../../../service/client/index.ts';
 import {
   type Anchor,
   findShowKind,
+  findTextMistake,
   insertField,
   listPictures,
   type OverlayLayer,
@@ -18,10 +19,12 @@ import classes from './overlays.module.css';
 
 interface LayerProps {
   layer: OverlayLayer;
+  /** Mistakes are shown once somebody has tried to send the form. */
+  isTried: boolean;
   change: (more: Partial<OverlayLayer>) => void;
 }
 
-function TextField({ layer, change }: LayerProps) {
+function TextField({ layer, isTried, change }: LayerProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const text = layer.text ?? '';
   const insert = (field: (typeof TEXT_FIELDS)[number]['field']) => {
@@ -36,6 +39,7 @@ function TextField({ layer, change }: LayerProps) {
         label="Text"
         rows={2}
         value={text}
+        error={isTried && findTextMistake(layer)}
         onChange={(event) => change({ text: event.currentTarget.value })}
       />
       <fieldset className={classes.insert}>

@@ -1,5 +1,5 @@
 /** Reads, names and changes the layers of a stream's overlays, as its form has them. Pure: no I/O, no clock. */
-import { TEMPLATE_FIELDS } from '../../../core/lib/sentences.ts';
+import { brokenRule, OVERLAY_TEXT, TEMPLATE_FIELDS } from '../../../core/lib/sentences.ts';
 import {
   DEFAULT_IMAGE,
   DEFAULT_PLACE,
@@ -127,12 +127,21 @@ export function moveLayer(layers: readonly OverlayLayer[], index: number, by: 1 
   return moved;
 }
 
-/** Returns the mistake of the layers before they are sent; null for none. */
+/** Returns the mistake of a layer's text before it is sent; undefined for none, and for a picture. */
+export function findTextMistake({ text }: OverlayLayer): string | undefined {
+  if (text === null) return undefined;
+  if (text.trim() === '') return 'Enter a text, or remove the layer.';
+  if (text.length > MAX_TEXT_CHARS) return `A text has at most ${MAX_TEXT_CHARS} characters.`;
+  const broken = brokenRule(OVERLAY_TEXT, text);
+  return broken && `The text ${broken}.`;
+}
+
+/** Returns a mistake of the layers before they are sent; null for none. */
 export function findLayersMistake({ layers }: StreamOverlays): string | null {
-  if (layers.some(({ text }) => text !== null && text.trim() === ''))
-    return 'Enter the text of each layer, or remove it.';
-  if (layers.some(({ text }) => (text ?? '').length > MAX_TEXT_CHARS))
-    return `The text of a layer has at most ${MAX_TEXT_CHARS} characters.`;
+  for (const layer of layers) {
+    const mistake = findTextMistake(layer);
+    if (mistake !== undefined) return mistake;
+  }
   const isTooLong = layers.some(({ show }) => (show?.everySeconds ?? Infinity) <= (show?.forSeconds ?? 0));
   return isTooLong ? 'A layer that comes again and again is shown for less than the interval.' : null;
 }

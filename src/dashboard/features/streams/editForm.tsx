@@ -1,7 +1,6 @@
 /** A stream changed in place. Only changed fields are sent, so that the changes of another tab stay. */
-import { Skeleton, TextInput } from '@mantine/core';
+import { TextInput } from '@mantine/core';
 import type { UseFormReturnType } from '@mantine/form';
-import { lazy, Suspense } from 'react';
 import type { StreamChange, StreamUpdate } from '../../../service/client/index.ts';
 import type { Stream } from '../../api/api.ts';
 import { useApi } from '../../api/context.tsx';
@@ -25,7 +24,7 @@ import { type EditValues, findChanges, listMediaItems, listPlaylistItems, toEdit
 import { LABELS } from './fields.ts';
 import { LoudnessField } from './loudnessField.tsx';
 import { OffAirQuestion } from './offAirQuestion.tsx';
-import { findScene } from './overlayScene.ts';
+import { OverlaysSection } from './overlaysSection.tsx';
 import { isRunning } from './phase.ts';
 import { SlateField } from './slateField.tsx';
 import { useStorageSentence } from './useStorageSentence.ts';
@@ -61,24 +60,6 @@ function Sound({ form, choices }: { form: EditFormState; choices: StreamChoices 
         />
       )}
     </>
-  );
-}
-
-const OverlaysField = lazy(() =>
-  import('../overlays/field.tsx').then(({ OverlaysField: Field }) => ({ default: Field })),
-);
-
-function OverlaysSection({ form, choices, stream }: { form: EditFormState; choices: StreamChoices; stream: Stream }) {
-  return (
-    <Suspense fallback={<Skeleton height={88} />}>
-      <OverlaysField
-        value={form.values.overlays}
-        onChange={(overlays) => form.setFieldValue('overlays', overlays)}
-        error={form.errors.overlays}
-        uploads={choices.uploads}
-        {...findScene(form.values, choices, stream)}
-      />
-    </Suspense>
   );
 }
 
@@ -191,7 +172,14 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
           <Media form={form} choices={choices} />
           <Sound form={form} choices={choices} />
           <LoudnessField before={form.getInitialValues().loudness} props={form.getInputProps('loudness')} />
-          <OverlaysSection form={form} choices={choices} stream={stream} />
+          <OverlaysSection
+            value={form.values.overlays}
+            onChange={(overlays) => form.setFieldValue('overlays', overlays)}
+            error={form.errors.overlays}
+            choices={choices}
+            media={form.values}
+            posterUrl={stream.posterUrl}
+          />
           <SlateField
             value={form.values.slateUploadObjectID}
             uploads={choices.uploads}

@@ -9,6 +9,9 @@ interface Media {
   playlists: readonly PlaylistSummary[] | undefined;
 }
 
+/** The media of a stream, and its name. */
+export type SceneMedia = Pick<EditValues, 'name' | 'kind' | 'videoUploadObjectID' | 'playlistIDs'>;
+
 interface Scene {
   posterUrl: string | null;
   facts: OverlayFacts;
@@ -16,12 +19,7 @@ interface Scene {
 
 /** Of a playlist's items a form knows nothing, so their words stand for themselves. */
 export function findScene(
-  {
-    name,
-    kind,
-    videoUploadObjectID,
-    playlistIDs,
-  }: Pick<EditValues, 'name' | 'kind' | 'videoUploadObjectID' | 'playlistIDs'>,
+  { name, kind, videoUploadObjectID, playlistIDs }: SceneMedia,
   { uploads, playlists }: Media,
   stream: Pick<Stream, 'posterUrl'>,
 ): Scene {

@@ -27,9 +27,9 @@ interface DropProps {
 export function DropZone({
   picker,
   onFiles,
-  title = 'Drop video or audio files here',
+  title = 'Drop video, audio or image files here',
   button = 'Choose files',
-  hint = 'You can pause sending. It continues after a lost connection.',
+  hint = 'A PNG, JPEG or WebP becomes an image for overlays. To loop a picture, choose it in a new stream.',
 }: DropProps) {
   const [over, setOver] = useState(false);
   const [refused, setRefused] = useState<RefusedFile[]>([]);

@@ -16,9 +16,11 @@ import { UploadRow } from './row.tsx';
 import { useFiles, useSend, useSendings } from './sending.tsx';
 import { SendingRow, UnfinishedRow } from './sendingRows.tsx';
 import { splitUploads } from './splitUploads.ts';
+import { guessKeptType } from './text.ts';
 import classes from './uploads.module.css';
 
-const LEAD = 'The videos and sounds that your streams loop. Add one from a link, or send files from this computer.';
+const LEAD =
+  'The videos and sounds that your streams loop, and the images that they show over them. Add one from a link, or send files from this computer.';
 
 export function UploadsPage() {
   useTitle('Uploads');
@@ -27,7 +29,7 @@ export function UploadsPage() {
   const failure = useFailure(data, error);
   const changed = useUploadsChanged();
   const files = useFiles();
-  const send = useSend();
+  const send = useSend(guessKeptType);
   const sendings = useSendings();
   const { opened, open, close } = useOpen();
   const [, lookAgain] = useState(0);

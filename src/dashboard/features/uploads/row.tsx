@@ -1,9 +1,12 @@
 import { ActionIcon, Button, Tooltip } from '@mantine/core';
+import { notifications } from '@mantine/notifications';
 import {
   IconAlertTriangle,
   IconCircleCheck,
   IconDownload,
   IconInfoCircle,
+  IconLayersIntersect,
+  IconLayersOff,
   IconPencil,
   IconPlayerPlay,
   IconSettings,
@@ -16,7 +19,8 @@ import type { Upload } from '../../../service/client/index.ts';
 import { useApi, useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { formatAgo } from '../../lib/format.ts';
-import { ActMenu, copyAct } from '../../ui/actMenu.tsx';
+import { quote } from '../../lib/isolate.ts';
+import { type Act, ActMenu, copyAct } from '../../ui/actMenu.tsx';
 import { DeleteDialog } from '../../ui/deleteDialog.tsx';
 import page from '../../ui/page.module.css';
 import { Bar } from '../../ui/page.tsx';
@@ -26,6 +30,7 @@ import { Row } from '../../ui/row.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
+import { listLookNotes } from './looks.ts';
 import { useUploadsChanged } from './queries.ts';
 import { listSoundNotes } from './sounds.ts';
 import { canRetry, describeDoing, describeWait, getStateLook, listFacts } from './text.ts';
@@ -105,6 +110,26 @@ function Doing({ name, progress, what }: { name: string; progress: number; what:
   );
 }
 
+/** Only pictures that a stream loops have something shown over them. */
+function useOverlayActs({ objectID, name, type, overlays }: Upload): Act[] {
+  const { calls } = useApi();
+  const changed = useUploadsChanged();
+  const { mutate } = useMutation({
+    mutationFn: (wanted: Upload['overlays']) => calls.uploads.update(objectID, { overlays: wanted }),
+    onSuccess: changed,
+    onError: (error) => {
+      const title = `The overlays of ${quote(name)} stay as they are`;
+      notifications.show({ color: 'red', title, message: problemText(error) });
+    },
+  });
+  if (type !== 'VIDEO') return [];
+  return [
+    overlays === 'NONE'
+      ? { label: 'Show overlays over it', icon: IconLayersIntersect, run: () => mutate('SHOWN') }
+      : { label: 'Show no overlays over it', icon: IconLayersOff, run: () => mutate('NONE') },
+  ];
+}
+
 export function UploadRow({ upload }: { upload: Upload }) {
   const { calls } = useApi();
   const changed = useUploadsChanged();
@@ -120,6 +145,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
   const retry = () => calls.uploads.retry(objectID).then(changed);
   const doing = describeDoing(upload);
   const facts = listFacts(upload);
+  const overlayActs = useOverlayActs(upload);
   return (
     <Row
       data-testid="upload"
@@ -132,7 +158,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       actions={
         <>
           <UploadTag state={state} />
-          {(state === 'ready' || state === 'preparing') && (
+          {type !== 'IMAGE' && (state === 'ready' || state === 'preparing') && (
             <Tooltip label="Play its first minute">
               <ActionIcon aria-label={`Play ${name}`} onClick={() => setPlaying(true)}>
                 <IconPlayerPlay size={18} stroke={1.7} aria-hidden />
@@ -144,6 +170,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
             label={`More actions for ${name}`}
             acts={[
               { label: 'Rename…', icon: IconPencil, run: () => setAsked('rename') },
+              ...overlayActs,
               copyAct('Copy id', objectID),
               { label: 'Delete upload…', icon: IconTrash, isDanger: true, run: () => setAsked('delete') },
             ]}
@@ -153,6 +180,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
     >
       {doing && <Doing name={name} progress={progress} what={doing} />}
       <Notes name="upload-warnings" notes={warnings.map(({ message }) => message)} />
+      <Notes name="upload-looks" notes={listLookNotes(upload)} />
       <Notes name="upload-sounds" notes={listSoundNotes(upload)} />
       {waiting && <Waits waiting={waiting} />}
       <Tracks upload={upload} />

@@ -5,8 +5,10 @@
  * A file is waiting → sending ⇄ paused; sending → done, or failed, from where a person can try again. It leaves the list when
  * it is done or given up.
  */
+import type { Upload } from '../../../service/client/index.ts';
 import type { Api } from '../../api/api.ts';
 import { computeSpeed, type Sample, withSample } from './speed.ts';
+import { guessFileType } from './text.ts';
 import { beginTransfer, type FileTransfer } from './transfer.ts';
 import { computeFingerprint, type UnfinishedUploads } from './unfinished.ts';
 
@@ -27,12 +29,15 @@ export interface Sending {
 
 interface SendingJob {
   file: File;
+  type: Upload['type'];
   shown: Sending;
   samples: Sample[];
   transfer: FileTransfer | undefined;
   /** It is given up, and the file may be chosen anew meanwhile. */
   isLeaving: boolean;
 }
+
+export type GuessType = (file: File) => Upload['type'];
 
 /** More would only share the same line. */
 const AT_ONCE = 3;
@@ -68,7 +73,7 @@ export class Sender {
     [...this.#objectIDs].find(([, known]) => known === objectID)?.[0];
 
   /** Takes files on; one that is on its way already is not sent twice. */
-  add(files: Iterable<File>): void {
+  add(files: Iterable<File>, guessType: GuessType = guessFileType): void {
     for (const file of files) {
       const id = computeFingerprint(file);
       const known = this.#jobs.get(id);
@@ -83,7 +88,7 @@ export class Sender {
         objectID: undefined,
         problem: undefined,
       };
-      this.#jobs.set(id, { file, shown, samples: [], transfer: undefined, isLeaving: false });
+      this.#jobs.set(id, { file, type: guessType(file), shown, samples: [], transfer: undefined, isLeaving: false });
     }
     this.#next();
   }
@@ -147,7 +152,7 @@ export class Sender {
     this.#show(job, { state: 'sending' });
     if (job.transfer) return job.transfer.resume();
     try {
-      job.transfer = await beginTransfer(this.#api, this.#memory, job.file, {
+      job.transfer = await beginTransfer(this.#api, this.#memory, job, {
         progress: (bytes) => this.#progress(job, bytes),
         begun: (objectID) => {
           if (this.#jobs.get(job.shown.id) === job) this.#objectIDs.set(job.shown.id, objectID);

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, use, useEffect, useMemo, useRef, useSyncExternalStore } from 'react';
 import { useApi } from '../../api/context.tsx';
 import { useMe } from '../../api/me.ts';
-import { Sender, type Sending } from './sender.ts';
+import { type GuessType, Sender, type Sending } from './sender.ts';
 import { browserStorage, UnfinishedUploads } from './unfinished.ts';
 
 interface AccountFiles {
@@ -19,14 +19,14 @@ const silent = () => () => undefined;
 export const useFiles = (): AccountFiles | undefined => use(FilesContext);
 
 /** Sends files; those that are chosen before the account is known go as soon as it is. */
-export function useSend(): (chosen: readonly File[]) => void {
+export function useSend(guessType?: GuessType): (chosen: readonly File[]) => void {
   const sender = useFiles()?.sender;
   const early = useRef<File[]>([]);
   useEffect(() => {
-    if (sender && early.current.length > 0) sender.add(early.current.splice(0));
-  }, [sender]);
+    if (sender && early.current.length > 0) sender.add(early.current.splice(0), guessType);
+  }, [sender, guessType]);
   return (chosen) => {
-    if (sender) sender.add([...chosen]);
+    if (sender) sender.add([...chosen], guessType);
     else early.current.push(...chosen);
   };
 }

@@ -3,6 +3,7 @@
 import type { Upload } from '../../../service/client/index.ts';
 import { formatBytes, formatClock, formatFps, formatLength } from '../../lib/format.ts';
 import type { Tone } from '../../ui/tone.ts';
+import { formatLooks } from './looks.ts';
 import { formatMeasured } from './sounds.ts';
 
 export interface StateLook {
@@ -52,24 +53,33 @@ const formatPicture = ({ width, height, framerate, codec }: NonNullable<Upload['
 export const formatSound = ({ codec, channels }: Pick<NonNullable<Upload['audio']>, 'codec' | 'channels'>): string =>
   [nameCodec(codec), CHANNELS[channels] ?? `${channels} channels`].join(' ');
 
-/** All that is known of it, in the order one looks for it: length, size, picture, sound, loudness. */
-export function listFacts({ type, durationSeconds, sizeBytes, video, audio, loudness }: Upload): string[] {
+/** All that is known of it, in the order one looks for it: length, size, picture, sound, loudness, overlays. */
+export function listFacts(upload: Upload): string[] {
+  const { type, durationSeconds, sizeBytes, video, audio } = upload;
   return [
     durationSeconds !== null && type !== 'IMAGE' && formatLength(durationSeconds),
     sizeBytes !== null && formatBytes(sizeBytes),
     video && formatPicture(video),
     audio && formatSound(audio),
-    formatMeasured({ loudness }),
+    formatMeasured(upload),
+    formatLooks(upload),
   ].filter((fact): fact is string => typeof fact === 'string');
 }
 
 const AUDIO_FILES = /\.(mp3|m4a|aac|wav|flac|ogg|oga|opus|wma|aiff?)$/i;
 
-/** The use of a file: by the type that the browser tells, or by its name where there is none. */
+/** The use of a file that a stream loops: by the type that the browser tells, or by its name where there is none. */
 export function guessFileType({ name, type }: Pick<File, 'name' | 'type'>): Upload['type'] {
   if (type !== '') return type.startsWith('audio/') ? 'AUDIO' : 'VIDEO';
   return AUDIO_FILES.test(name) ? 'AUDIO' : 'VIDEO';
 }
+
+/** Pictures that do not move. Of others the server finds out. */
+const STILLS = /^image\/(png|jpeg|webp)$/;
+
+/** The use of a file that is kept: a picture is for overlays, as logos are. */
+export const guessKeptType = (file: Pick<File, 'name' | 'type'>): Upload['type'] =>
+  STILLS.test(file.type) ? 'IMAGE' : guessFileType(file);
 
 /** A link that failed by its server may be fetched again; one that is forbidden stays so. */
 export const canRetry = ({ fromLink, error }: Pick<Upload, 'fromLink' | 'error'>): boolean =>

@@ -1,9 +1,9 @@
 /** One file on its way by the protocol tus (https://tus.io/protocols/resumable-upload), as the stock client speaks it. */
 import type { DetailedError, Upload } from 'tus-js-client';
+import type { Upload as UploadRecord } from '../../../service/client/index.ts';
 import { newKey } from '../../../service/client/send.ts';
 import type { Api } from '../../api/api.ts';
 import { describeProblem, type FieldMistake } from '../../api/problem.ts';
-import { guessFileType } from './text.ts';
 import { computeFingerprint, parseObjectID, type UnfinishedUploads } from './unfinished.ts';
 
 export interface TransferEvents {
@@ -48,7 +48,7 @@ function describeError(error: Error | DetailedError): string {
 export async function beginTransfer(
   api: Api,
   memory: UnfinishedUploads,
-  file: File,
+  { file, type }: { file: File; type: UploadRecord['type'] },
   events: TransferEvents,
 ): Promise<FileTransfer> {
   const { Upload: TusUpload } = await import('tus-js-client');
@@ -59,7 +59,7 @@ export async function beginTransfer(
   const upload: Upload = new TusUpload(file, {
     endpoint,
     headers,
-    metadata: { type: guessFileType(file), filename: file.name },
+    metadata: { type, filename: file.name },
     retryDelays: RETRY_DELAYS,
     urlStorage: memory,
     fingerprint: async () => computeFingerprint(file),

@@ -24,6 +24,7 @@ import {
   renamed,
 } from '../../../../../src/dashboard/features/create/steps.ts';
 import { suggestProfile } from '../../../../../src/dashboard/features/create/suggestProfile.ts';
+import { NEW_TEXT } from '../../../../../src/dashboard/features/overlays/layers.ts';
 import type { Sending } from '../../../../../src/dashboard/features/uploads/sender.ts';
 import type { Upload } from '../../../../../src/service/client/index.ts';
 
@@ -63,6 +64,9 @@ test('a stream has the final choices, independent of earlier ones', () => {
   expect(buildBody({ ...draft, loudness: '-16 -1 6' })).toMatchObject({
     loudness: { targetLufs: -16, maxTruePeakDb: -1, maxBoostDb: 6 },
   });
+  expect(buildBody(draft)).not.toHaveProperty('overlays');
+  const overlays = { layers: [NEW_TEXT], required: false };
+  expect(buildBody({ ...draft, overlays })).toMatchObject({ overlays });
   expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
   expect(buildBody({ ...draft, source: 'link', linkUploadID: 'u2' })).toMatchObject({ videoUploadObjectID: 'u2' });
 });
@@ -97,6 +101,9 @@ test('a draft that is broken, or of another version, is none', () => {
   for (const kept of [undefined, null, '', [1], 'x', { name: 1, toString: 'x', files: [1, { id: 'x' }] }])
     expect(draftFrom(kept)).toEqual(EMPTY_DRAFT);
   expect(draftFrom({ name: 'A', files: [file('a.mp4')] })).toEqual(draftOf({ name: 'A', files: [file('a.mp4')] }));
+  const overlays = { layers: [NEW_TEXT], required: true };
+  expect(draftFrom({ overlays })).toEqual(draftOf({ overlays }));
+  expect(draftFrom({ overlays: [NEW_TEXT] })).toEqual(EMPTY_DRAFT);
 });
 
 test('a name is made of a file’s or a host, and follows the media until a person chooses one', () => {

@@ -81,7 +81,10 @@ test('a text that is empty, or shown for the whole interval, is told before it i
   const find = (more: Partial<OverlayLayer>) =>
     findLayersMistake({ layers: [{ ...NEW_TEXT, ...more }], required: false });
   expect(find({})).toBeNull();
-  expect(find({ text: ' ' })).toContain('Enter the text');
+  expect(find({ text: ' ' })).toContain('Enter a text');
+  expect(find({ text: 'a'.repeat(501) })).toContain('500 characters');
+  expect(find({ text: 'Next: {{next.title}}' })).toContain('{{item.title}}, {{item.artist}}');
+  expect(find({ text: 'a\u0007b' })).toContain('control characters');
   const every = { firstSeconds: null, lastSeconds: null, everySeconds: 60, forSeconds: 60 };
   expect(find({ show: every })).toContain('less than the interval');
   expect(find({ show: { ...every, forSeconds: 59 } })).toBeNull();

@@ -7,6 +7,7 @@ import {
   describeDoing,
   getStateLook,
   guessFileType,
+  guessKeptType,
   listFacts,
 } from '../../../../../src/dashboard/features/uploads/text.ts';
 import { computeFingerprint, UnfinishedUploads } from '../../../../../src/dashboard/features/uploads/unfinished.ts';
@@ -105,6 +106,15 @@ describe('the texts of an upload', () => {
     expect(guessFileType({ name: 'a.FLAC', type: '' })).toBe('AUDIO');
     expect(guessFileType({ name: 'a.mkv', type: '' })).toBe('VIDEO');
     expect(guessFileType({ name: 'mp3', type: 'video/mp4' })).toBe('VIDEO');
+  });
+
+  test('a picture that is kept is an image, and one that a stream loops is a video, as one that may move is', () => {
+    for (const type of ['image/png', 'image/jpeg', 'image/webp']) {
+      expect(guessKeptType({ name: 'logo', type })).toBe('IMAGE');
+      expect(guessFileType({ name: 'logo', type })).toBe('VIDEO');
+    }
+    expect(guessKeptType({ name: 'a.gif', type: 'image/gif' })).toBe('VIDEO');
+    expect(guessKeptType({ name: 'a.mp3', type: 'audio/mpeg' })).toBe('AUDIO');
   });
 });
 
