@@ -126,7 +126,12 @@ async function openLayer(page: Page): Promise<void> {
 }
 
 async function showCards(page: Page): Promise<void> {
-  const cards = page.getByRole('dialog').getByLabel('Show a picture for each song');
+  const dialog = page.getByRole('dialog');
+  const cards = dialog.getByLabel('Show a picture for each song');
+  // The form is as long as it stays once these have come.
+  for (const label of ['Picture behind the words', 'Picture while nothing can be played'])
+    await dialog.getByLabel(label).waitFor();
+  await dialog.getByRole('button', { name: 'Add text' }).waitFor();
   await cards.evaluate((element) => element.scrollIntoView({ block: 'center' }));
 }
 
