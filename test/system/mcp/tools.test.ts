@@ -276,6 +276,9 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('create_stream', { ...without, framerate: 30 }), 'validation_failed', '/destinationID');
     expectProblem(await call('update_stream', { id }), 'validation_failed', 'arguments must have at least one field');
     expectProblem(await call('list_streams', { status: 'on' }), 'validation_failed', '/status must be one of idle');
+    const copy = await done('clone_stream', { id, name: 'Copy', labels: { team: 'news' } });
+    expect(copy).toMatchObject({ name: 'Copy', status: 'idle', labels: { team: 'news' } });
+    expect(await done('delete_stream', { id: copy.id })).toMatchObject({ done: true });
     expect(await done('delete_stream', { id })).toEqual({ id, done: true });
     const changes = { update_stream: { name: 'x' }, schedule_stream: { scheduleStartAt }, skip_stream_item: {} };
     for (const name of [...describedTools().keys()].filter((one) => /_stream(_|$)/.test(one) && !/^create/.test(one)))
