@@ -4,7 +4,18 @@
  */
 
 /** From the bottom up. A layer imports the layers before it, and core/ imports nothing of service/. */
-const CORE = ['lib', 'settings', 'kube', 'resources', 'protocol', 'pods', 'operator', 'platform', 'kubectl'];
+const CORE = [
+  'lib',
+  'settings',
+  'kube',
+  'resources',
+  'programme',
+  'protocol',
+  'pods',
+  'operator',
+  'platform',
+  'kubectl',
+];
 const SERVICE = ['lib', 'settings', 'db', 'auth', 'domain', 'billing', 'server'];
 
 const upward = (house, layers) =>

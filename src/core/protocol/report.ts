@@ -25,7 +25,18 @@ const Count = Type.Optional(Type.Number());
 const Measured = Type.Optional(Type.Union([Type.Number(), Type.Null()]));
 const Seconds = Type.Number({ minimum: 0 });
 
-const TrackClock = Type.Object({ version: Type.Integer(), epoch: Time });
+const TrackClock = Type.Object({
+  version: Type.Integer(),
+  epoch: Time,
+  /** A turn of the list and when it began, as of the last move of the epoch. Pods of an earlier release do not say it. */
+  anchor: Type.Optional(
+    Type.Object({
+      round: Type.Integer({ minimum: 0, maximum: 10_000_000_000 }),
+      turn: Type.Integer({ minimum: 0, maximum: 100_000 }),
+      startedAt: Time,
+    }),
+  ),
+});
 
 /** The playhead of each track, as another streamer would need it to stand at the same place. */
 export const StreamClock = Type.Object({ video: nullable(TrackClock), audio: nullable(TrackClock) });

@@ -5,7 +5,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
-import { orderRound } from '../../../src/core/pods/streamer/timeline/playhead.ts';
+import { orderRound } from '../../../src/core/programme/playhead.ts';
+import { TICKS_PER_SECOND } from '../../../src/core/programme/ticks.ts';
+import { findTurn } from '../../../src/core/programme/timeline.ts';
 import type { Program } from '../../../src/core/protocol/program.ts';
 import type { ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { reserveFreePort } from '../../../tools/process/ports.ts';
@@ -53,6 +55,26 @@ const handedOn = (program: Program, { clock }: ShownStats): Program => ({
   ...(clock.audio && { audioEpoch: clock.audio.epoch }),
 });
 
+/** The list as an API knows it: the lengths of its items, and the anchor that the streamer reports. */
+function findPlanned(
+  items: readonly ProgramItem[],
+  { clock }: ShownStats,
+): { id: string | undefined; positionMs: number } {
+  const nowMs = Date.now();
+  const { round, turn, startedAt } = clock.video?.anchor ?? { round: 0, turn: 0, startedAt: '' };
+  const anchor = { round, turn, atMs: Date.parse(startedAt) };
+  const durations = items.map(() => 12 * TICKS_PER_SECOND);
+  const planned = findTurn({ mode: 'sequential', seed: 7, durations, estimated: new Set() }, anchor, nowMs);
+  return { id: items[planned?.item ?? -1]?.id, positionMs: nowMs - (planned?.startMs ?? 0) };
+}
+
+/** The timeline has the item on air, at its place. */
+function expectPlanned(items: readonly ProgramItem[], stats: ShownStats): void {
+  const { id, positionMs } = findPlanned(items, stats);
+  expect(id).toBe(stats.currentItem?.id);
+  expect(Math.abs(positionMs - 1000 * (stats.currentItem?.positionSeconds ?? 0))).toBeLessThan(2_000);
+}
+
 async function expectClean(key: string) {
   const recordings = await rtmp.recordings(key);
   expect(recordings).toHaveLength(1);
@@ -73,6 +95,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   const first = await stream.stats();
   expect(first.currentItem?.id).toBe('f1');
   expect(first.clock.video).toMatchObject({ version: 1, epoch: program.epoch });
+  expectPlanned(films, first);
   for (const [i, id] of ['f2', 'f3', 'f4', 'f1'].entries()) {
     const answer = await stream.skip({ id: `skip ${i}` });
     expect(answer.status).toBe(200);
@@ -82,6 +105,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
     // The epoch says that this item has just begun: 12 s for each earlier one.
     const behind = 12_000 * (i + 1);
     expect(Math.abs(elapsedMs(stats) - behind)).toBeLessThan(6_000);
+    expectPlanned(films, stats);
     expect((await stream.skip({ id: `skip ${i}` })).status).toBe(200);
     expect(await playing(stream)).toBe(id);
     expect(stats.clock.audio?.epoch).toBe(program.epoch);
@@ -103,6 +127,7 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   expect((await stream.skip({ id: 'to the new one' })).status).toBe(200);
   expect((await stream.stats()).clock.video?.version).toBe(2);
   expect(['f3', 'f4']).toContain(await playing(stream));
+  expectPlanned(next.video.items, await stream.stats());
   await stream.stop();
   await expectClean('skip');
 });

@@ -8,12 +8,15 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import type { Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
+import type { TrackAnchor } from '../../resources/stream/anchors.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
 export interface TrackClock {
   version: number;
   /** RFC 3339. */
   epoch: string;
+  /** A turn and when it began. Pods of an earlier release do not say it. */
+  anchor?: Pick<TrackAnchor, 'round' | 'turn' | 'startedAt'>;
 }
 
 export interface PodClock {

@@ -12,6 +12,7 @@ import { findPlatformCode } from '../../lib/codes/platforms.ts';
 import { findStreamCode, READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth } from '../../resources/common/health.ts';
+import { followAnchors } from '../../resources/stream/anchors.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
@@ -99,6 +100,7 @@ export function buildStatus(
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
+  const anchors = pod && decision.epoch !== undefined && followAnchors(stream.status?.anchors, observed.report?.clock);
   const rejections = findRejections(stream, decision.phase, observed);
   const platforms = followPlatforms(stream, decision.phase, observed);
   const status: LoopStreamStatus = {
@@ -109,6 +111,7 @@ export function buildStatus(
     canStart: decision.ready,
     ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
     ...(stream.status?.seed !== undefined && { seed: stream.status.seed }),
+    ...(anchors && { anchors }),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
     ...(decision.preparation && { preparation: decision.preparation }),

@@ -5,11 +5,11 @@
 import type { Clock } from '../../lib/clock.ts';
 import type { Lifecycle } from '../../lib/lifecycle.ts';
 import type { Logger } from '../../lib/log.ts';
+import { msToTicks } from '../../programme/ticks.ts';
 import type { Program } from '../../protocol/program.ts';
 import type { Storage } from '../storage/storage.ts';
 import { Broadcaster } from './output/broadcaster.ts';
 import { Splicer } from './timeline/splicer.ts';
-import { msToTicks } from './timeline/ticks.ts';
 import { Cards } from './tracks/cards.ts';
 import { OwnSlate } from './tracks/own-slate.ts';
 import { Soundtrack } from './tracks/soundtrack.ts';

@@ -9,6 +9,7 @@ import { OBSERVED_UID } from '../common/own-status.ts';
 import { SongCards } from '../upload/card.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
 import { LayersOrScene } from '../upload/overlays.ts';
+import { Anchors } from './anchors.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -391,6 +392,7 @@ export const LoopStreamStatus = Type.Object({
       description: 'Seed of shuffled lists. Set only if the stream was restored from a backup of another UID.',
     }),
   ),
+  anchors: Type.Optional(Anchors),
   playing: Type.Optional(Playing),
   unplayable: Type.Optional(Unplayable),
   preparation: Type.Optional(Preparation),

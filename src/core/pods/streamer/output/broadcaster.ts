@@ -4,11 +4,11 @@
  */
 import type { BlockPool } from '../../../lib/block-pool.ts';
 import type { Clock } from '../../../lib/clock.ts';
+import { ticksToMs } from '../../../programme/ticks.ts';
 import { TAG_VIDEO } from '../../rendition/flv.ts';
 import { LargestSteps } from '../timeline/largest-steps.ts';
 import { type Segment, Segmenter } from '../timeline/segment.ts';
 import type { OutTag, Splicer } from '../timeline/splicer.ts';
-import { ticksToMs } from '../timeline/ticks.ts';
 import { DEFAULT_PACING, Pacer, type PacerOptions } from './pacer.ts';
 
 /** A listener that keeps a segment holds it. */

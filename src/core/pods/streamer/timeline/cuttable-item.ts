@@ -3,9 +3,10 @@
  * been shown in its turn: a missing B-frame would leave a hole before the next item's keyframe.
  * Pure: no I/O, no clock.
  */
+
+import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import { compositionTimeMs, type FlvTag } from '../../rendition/flv.ts';
 import type { TimelineItem } from './splicer.ts';
-import { TICKS_PER_SECOND } from './ticks.ts';
 
 export class CuttableItem implements TimelineItem {
   readonly #item: TimelineItem;

@@ -2,11 +2,12 @@
  * Plays while no item of the program can: the stream stays on air, and the destination does not end its broadcast. It lasts a second, so
  * that an item which can be played again follows soon. It has no sound of its own, which is silence.
  */
+
+import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import { DIMENSIONS, parseProfile } from '../../../resources/stream/profile.ts';
 import { type FlvTag, TAG_VIDEO } from '../../rendition/flv.ts';
 import { encodeSlate, type SlatePictures } from './slate-pictures.ts';
 import type { TimelineItem } from './splicer.ts';
-import { TICKS_PER_SECOND } from './ticks.ts';
 
 /** Returns a function that makes the item; undefined for what is no profile. Its pictures are encoded once, when they are first needed. */
 export function createSlate(profile: string): (() => TimelineItem) | undefined {

@@ -4,6 +4,8 @@
  * track loops by itself. An audio track can come and go on air, between two items of the pictures.
  * Pure: no I/O, no clock. Items return media that they have read; when they have none yet, the splicer waits.
  */
+
+import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks.ts';
 import {
   compositionTimeMs,
   type FlvTag,
@@ -14,7 +16,7 @@ import {
   type TagType,
 } from '../../rendition/flv.ts';
 import { readParameterSets, withParameterSets } from './parameter-sets.ts';
-import { AUDIO_FRAME_TICKS, countTicks, TICKS_PER_SECOND, ticksToMs } from './ticks.ts';
+import { countTicks } from './ticks.ts';
 
 /** An item that plays, from a keyframe on. */
 export interface TimelineItem {

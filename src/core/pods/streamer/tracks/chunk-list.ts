@@ -2,8 +2,9 @@
  * Lists the chunks of the rendition that an item plays, from the joined one on. While the rendition is being prepared, the list
  * grows by the chunks that appear.
  */
+
+import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { TICKS_PER_SECOND } from '../timeline/ticks.ts';
 import { ItemError } from './item-error.ts';
 import { chunkFrameTicks, type KeyedChunk, type Rendition } from './rendition.ts';
 import { findEntry, findIndex } from './rendition-index.ts';

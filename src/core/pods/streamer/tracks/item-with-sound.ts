@@ -3,9 +3,10 @@
  * plays with the sound of its rendition where that one cannot be played, or no longer.
  */
 import { settlesWithin } from '../../../lib/settle-within.ts';
+import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks.ts';
 import type { FlvTag } from '../../rendition/flv.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
-import { AUDIO_FRAME_TICKS, countTicks, TICKS_PER_SECOND, ticksToMs } from '../timeline/ticks.ts';
+import { countTicks } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
 import { ItemReader, type OpenOptions } from './item-reader.ts';
 

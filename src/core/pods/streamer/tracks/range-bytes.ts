@@ -1,5 +1,5 @@
 /** Chooses how many bytes of an item are read at once. Pure: no I/O, no clock. */
-import { TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import { chunkFrameTicks, type Rendition } from './rendition.ts';
 
 const MIN_RANGE_BYTES = 256 * 1024;

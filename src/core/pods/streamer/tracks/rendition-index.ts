@@ -2,13 +2,15 @@
  * Reads and checks what the storage says about a rendition: its index, or the entries of its chunks while it is being
  * prepared. An item plays only after that was found valid.
  */
+
+import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import type { ProgramItem } from '../../../resources/stream/playing.ts';
 import { compositionTimeMs, type FlvTag, isKeyframe, TAG_HEADER_BYTES, TAG_VIDEO } from '../../rendition/flv.ts';
 import { entryKey, indexKey, parseChunkKey } from '../../rendition/format.ts';
 import type { RenditionIndexV1 } from '../../rendition/index.ts';
 import { isStorageKey } from '../../storage/key.ts';
 import { type ReadRange, type Storage, StorageError } from '../../storage/storage.ts';
-import { frameAt, frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { frameAt, frameTicks } from '../timeline/ticks.ts';
 import { isChunkEntry, isRenditionIndex, isRenditionIndexV1 } from './document-shape.ts';
 import { ItemError, itemError } from './item-error.ts';
 import {

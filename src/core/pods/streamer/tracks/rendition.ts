@@ -2,11 +2,13 @@
  * Describes a rendition as a track plays it: complete or still being prepared, of this release or an earlier one.
  * Pure: no I/O, no clock.
  */
+
+import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import { FLV_HEADER_BYTES } from '../../rendition/flv.ts';
 import { chunkKey } from '../../rendition/format.ts';
 import { audioFramesFor } from '../../rendition/frame-times.ts';
 import type { Chunk, ChunkEntry, RenditionIndex, RenditionIndexV1 } from '../../rendition/index.ts';
-import { AUDIO_FRAME_TICKS, countTicks, frameTicks, TICKS_PER_SECOND } from '../timeline/ticks.ts';
+import { countTicks, frameTicks } from '../timeline/ticks.ts';
 import { ItemError } from './item-error.ts';
 
 export type TrackKind = 'video' | 'audio';

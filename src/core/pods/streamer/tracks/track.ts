@@ -5,14 +5,6 @@
 import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
-import type { Program } from '../../../protocol/program.ts';
-import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
-import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
-import { indexKey } from '../../rendition/format.ts';
-import type { Storage } from '../../storage/storage.ts';
-import { CuttableItem } from '../timeline/cuttable-item.ts';
-import { EpochKeeper } from '../timeline/epoch-keeper.ts';
-import { type Gop, LoopingItem } from '../timeline/looping-item.ts';
 import {
   advance,
   computePlayhead,
@@ -22,10 +14,18 @@ import {
   type Loop,
   resumeAfter,
   type TrackPlayhead,
-} from '../timeline/playhead.ts';
+} from '../../../programme/playhead.ts';
+import { msToTicks, ticksToMs } from '../../../programme/ticks.ts';
+import type { Program } from '../../../protocol/program.ts';
+import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
+import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
+import { indexKey } from '../../rendition/format.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { CuttableItem } from '../timeline/cuttable-item.ts';
+import { EpochKeeper, type ItemStart } from '../timeline/epoch-keeper.ts';
+import { type Gop, LoopingItem } from '../timeline/looping-item.ts';
 import { createSlate } from '../timeline/slate.ts';
 import type { TimelineItem } from '../timeline/splicer.ts';
-import { msToTicks, ticksToMs } from '../timeline/ticks.ts';
 import { ItemError, itemError } from './item-error.ts';
 import type { ItemReader } from './item-reader.ts';
 import { type OpenedItem, openItem } from './item-with-sound.ts';
@@ -118,6 +118,8 @@ export interface TrackEpoch {
   version: number;
   /** RFC 3339. */
   epoch: string;
+  /** A turn and when it began, as of the last move of the epoch: who does not know all lengths counts from there. */
+  anchor: { round: number; turn: number; startedAt: string };
 }
 
 /** An item and its place in the stream's lists. */
@@ -154,6 +156,7 @@ export class TrackPlayer {
   #notedTicks: number | undefined;
   /** The listing of #playing. */
   #onAir: Listing | undefined;
+  #anchor: TrackEpoch['anchor'] | undefined;
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   readonly #skipped: Record<string, number> = {};
@@ -292,19 +295,23 @@ export class TrackPlayer {
   }
 
   stats(): TrackStats {
-    const { version, epochMs } = this.#onAir ?? {};
     return {
       skipped: this.#skipped,
       loopCount: this.#at.round,
       current: this.#playing ? { ...show(this.#playing, this.#onAir, this.#at), ...this.#findPosition() } : null,
       next: this.#nextItem(),
       playable: this.#playable,
-      clock:
-        version === undefined || epochMs === undefined ? null : { version, epoch: new Date(epochMs).toISOString() },
+      clock: this.#describeClock(),
       broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
       preparationBehind: this.#showBehind(),
       soundFaults: this.#soundFaults,
     };
+  }
+
+  #describeClock(): TrackEpoch | null {
+    const { version, epochMs } = this.#onAir ?? {};
+    if (version === undefined || epochMs === undefined || !this.#anchor) return null;
+    return { version, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor };
   }
 
   #showBehind(): PreparationBehind {
@@ -331,8 +338,9 @@ export class TrackPlayer {
   #setClock(listing: Listing, cursor: TrackPlayhead, item: ItemReader, afterRunOut: boolean): void {
     const { clock, leadMs } = this.#options;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
-    const epochMs = Math.round(dueMs - ticksToMs(countTicksBefore(listing.loop, cursor) + item.startTicks));
-    listing.epochMs = this.#epoch.begin({
+    const before = countTicksBefore(listing.loop, cursor);
+    const epochMs = Math.round(dueMs - ticksToMs(before + item.startTicks));
+    const isMoved = this.#moveEpoch(listing, {
       epochMs,
       knownMs: listing.epochMs,
       endedEarly: this.#skipping !== undefined || afterRunOut,
@@ -340,7 +348,21 @@ export class TrackPlayer {
       monotonicMs: clock.monotonicMs(),
     });
     this.#rejoins = false;
+    if (isMoved || this.#onAir !== listing) this.#setAnchor(listing, cursor);
     this.#onAir = listing;
+  }
+
+  /** Returns whether the epoch of a listing has moved by the start of an item. */
+  #moveEpoch(listing: Listing, start: ItemStart): boolean {
+    const before = listing.epochMs;
+    listing.epochMs = this.#epoch.begin(start);
+    return listing.epochMs !== before;
+  }
+
+  #setAnchor({ loop, epochMs }: Listing, { round, turn }: TrackPlayhead): void {
+    if (epochMs === undefined) return;
+    const startedMs = epochMs + ticksToMs(countTicksBefore(loop, { round, turn }));
+    this.#anchor = { round, turn, startedAt: new Date(startedMs).toISOString() };
   }
 
   /** Records the true length of an item: 0 when it cannot be played. */
@@ -348,7 +370,9 @@ export class TrackPlayer {
     const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
     if (!corrected) return;
     listing.loop = corrected.loop;
-    if (this.#onAir === listing && listing.epochMs !== undefined) listing.epochMs += ticksToMs(corrected.shiftTicks);
+    if (this.#onAir !== listing || listing.epochMs === undefined) return;
+    listing.epochMs += ticksToMs(corrected.shiftTicks);
+    this.#setAnchor(listing, this.#at);
   }
 
   #findPosition(): ItemPosition {

@@ -8,7 +8,8 @@ import {
   Splicer,
   type TimelineItem,
 } from '../../../../../../src/core/pods/streamer/timeline/splicer.ts';
-import { AUDIO_FRAME_TICKS, frameTicks } from '../../../../../../src/core/pods/streamer/timeline/ticks.ts';
+import { frameTicks } from '../../../../../../src/core/pods/streamer/timeline/ticks.ts';
+import { AUDIO_FRAME_TICKS } from '../../../../../../src/core/programme/ticks.ts';
 
 const AUDIO_FRAME_MS = 1024 / 48;
 const LONGEST_FRAME_MS = 1001 / 24;

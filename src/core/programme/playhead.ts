@@ -79,6 +79,30 @@ export function advance(loop: Loop, position: Pick<TrackPlayhead, 'round' | 'tur
   return { round: position.round + (last ? 1 : 0), turn: last ? 0 : position.turn + 1, offsetTicks: 0 };
 }
 
+/** A turn of a loop with its place on the loop's clock: `startTicks` are counted from the loop's epoch. */
+export interface LoopTurn {
+  round: number;
+  turn: number;
+  /** Index of the item. */
+  item: number;
+  startTicks: number;
+  endTicks: number;
+}
+
+/** Yields the turns from a playhead on, for ever, without those that take no time. Yields nothing of a loop in which nothing plays. */
+export function* walk(loop: Loop, from: Pick<TrackPlayhead, 'round' | 'turn'>): Generator<LoopTurn, void> {
+  if (!loop.durations.some((ticks) => ticks > 0)) return;
+  let startTicks = countTicksBefore(loop, from);
+  for (let round = from.round, first = from.turn; ; round++, first = 0) {
+    for (const [turn, item] of orderRound(loop, round).entries()) {
+      const ticks = loop.durations[item] ?? 0;
+      if (turn < first || ticks <= 0) continue;
+      yield { round, turn, item, startTicks, endTicks: startTicks + ticks };
+      startTicks += ticks;
+    }
+  }
+}
+
 /** Counts the ticks from the loop's epoch to the beginning of a turn. */
 export function countTicksBefore(loop: Loop, { round, turn }: Pick<TrackPlayhead, 'round' | 'turn'>): number {
   const total = loop.durations.reduce((sum, ticks) => sum + ticks, 0);

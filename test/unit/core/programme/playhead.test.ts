@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { countTicks, frameAt, frameTicks } from '../../../../src/core/pods/streamer/timeline/ticks.ts';
 import {
   advance,
   computePlayhead,
@@ -9,14 +10,8 @@ import {
   type Loop,
   orderRound,
   resumeAfter,
-} from '../../../../../../src/core/pods/streamer/timeline/playhead.ts';
-import {
-  countTicks,
-  frameAt,
-  frameTicks,
-  TICKS_PER_SECOND,
-  ticksToMs,
-} from '../../../../../../src/core/pods/streamer/timeline/ticks.ts';
+} from '../../../../src/core/programme/playhead.ts';
+import { TICKS_PER_SECOND, ticksToMs } from '../../../../src/core/programme/ticks.ts';
 
 const loops = fc.record({
   mode: fc.constantFrom('sequential' as const, 'shuffle' as const),
