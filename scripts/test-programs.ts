@@ -60,6 +60,7 @@ const PACKAGED: readonly NeededProgram[] = [
   { command: 'chromium-headless-shell', aptPackage: 'chromium-headless-shell' },
   { command: 'jq', aptPackage: 'jq' },
   { command: 'curl', aptPackage: 'curl' },
+  { command: 'xmllint', aptPackage: 'libxml2-utils' },
   { command: 'promtool', aptPackage: 'prometheus' },
   { command: 'amtool', aptPackage: 'prometheus-alertmanager' },
   { command: 'redis-server', aptPackage: 'redis-server' },

@@ -117,6 +117,29 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     flags: { audio: { type: 'boolean', description: 'the next item of the audio list' } },
     load: async () => (await import('./streams/requests.ts')).skipItem,
   }),
+  timeline: command({
+    summary: 'print what a stream on air plays when',
+    usage: 'NAME',
+    details: 'A time with ~ before it is an estimate, since an item before it is still being prepared.',
+    examples: [
+      'kubectl loop timeline evening',
+      'kubectl loop timeline evening --from 2027-01-31T18:00:00Z --to 2027-02-01T18:00:00Z -o xmltv',
+    ],
+    arguments: { min: 1, max: 1, names: 'streams' },
+    flags: {
+      audio: { type: 'boolean', description: 'the audio list' },
+      from: { type: 'string', value: 'TIME', description: 'begin; now by default' },
+      to: { type: 'string', value: 'TIME', description: 'end; a day later by default, 14 days at most' },
+      output: {
+        type: 'string',
+        short: 'o',
+        value: 'FORMAT',
+        values: ['table', 'json', 'csv', 'ics', 'xmltv'],
+        description: 'table, json, csv, ics or xmltv',
+      },
+    },
+    load: async () => (await import('./streams/timeline.ts')).showTimeline,
+  }),
   test: command({
     summary: 'publish to a destination for a moment, and say whether it accepted',
     usage: 'DESTINATION',

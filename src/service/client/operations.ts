@@ -39,6 +39,7 @@ import type {
   InvoiceSummary,
   LedgerEntry,
   LiveStats,
+  NowQuery,
   PersonSession,
   Playlist,
   PlaylistChanges,
@@ -61,13 +62,16 @@ import type {
   StreamClone,
   StreamCreate,
   StreamEvent,
+  StreamNow,
   StreamQuery,
   StreamSchedule,
   StreamSession,
   StreamSkip,
+  StreamTimeline,
   StreamUpdate,
   StreamUptime,
   StreamWindows,
+  TimelineQuery,
   TopUp,
   TopUpCreate,
   Upload,
@@ -407,6 +411,19 @@ export interface Operations {
      */
     events: (id: string, query?: ListQuery, call?: CallOptions) => List<StreamEvent>;
     /**
+     * Get what a stream plays when. Returns the items of a span, with the item that plays at its begin. The list on
+     * air is computed ahead, so its times are those at which the stream plays, to the millisecond, until a skip or
+     * an edit. Items whose length is not known before they are prepared make later times an estimate: see `exact`.
+     * The past is known as far back as the last such change. A stream off air plays nothing.
+     */
+    timeline: (id: string, query?: TimelineQuery, call?: CallOptions) => Promise<StreamTimeline>;
+    /**
+     * Get what a stream plays now. Returns the item that plays, the next 3 and the last 10. The `ETag` changes with
+     * the item: a request with `If-None-Match` is answered with 304 until then. `startAt` and `endAt` stay right
+     * meanwhile.
+     */
+    now: (id: string, query?: NowQuery, call?: CallOptions) => Promise<StreamNow>;
+    /**
      * List the sessions of a stream, newest first. A session is the time from the first media that a destination
      * takes until the process that sends it ends. Returns the latest sessions with their time on air, their cost,
      * and why they ended: up to 5,000, and with billing off up to 32. The costs of ended sessions add up to the
@@ -676,6 +693,8 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     readiness: (id, call) => get(path`/streams/${id}/readiness`, call),
     liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
+    timeline: (id, query, call) => get(path`/streams/${id}/timeline`, { ...call, query }),
+    now: (id, query, call) => get(path`/streams/${id}/now`, { ...call, query }),
     sessions: (id, query, call) => list(path`/streams/${id}/sessions`, query, call),
     uptime: (id, query, call) => get(path`/streams/${id}/uptime`, { ...call, query }),
   },

@@ -66,6 +66,7 @@ export type {
   StreamWindows,
   UnplayableItem,
 } from '../domain/streams/record.ts';
+export type { StreamNow, StreamTimeline, StreamTimelineItem } from '../domain/timeline/record.ts';
 export type { Upload, UploadFromLink, UploadsFromLinks, UploadUpdate } from '../domain/uploads/record.ts';
 export type { StreamOutage, StreamUptime } from '../domain/uptime/record.ts';
 
@@ -177,6 +178,20 @@ export interface StartOptions extends WaitOptions {
    * with `stream_not_ready`.
    */
   whenReady?: boolean;
+}
+export interface TimelineQuery {
+  /** Begin, as a time or a day. By default now. */
+  from?: string;
+  /** End, as a time or a day: 24 hours after `from` by default, 14 days at most. */
+  to?: string;
+  /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
+  track?: 'video' | 'audio';
+  /** Number of items at most. */
+  limit?: number;
+}
+export interface NowQuery {
+  /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
+  track?: 'video' | 'audio';
 }
 export interface UptimeQuery {
   /** Begin, as a time or a day: 30 days before `to` by default, 400 at most. */

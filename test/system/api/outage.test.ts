@@ -97,7 +97,12 @@ test('with kube-apiserver killed each read returns its documented answer, status
   };
   const read = async ({ method, path }: (typeof reads)[number]) => {
     const name = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');
-    const { status, headers, body } = await ada.call(method, name.replace('{version}', '1'), undefined, tus);
+    const { status, headers, body } = await ada.call(
+      method,
+      name.replace('{version}', '1').replace('{format}', 'csv'),
+      undefined,
+      tus,
+    );
     const age = headers.get('age');
     return {
       status,

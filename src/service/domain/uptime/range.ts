@@ -1,6 +1,6 @@
 /** Reads the range of an uptime as clients write it. Pure: no I/O, no clock. */
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
-import { isTime } from '../../lib/time.ts';
+import { NO_TIME_OR_DAY, parseTimeOrDay } from '../../lib/time.ts';
 import type { TimeRange } from './compute.ts';
 
 export const DEFAULT_DAYS = 30;
@@ -12,14 +12,6 @@ export interface AskedRange {
   to?: string | undefined;
 }
 
-const DAY = /^\d{4}-\d\d-\d\d$/;
-
-/** A day stands for its begin in UTC. */
-function parseTime(text: string): Date | undefined {
-  const time = DAY.test(text) ? `${text}T00:00:00Z` : text;
-  return isTime(time) ? new Date(time) : undefined;
-}
-
 export const lastDays = (days: number, now: Date): TimeRange => ({
   from: new Date(now.getTime() - days * DAY_MS),
   to: now,
@@ -29,12 +21,12 @@ export const lastDays = (days: number, now: Date): TimeRange => ({
 export function readRange(asked: AskedRange, now: Date): TimeRange {
   const wrong = (['from', 'to'] as const).flatMap((name): FieldError[] => {
     const text = asked[name];
-    if (text === undefined || parseTime(text)) return [];
-    return [{ path: `/${name}`, message: 'must be a time such as 2027-01-31T18:00:00Z, or a day such as 2027-01-31' }];
+    if (text === undefined || parseTimeOrDay(text)) return [];
+    return [{ path: `/${name}`, message: NO_TIME_OR_DAY }];
   });
   if (wrong.length > 0) throw validationFailed(wrong);
-  const until = parseTime(asked.to ?? '');
-  const from = parseTime(asked.from ?? '') ?? lastDays(DEFAULT_DAYS, until && until < now ? until : now).from;
+  const until = parseTimeOrDay(asked.to ?? '');
+  const from = parseTimeOrDay(asked.from ?? '') ?? lastDays(DEFAULT_DAYS, until && until < now ? until : now).from;
   const end = until ?? (from < now ? now : from);
   if (until && from >= until) throw validationFailed([{ path: '/from', message: 'must be before `to`' }]);
   // Of a range that is to come, nothing is left.

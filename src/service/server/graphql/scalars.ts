@@ -71,3 +71,6 @@ export const enumType = (name: string, values: readonly string[], description?: 
     description,
     values: Object.fromEntries(values.map((value) => [toEnumName(value), { value }])),
   });
+
+/** The lists that a stream plays at the same time. */
+export const StreamTrack = enumType('StreamTrack', ['video', 'audio']);

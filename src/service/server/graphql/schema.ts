@@ -13,6 +13,7 @@ import { playlistFields } from './playlists.ts';
 import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
 import { sessionFields } from './stream-sessions.ts';
+import { timelineFields } from './stream-timeline.ts';
 import { uptimeFields } from './stream-uptime.ts';
 import { streamFields } from './streams.ts';
 import { topUpFields } from './top-ups.ts';
@@ -41,6 +42,7 @@ export function createSchema(services: Services): GraphQLSchema {
         ...billingFields(services),
         ...eventFields(services),
         ...sessionFields(services),
+        ...timelineFields(services),
         ...uptimeFields(services),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),

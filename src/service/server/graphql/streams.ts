@@ -25,7 +25,7 @@ import { filterNames } from './fields.ts';
 import { inputType } from './input.ts';
 import { innerSchema, outputType } from './output.ts';
 import { Node, type NounFields, nounOrder, type OrderFields } from './relay.ts';
-import { enumType, listType, required } from './scalars.ts';
+import { enumType, listType, required, StreamTrack } from './scalars.ts';
 import { LiveStats } from './stats.ts';
 import { STREAM_ENUMS } from './stream-enums.ts';
 import { enumFilter, filtersOf, whereInput } from './where.ts';
@@ -149,7 +149,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
       inputs: {
         ...STREAM_ENUMS,
         state: State,
-        track: enumType('StreamTrack', ['video', 'audio']),
+        track: StreamTrack,
         recurrence: inputType('RecurrenceInput', StreamSchedule.properties.recurrence),
         loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
         overlays: StreamOverlaysInput,

@@ -12,6 +12,7 @@ import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
+import { timelineOperations } from '../../domain/timeline/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { uptimeOperations } from '../../domain/uptime/operations.ts';
 import type { Services } from '../setup/services.ts';
@@ -28,6 +29,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(playlistVersionOperations, services),
     ...operationTools(destinationOperations, services),
     ...operationTools(streamOperations, services),
+    ...operationTools(timelineOperations, services),
     ...operationTools(sessionOperations, services),
     ...operationTools(uptimeOperations, services),
     diagnosisTool(services),

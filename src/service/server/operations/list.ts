@@ -12,6 +12,7 @@ import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
+import { timelineOperations } from '../../domain/timeline/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
@@ -33,6 +34,7 @@ const ALL = [
   ...eventOperations,
   ...endpointOperations,
   ...streamOperations,
+  ...timelineOperations,
   ...sessionOperations,
   ...uptimeOperations,
   ...badgeOperations,

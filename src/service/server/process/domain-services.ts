@@ -14,6 +14,7 @@ import { createStatsService, type StatsService } from '../../domain/stats/servic
 import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
 import { createStorageEstimate } from '../../domain/streams/storage-estimate.ts';
+import { createTimelineService } from '../../domain/timeline/service.ts';
 import { createPosters } from '../../domain/uploads/posters.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
 import { createUptimeService } from '../../domain/uptime/service.ts';
@@ -100,6 +101,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       usage,
     }),
     playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
+    timeline: createTimelineService({ streams, uploads, pods }),
     uptime: createUptimeService({
       db: auth.db,
       findStream: streams.get,

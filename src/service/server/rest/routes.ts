@@ -16,6 +16,7 @@ import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
+import { timelineOperations } from '../../domain/timeline/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
@@ -37,6 +38,7 @@ import { documentHandlers, sessionHandlers, uptimeHandlers } from './documents.t
 import { type ExportHandlerDeps, exportHandlers } from './export.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
+import { timelineHandlers } from './timeline.ts';
 
 /** Services of the account's owner. */
 export interface AccountOwnerServices {
@@ -88,6 +90,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
     serveOperations(cached, [getLimits], services);
     serveOperations(cached, sessionOperations, services, sessionHandlers(services));
+    serveOperations(cached, timelineOperations, services, timelineHandlers(services));
     serveOperations(cached, uptimeOperations, services, uptimeHandlers(services));
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
     const { incoming } = services.uploads;

@@ -11,6 +11,7 @@ import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
+import type { TimelineService } from '../../domain/timeline/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { UptimeService } from '../../domain/uptime/service.ts';
 
@@ -27,6 +28,7 @@ export interface Services {
   invoices: InvoiceService;
   crypto: CryptoService;
   streamSessions: SessionService;
+  timeline: TimelineService;
   uptime: UptimeService;
   stats: Pick<StatsService, 'live'>;
 }

@@ -145,6 +145,7 @@ describe('GraphQL matches REST', () => {
       getUploadPreview: null,
       getUploadPoster: null,
       getUptimeBadge: null,
+      exportStreamTimeline: null,
       receiveStripeEvent: null,
       getInvoicePdf: null,
       // tus: bytes, and headers of its own.

@@ -29,6 +29,9 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPreview',
   'getUploadPoster',
   'getInvoicePdf',
+  'exportStreamTimeline',
+  // The timeline begins with it.
+  'getStreamNow',
   // An agent imports link after link: the list of tools has no room for another form of it.
   'createUploadsFromLinks',
   // Secrets do not belong in conversations.

@@ -1,0 +1,86 @@
+/** Prints what a stream plays when, from its resources alone: no API server is asked. */
+import { formatTimeline, type TimelineFormat } from '../../programme/formats.ts';
+import { type OnAirList, readOnAir } from '../../programme/on-air.ts';
+import { listPlanned, type PlannedItem } from '../../programme/plan.ts';
+import { readPodProgram } from '../../protocol/to-streamer.ts';
+import { STREAM_LABEL } from '../../resources/common/names.ts';
+import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
+import { UPLOADS } from '../../resources/upload/resource.ts';
+import { CommandError, type Invocation, UsageError } from '../shell/call.ts';
+import type { Cluster } from '../shell/cluster.ts';
+import { parseReference } from '../shell/objects.ts';
+import { readWidth, warn, write } from '../shell/output.ts';
+import { type Column, formatTable } from '../shell/table.ts';
+import { listPodsOf } from './logs.ts';
+
+export type TimelineFlags = { audio?: boolean; from?: string; to?: string; output?: string };
+
+const DAY_MS = 86_400_000;
+const MAX_SPAN_DAYS = 14;
+const MAX_ITEMS = 60_000;
+const ON_AIR: readonly string[] = ['starting', 'live', 'reconnecting'];
+
+function parseTime(flag: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const ms = Date.parse(text);
+  if (!Number.isNaN(ms)) return ms;
+  throw new UsageError(`--${flag} is a time such as 2027-01-31T18:00:00Z, not "${text}".`);
+}
+
+/** From now on, and for a day, unless the flags say otherwise. Throws UsageError. */
+export function readSpan(
+  { from, to }: Pick<TimelineFlags, 'from' | 'to'>,
+  now: Date,
+): { fromMs: number; toMs: number } {
+  const fromMs = parseTime('from', from) ?? now.getTime();
+  const toMs = parseTime('to', to) ?? fromMs + DAY_MS;
+  if (fromMs >= toMs) throw new UsageError('--from is not before --to.');
+  if (toMs - fromMs > MAX_SPAN_DAYS * DAY_MS)
+    throw new UsageError(`A timeline has ${MAX_SPAN_DAYS} days at most. Choose an earlier --to.`);
+  return { fromMs, toMs };
+}
+
+async function readList(
+  { kube, namespace }: Cluster,
+  stream: LoopStream,
+  track: 'video' | 'audio',
+  now: Date,
+): Promise<OnAirList> {
+  const { name } = stream.metadata;
+  const { phase = 'unknown', podUID } = stream.status ?? {};
+  const pods = ON_AIR.includes(phase) ? await listPodsOf(kube, namespace, STREAM_LABEL, name) : [];
+  const pod = pods.find(({ metadata }) => metadata.uid === podUID) ?? pods[0];
+  const program = pod && readPodProgram(pod);
+  if (!program) throw new CommandError(`Stream "${name}" is ${phase}, and only a stream on air plays something.`);
+  const uploads = new Map((await kube.list(UPLOADS, { namespace })).map((upload) => [upload.metadata.name, upload]));
+  const list = readOnAir(stream, program, track, { findUpload: (id) => uploads.get(id), now });
+  if (list) return list;
+  throw new CommandError(`Stream "${name}" has no audio list of its own. Leave --audio out to see its videos.`);
+}
+
+const COLUMNS: readonly Column<PlannedItem>[] = [
+  // An estimate is to the second at most.
+  { name: 'START', read: ({ startAt, exact }) => (exact ? startAt : `~ ${startAt.slice(0, 19)}Z`) },
+  { name: 'SECONDS', read: ({ durationSeconds }) => durationSeconds.toFixed(1) },
+  { name: 'UPLOAD', read: ({ id }) => id },
+  { name: 'NAME', read: ({ name }) => name, least: 20 },
+];
+
+export async function showTimeline({ args, flags, cluster }: Invocation<TimelineFlags>): Promise<number> {
+  const now = new Date();
+  const { fromMs, toMs } = readSpan(flags, now);
+  const opened = cluster();
+  const { name } = parseReference(args[0] ?? '', 'stream');
+  const stream = await opened.kube.get(LOOPSTREAMS, opened.namespace, name);
+  const list = await readList(opened, stream, flags.audio ? 'audio' : 'video', now);
+  const { items, nextMs } = listPlanned(list, fromMs, toMs, MAX_ITEMS);
+  const { output = 'table' } = flags;
+  const channel = { id: name, name: stream.spec.displayName ?? name, now };
+  if (output === 'table') write(items.length > 0 ? formatTable(COLUMNS, items, readWidth()) : '');
+  else if (output === 'json') write(`${JSON.stringify(items, null, 2)}\n`);
+  else write(formatTimeline(output as TimelineFormat, channel, items));
+  if (items.length === 0)
+    warn(`Nothing is known of what stream "${name}" plays then. See kubectl loop diagnose ${name}.`);
+  if (nextMs !== undefined) warn(`The rest begins at ${new Date(nextMs).toISOString()}: ask for it with --from.`);
+  return 0;
+}

@@ -1,0 +1,137 @@
+/**
+ * Reads what a stream on air plays from its resources: the program that its pod has, where its status says that it stands, and the lengths
+ * of its uploads' renditions. Pure: no I/O, no clock.
+ */
+import type { TrackAnchor } from '../resources/stream/anchors.ts';
+import type { Playing, ProgramItem, Track } from '../resources/stream/playing.ts';
+import type { LoopStream } from '../resources/stream/resource.ts';
+import { computeScheduleState } from '../resources/stream/schedule.ts';
+import type { Upload } from '../resources/upload/resource.ts';
+import { countTicksBefore } from './playhead.ts';
+import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND } from './ticks.ts';
+import { anchorAt, findExactUntil, type Programme, type ProgrammeAnchor } from './timeline.ts';
+import type { ProgrammeTrack } from './tracks.ts';
+
+/** The program of a pod, as far as it says what plays when. */
+export interface GivenProgram extends Pick<Playing, 'version' | 'video' | 'audio'> {
+  epoch: string;
+  audioEpoch?: string | undefined;
+  seed: number;
+}
+
+/** A list on air. */
+export interface OnAirList {
+  track: Track;
+  programme: Programme;
+  anchor: ProgrammeAnchor;
+  /** Nothing is known of what played before. */
+  sinceMs: number;
+  /** Later times are estimates; undefined where all are exact. */
+  exactUntilMs: number | undefined;
+  /** The stream leaves the air then; undefined without an end. */
+  untilMs: number | undefined;
+}
+
+interface OnAirContext {
+  findUpload: (name: string) => Pick<Upload, 'status'> | undefined;
+  now: Date;
+}
+
+/** In place of a length of which nothing at all is known. */
+const UNKNOWN_TICKS = 60 * TICKS_PER_SECOND;
+
+/** Rounds to whole AAC frames, as prepare does. Pictures are as long as their frames, to a tick. */
+const toTicks = (kind: ProgrammeTrack, seconds: number): number =>
+  kind === 'video'
+    ? Math.round(seconds * TICKS_PER_SECOND)
+    : Math.max(1, Math.round((seconds * TICKS_PER_SECOND) / AUDIO_FRAME_TICKS)) * AUDIO_FRAME_TICKS;
+
+/** A length is exact once the rendition is complete; undefined while nothing is known of it. */
+function readLength(item: ProgramItem, upload: Pick<Upload, 'status'> | undefined) {
+  const rendition = upload?.status?.renditions?.find(({ key }) => key === item.rendition);
+  const seconds = rendition?.durationSeconds ?? upload?.status?.media?.durationSeconds;
+  return seconds === undefined ? undefined : { seconds, isExact: rendition?.state === 'ready' };
+}
+
+/** Names of the uploads that the pod could not play at their last turn: they take no time. */
+function listBroken({ status }: Pick<LoopStream, 'status'>, kind: ProgrammeTrack): Set<string | undefined> {
+  const items = status?.unplayable?.items ?? [];
+  return new Set(
+    items.filter(({ field }) => (field === 'audioPlaylistNames') === (kind === 'audio')).map((one) => one.upload),
+  );
+}
+
+function buildProgramme(
+  stream: Pick<LoopStream, 'status'>,
+  { mode, items }: Track,
+  { kind, seed, findUpload }: { kind: ProgrammeTrack; seed: number } & Pick<OnAirContext, 'findUpload'>,
+): Programme {
+  const broken = listBroken(stream, kind);
+  const estimated = new Set<number>();
+  const lengths = items.map((item, index) => {
+    if (item.rendition === '' || broken.has(item.id)) return 0;
+    const length = readLength(item, findUpload(item.id));
+    if (!length?.isExact) estimated.add(index);
+    return length && toTicks(kind, length.seconds);
+  });
+  const known = lengths.filter((ticks) => ticks !== undefined && ticks > 0) as number[];
+  const mean = known.length === 0 ? UNKNOWN_TICKS : Math.round(known.reduce((sum, one) => sum + one, 0) / known.length);
+  return { mode, seed, durations: lengths.map((ticks) => ticks ?? mean), estimated };
+}
+
+interface Stood {
+  anchor: ProgrammeAnchor;
+  sinceMs: number;
+  /** The place is that of this version of the program, by the pod's own word. */
+  isKnown: boolean;
+}
+
+/**
+ * Where a list stands. Its pod says so once the first item of a version plays. Until then, and of a pod of an earlier release, the epoch
+ * gives an estimate, and nothing is known of what played.
+ */
+function findPlace(
+  programme: Programme,
+  told: TrackAnchor | undefined,
+  given: { version: number; epoch: string },
+  now: Date,
+): Stood {
+  if (told?.version === given.version) {
+    const { round, turn, startedAt, since } = told;
+    const anchor = { round, turn, atMs: Date.parse(startedAt) };
+    const isPossible = turn < programme.durations.length && Number.isSafeInteger(countTicksBefore(programme, anchor));
+    if (isPossible) return { anchor, sinceMs: Date.parse(since), isKnown: true };
+  }
+  return { anchor: anchorAt(Date.parse(given.epoch)), sinceMs: now.getTime(), isKnown: false };
+}
+
+/** End of the time on air by the schedule. */
+function findEnd({ spec, status }: Pick<LoopStream, 'spec' | 'status'>, now: Date): number | undefined {
+  const lastStart = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
+  const schedule = computeScheduleState(spec.schedule, now, lastStart);
+  if (schedule.kind === 'on') return schedule.until?.getTime();
+  return schedule.kind === 'invalid' ? undefined : now.getTime();
+}
+
+/** Reads a list of the program that the pod of a stream has; undefined where the program has no such list. */
+export function readOnAir(
+  stream: Pick<LoopStream, 'spec' | 'status'>,
+  given: GivenProgram,
+  kind: ProgrammeTrack,
+  { findUpload, now }: OnAirContext,
+): OnAirList | undefined {
+  const track = given[kind];
+  if (!track) return undefined;
+  const epoch = (kind === 'audio' ? given.audioEpoch : undefined) ?? given.epoch;
+  const programme = buildProgramme(stream, track, { kind, seed: given.seed, findUpload });
+  const told = stream.status?.anchors?.[kind];
+  const { anchor, sinceMs, isKnown } = findPlace(programme, told, { version: given.version, epoch }, now);
+  return {
+    track,
+    programme,
+    anchor,
+    sinceMs,
+    exactUntilMs: isKnown ? findExactUntil(programme, anchor) : sinceMs,
+    untilMs: findEnd(stream, now),
+  };
+}
