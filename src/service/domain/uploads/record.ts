@@ -47,26 +47,28 @@ const ItemOverlays = Type.Enum(ITEM_OVERLAYS, {
   description: 'NONE: streams show no overlays over this item, such as over an advertisement. Else SHOWN.',
 });
 
-export const UploadFromLink = Type.Object(
-  {
-    type: UploadType,
-    url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
-    name: Type.Optional(DisplayName),
-    tracks: Type.Optional(UploadTracks),
-    overlays: Type.Optional(ItemOverlays),
-    labels: LabelsInput,
-    ...GIVEN_TAGS,
-  },
-  { title: 'UploadFromLink', additionalProperties: false },
-);
+const LINK_FIELDS = {
+  type: UploadType,
+  url: Type.String({ minLength: 1, maxLength: 4096, description: 'Public http or https URL to import from.' }),
+  name: Type.Optional(DisplayName),
+  tracks: Type.Optional(UploadTracks),
+  overlays: Type.Optional(ItemOverlays),
+  labels: LabelsInput,
+  ...GIVEN_TAGS,
+};
+
+export const UploadFromLink = Type.Object(LINK_FIELDS, { title: 'UploadFromLink', additionalProperties: false });
 export type UploadFromLink = Static<typeof UploadFromLink>;
 
 /** Links of one request. */
 const MAX_LINKS = 100;
 
+/** One of several links. A URL that cannot be imported is told in its result, and the request is valid. */
+const UploadLink = Type.Object(LINK_FIELDS, { title: 'UploadLink', additionalProperties: false });
+
 export const UploadsFromLinks = Type.Object(
   {
-    links: Type.Array(UploadFromLink, {
+    links: Type.Array(UploadLink, {
       minItems: 1,
       maxItems: MAX_LINKS,
       description: 'Links to import from, in order.',

@@ -103,6 +103,7 @@ function buildAnnotations({
   const reads = operations.every(isReading);
   const deletes = scopes.includes('destructive');
   return {
+    // Clients of all versions of the protocol show it from here where a tool has no `title` of its own (MCP 2025-06-18, "Tool").
     title,
     readOnlyHint: reads,
     destructiveHint: deletes || effects.takesAway === true,
@@ -116,7 +117,7 @@ export function tool<
   Own extends TProperties = Record<never, never>,
   Body extends TObject = typeof Nothing,
 >(definition: Definition<Own, Body, Out>): Tool {
-  const { name, title, description, operations, output, summarize, run, keyed = false } = definition;
+  const { name, description, operations, output, summarize, run, keyed = false } = definition;
   const own: TProperties = { ...definition.own, ...(keyed && KEY) };
   const body: TObject = definition.body ?? Nothing;
   const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }), 'all');
@@ -129,7 +130,6 @@ export function tool<
     keyed,
     listed: {
       name,
-      title,
       description,
       annotations: buildAnnotations(definition),
       inputSchema: toPortableInput(plain(inputSchema)) as never,

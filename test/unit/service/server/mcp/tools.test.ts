@@ -81,7 +81,7 @@ describe.each(tools.map((one) => [one.name, one] as const))('%s', (name, { opera
     expect(name).toMatch(/^[a-z]+(_[a-z]+)*$/);
     const camel = name.replace(/_(.)/g, (_all, letter: string) => letter.toUpperCase());
     if (operations.length === 1) expect(camel).toBe(operations[0]);
-    expect(listed.title).toMatch(/^[A-Z][^.]+$/);
+    expect(listed.annotations?.title).toMatch(/^[A-Z][^.]+$/);
     expect(listed.description).toMatch(/^[A-Z].+\.$/s);
     // Every tool that a text names exists.
     for (const [named] of JSON.stringify([listed.description, listed.inputSchema]).matchAll(NAMES_A_TOOL))
