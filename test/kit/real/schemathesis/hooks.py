@@ -129,7 +129,7 @@ def mend(operation, body):
     # The limit includes the items that a playlist has already: no request fills one up.
     if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]
-    if operation in ("createStream", "updateStream"):
+    if operation in ("createStream", "updateStream", "cloneStream"):
         mend_sources(body, creating=operation == "createStream")
         if body.get("overlays"):
             layers = [mend_layer(layer) for layer in body["overlays"]["layers"]]
@@ -151,10 +151,6 @@ def mend(operation, body):
         body["url"] = choose(LINKS, body["url"])
     if operation == "createUploadsFromLinks":
         body["links"] = [mend("createUploadFromLink", link) for link in body["links"][:5]]
-    # Its destinations, and its media, exclude each other.
-    if operation == "cloneStream":
-        for name in ("destinationIDs", "playlistIDs"):
-            body.pop(name, None)
     if operation == "createPlaylist":
         upload = IDS["videoUploadObjectID" if body["kind"] == "video" else "audioUploadObjectID"]
         body["items"] = [{"uploadObjectID": upload} for _ in body["items"]]
