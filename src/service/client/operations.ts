@@ -111,8 +111,8 @@ export interface Operations {
     create: (body: ApiKeyCreate, call?: CallOptions) => Promise<CreatedApiKey>;
     /**
      * List API keys, newest first. Returns the account’s keys that were not revoked, without their secrets, filtered
-     * and sorted as asked. All filters must hold. A filter or a value that is not known fails with 422 and the known
-     * ones.
+     * and sorted as asked. All filters must hold. A filter of another list and a value that is not known fail with
+     * 422 and the known ones.
      */
     list: (query?: ApiKeyQuery, call?: CallOptions) => List<ApiKey>;
     /** Revoke an API key. This server rejects the key immediately, every other server within a second. */
@@ -274,7 +274,7 @@ export interface Operations {
     create: (body: EndpointCreate, call?: CallOptions) => Promise<Endpoint>;
     /**
      * List endpoints, newest first. Returns who is told of events, filtered and sorted as asked. All filters must
-     * hold. A filter or a value that is not known fails with 422 and the known ones.
+     * hold. A filter of another list and a value that is not known fail with 422 and the known ones.
      */
     list: (query?: EndpointQuery, call?: CallOptions) => List<Endpoint>;
     /** Get an endpoint. Returns an endpoint. Objects of other accounts are not found. */
@@ -342,7 +342,7 @@ export interface Operations {
     create: (body: StreamCreate, call?: CallOptions) => Promise<Stream>;
     /**
      * List streams, newest first. Returns the account’s streams, filtered and sorted as asked. All filters must
-     * hold. A filter or a value that is not known fails with 422 and the known ones.
+     * hold. A filter of another list and a value that is not known fail with 422 and the known ones.
      */
     list: (query?: StreamQuery, call?: CallOptions) => List<Stream>;
     /** Get a stream. Returns a stream with its status and its media. Objects of other accounts are not found. */
@@ -447,7 +447,8 @@ export interface Operations {
     create: (body: DestinationCreate, call?: CallOptions) => Promise<Destination>;
     /**
      * List destinations, newest first. Returns the account’s destinations without their keys, filtered and sorted as
-     * asked. All filters must hold. A filter or a value that is not known fails with 422 and the known ones.
+     * asked. All filters must hold. A filter of another list and a value that is not known fail with 422 and the
+     * known ones.
      */
     list: (query?: DestinationQuery, call?: CallOptions) => List<Destination>;
     /** Get a destination. Returns a destination, without its key. Objects of other accounts are not found. */
@@ -511,7 +512,7 @@ export interface Operations {
     >;
     /**
      * List uploads, newest first. Returns the account’s uploads, filtered and sorted as asked. All filters must
-     * hold. A filter or a value that is not known fails with 422 and the known ones.
+     * hold. A filter of another list and a value that is not known fail with 422 and the known ones.
      */
     list: (query?: UploadQuery, call?: CallOptions) => List<Upload>;
     /**
@@ -564,8 +565,8 @@ export interface Operations {
     create: (body: PlaylistCreate, call?: CallOptions) => Promise<Playlist>;
     /**
      * List playlists, newest first. Returns the account’s playlists without their items, filtered and sorted as
-     * asked. All filters must hold. A filter or a value that is not known fails with 422 and the known ones. It may
-     * reject with `problems.RouteNotFound`.
+     * asked. All filters must hold. A filter of another list and a value that is not known fail with 422 and the
+     * known ones. It may reject with `problems.RouteNotFound`.
      */
     list: (query?: PlaylistQuery, call?: CallOptions) => List<PlaylistSummary>;
     /** Get a playlist. Returns a playlist with its items. Objects of other accounts are not found. */

@@ -330,7 +330,7 @@ export const PAGED = 'Paginated: pass `page.nextCursor` as `cursor` to get the n
 
 /** Describes the filters of a list. */
 export const FILTERED =
-  'All filters must hold. A filter or a value that is not known fails with 422 and the known ones.';
+  'All filters must hold. A filter of another list and a value that is not known fail with 422 and the known ones.';
 
 /** Ends the description of a record. */
 export const OWNED = 'Objects of other accounts are not found.';

@@ -112,6 +112,15 @@ export function listQuery<T>(list: NounList<T>, words: keyof typeof WORDS = 'ful
   } as unknown as ListProperties;
 }
 
+/** Filters of some list, and the names that other interfaces have for them, in lower case. */
+const FILTER_WORDS: ReadonlySet<string> = new Set([
+  ...['q', 'label', 'state', 'status', 'type', 'createdafter', 'createdbefore', 'sort'],
+  ...['search', 'filter', 'where', 'labels', 'labelselector', 'fieldselector', 'order', 'orderby', 'sortby', 'sort_by'],
+]);
+
+/** Whether a client that sends such a parameter means a filter: without it, the list would pass for the filtered one. */
+export const namesFilter = (parameter: string): boolean => FILTER_WORDS.has(parameter.toLowerCase());
+
 /** Whether an operation is such a list. */
 export const isFiltered = ({ query = {} }: { query?: object }): boolean => 'sort' in query && 'label' in query;
 

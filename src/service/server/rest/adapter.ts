@@ -5,7 +5,7 @@ import { validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
-import { isFiltered } from '../../lib/paging/noun-list.ts';
+import { isFiltered, namesFilter } from '../../lib/paging/noun-list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { pointerPart } from '../http/json.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
@@ -61,11 +61,11 @@ const refuseUnknownDryRun =
     throw validationFailed([{ path: `/${asked}`, message }]);
   };
 
-/** A list without the filter that was asked for would pass for the filtered one. Names that begin with `_` are those of caches. */
+/** Other parameters that are not known are ignored, as those of caches and campaigns. */
 const refuseUnknownFilter =
   (known: readonly string[]) =>
   async (request: FastifyRequest): Promise<void> => {
-    const asked = Object.keys(request.query as object).filter((name) => !known.includes(name) && !name.startsWith('_'));
+    const asked = Object.keys(request.query as object).filter((name) => !known.includes(name) && namesFilter(name));
     if (asked.length === 0) return;
     const message = `is not known; this list knows ${known.join(', ')}`;
     throw validationFailed(asked.map((name) => ({ path: pointerPart(name), message })));
