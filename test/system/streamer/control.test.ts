@@ -64,7 +64,9 @@ function findPlanned(
   const { round, turn, startedAt } = clock.video?.anchor ?? { round: 0, turn: 0, startedAt: '' };
   const anchor = { round, turn, atMs: Date.parse(startedAt) };
   const durations = items.map(() => 12 * TICKS_PER_SECOND);
-  const planned = findTurn({ mode: 'sequential', seed: 7, durations, estimated: new Set() }, anchor, nowMs);
+  // The streamer is ahead of its receivers: an item that it has begun may be on air a little later.
+  const atMs = Math.max(nowMs, anchor.atMs);
+  const planned = findTurn({ mode: 'sequential', seed: 7, durations, estimated: new Set() }, anchor, atMs);
   return { id: items[planned?.item ?? -1]?.id, positionMs: nowMs - (planned?.startMs ?? 0) };
 }
 
