@@ -212,7 +212,7 @@ const OF_STREAMS: Look[] = [
     name: 'stream-edit-cards',
     path: `/streams/${live.id}?form=edit`,
     answers: { getStream: radio, listUploads: [logo, ...uploads.slice(0, 4)] },
-    act: showCards,
+    shown: showCards,
   },
   {
     name: 'stream-edit-off-air',

@@ -57,7 +57,7 @@ def mend_sources(body, creating):
     if body.get("audioPlaylistIDs"):
         body["audioPlaylistIDs"] = [IDS["audioList"]]
     # Songs have the cards.
-    if body.get("cards"):
+    if body.get("cards") is not None:
         body["cards"] = {}
         body["audioPlaylistIDs"] = [IDS["audioList"]]
     elif "audioPlaylistIDs" in body:
