@@ -107,9 +107,9 @@ async function moveElsewhere(page: Page): Promise<void> {
 async function goToName(page: Page): Promise<void> {
   const next = () => page.getByRole('button', { name: 'Next' }).click();
   await page.getByRole('radio', { name: 'An upload' }).check();
-  await page.getByRole('radio', { name: /^fireplace/ }).check();
+  await page.getByRole('radio', { name: /fireplace/ }).check();
   await next();
-  await page.getByRole('radio', { name: /^Main channel/ }).check();
+  await page.getByRole('radio', { name: /Main channel/ }).check();
   await next();
   const overlays = page.getByRole('group', { name: 'Overlays' });
   await overlays.getByRole('button', { name: 'Add text' }).click();

@@ -8,6 +8,7 @@ import {
   PICTURE_CODECS,
 } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Stream, Upload } from '../../../service/client/index.ts';
+import { isolate } from '../../lib/isolate.ts';
 
 export type StreamOverlays = NonNullable<Stream['overlays']>;
 export type OverlayLayer = StreamOverlays['layers'][number];
@@ -90,9 +91,9 @@ export const listPictures = (uploads: readonly Upload[] | undefined, chosen: str
 
 /** Names a layer by what it shows. */
 export function nameLayer({ text, imageUploadObjectID }: OverlayLayer, uploads: readonly Upload[] | undefined): string {
-  if (text !== null) return `Text: ${text.trim() || 'empty'}`;
+  if (text !== null) return `Text: ${isolate(text.trim()) || 'empty'}`;
   const upload = uploads?.find(({ objectID }) => objectID === imageUploadObjectID);
-  return `Picture: ${upload?.name ?? imageUploadObjectID}`;
+  return `Picture: ${upload ? isolate(upload.name) : imageUploadObjectID}`;
 }
 
 export const SHOWS = [
