@@ -1,4 +1,4 @@
-/** Prints what a stream plays when, from its resources alone: no API server is asked. */
+/** Prints what a stream plays when, from its resources alone, without an API server. */
 import { formatTimeline, type TimelineFormat } from '../../programme/formats.ts';
 import { type OnAirList, readOnAir } from '../../programme/on-air.ts';
 import { listPlanned, type PlannedItem } from '../../programme/plan.ts';

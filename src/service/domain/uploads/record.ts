@@ -63,7 +63,7 @@ export type UploadFromLink = Static<typeof UploadFromLink>;
 /** Links of one request. */
 const MAX_LINKS = 100;
 
-/** One of several links. A URL that cannot be imported is told in its result, and the request is valid. */
+/** One of several links. The result of a link says why its URL cannot be imported; the request is valid. */
 const UploadLink = Type.Object(LINK_FIELDS, { title: 'UploadLink', additionalProperties: false });
 
 export const UploadsFromLinks = Type.Object(
