@@ -2,6 +2,7 @@
  * Writes planned items as XMLTV (https://wiki.xmltv.org), iCalendar (RFC 5545) and CSV (RFC 4180). XMLTV and iCalendar have whole seconds: each
  * border is rounded once, so that items still end where the next one begins. Pure: no I/O, no clock.
  */
+import { formatCsv, quoteCsv } from '../lib/csv.ts';
 import type { PlannedItem } from './plan.ts';
 
 export const TIMELINE_FORMATS = ['xmltv', 'ics', 'csv'] as const;
@@ -29,7 +30,7 @@ export function formatTimeline(format: TimelineFormat, channel: PlannedChannel, 
     case 'ics':
       return formatCalendar(channel, items);
     case 'csv':
-      return formatCsv(items);
+      return formatRows(items);
   }
 }
 
@@ -117,21 +118,18 @@ function formatCalendar({ id, name, now }: PlannedChannel, items: readonly Plann
   return [...head, ...events, 'END:VCALENDAR'].map(fold).join('');
 }
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe. */
-const quote = (text: string): string => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-
 const CSV_HEADER = ['startAt', 'endAt', 'durationSeconds', 'id', 'name', 'playlistID', 'index', 'exact'];
 
-function formatCsv(items: readonly PlannedItem[]): string {
+function formatRows(items: readonly PlannedItem[]): string {
   const rows = items.map(({ startAt, endAt, durationSeconds, id, name, playlistID, index, exact }) => [
     startAt,
     endAt,
     durationSeconds,
     id,
-    quote(name),
+    quoteCsv(name),
     playlistID ?? '',
     index ?? '',
     exact,
   ]);
-  return [CSV_HEADER, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  return formatCsv(CSV_HEADER, rows);
 }

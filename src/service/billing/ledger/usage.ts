@@ -1,5 +1,6 @@
 /** Computes usage: the requested days and their charges, in lines and as CSV. Pure: no I/O, no clock. */
 
+import { formatCsv } from '../../../core/lib/csv.ts';
 import { brokenRule, TIME_ZONE } from '../../../core/lib/sentences.ts';
 import { isTimeZone } from '../../../core/resources/stream/recurrence.ts';
 import { type FieldError, validationFailed } from '../../lib/errors.ts';
@@ -70,7 +71,5 @@ export function usageCsv({ groupBy, lines }: Pick<Usage, 'groupBy' | 'lines'>): 
     line.credits,
     line.onAirSeconds,
   ]);
-  return [[groupBy === 'day' ? 'day' : 'streamID', 'credits', 'onAirSeconds'], ...rows]
-    .map((row) => `${row.join(',')}\r\n`)
-    .join('');
+  return formatCsv([groupBy === 'day' ? 'day' : 'streamID', 'credits', 'onAirSeconds'], rows);
 }

@@ -5,6 +5,7 @@
  */
 
 import { findSessionEnd } from '../../../core/lib/codes/streams.ts';
+import { formatCsv } from '../../../core/lib/csv.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { lastNumber, type Session } from '../../../core/resources/stream/sessions.ts';
 import { type Listing, numberKey } from '../../lib/paging/ordered.ts';
@@ -78,7 +79,6 @@ export function sessionsCsv(sessions: readonly StreamSession[]): string {
     creditsEstimated,
     end?.code ?? '',
   ]);
-  return [['number', 'startedAt', 'endedAt', 'onAirSeconds', 'credits', 'creditsEstimated', 'endCode'], ...rows]
-    .map((row) => `${row.join(',')}\r\n`)
-    .join('');
+  const header = ['number', 'startedAt', 'endedAt', 'onAirSeconds', 'credits', 'creditsEstimated', 'endCode'];
+  return formatCsv(header, rows);
 }

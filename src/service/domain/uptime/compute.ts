@@ -1,4 +1,5 @@
 /** Computes the uptime of a stream from its changes. Pure: no I/O, no clock. */
+import { formatCsv, quoteCsv } from '../../../core/lib/csv.ts';
 import type { Cause } from '../streams/cause.ts';
 import type { AirChange, AirState, ViewerState } from './changes.ts';
 import type { StreamOutage, StreamUptime, UptimeSource } from './record.ts';
@@ -155,9 +156,6 @@ const STATE_NAMES: Record<AirPeriod['state'], string> = {
 };
 const HEADER = ['state', 'startedAt', 'endedAt', 'seconds', 'code', 'message'];
 
-/** A text that a spreadsheet would take for a formula gets an apostrophe. */
-const quote = (text: string): string => `"${text.replace(/^[=+\-@\t\r]/, "'$&").replaceAll('"', '""')}"`;
-
 /** RFC 4180: a line for each time on air, off air or unknown, oldest first, so that the seconds of each state add up to those of JSON. */
 export function uptimeCsv(periods: readonly AirPeriod[]): string {
   const rows = periods
@@ -168,7 +166,7 @@ export function uptimeCsv(periods: readonly AirPeriod[]): string {
       endedAt?.toISOString() ?? '',
       ms / 1000,
       cause?.code ?? '',
-      cause?.message ? quote(cause.message) : '',
+      cause?.message ? quoteCsv(cause.message) : '',
     ]);
-  return [HEADER, ...rows].map((row) => `${row.join(',')}\r\n`).join('');
+  return formatCsv(HEADER, rows);
 }
