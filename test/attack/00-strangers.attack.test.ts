@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { makeStrangers, type Stranger } from '../kit/system/strangers.ts';
 
 let strangers: Awaited<ReturnType<typeof makeStrangers>>;
-const ids = { stream: '', destination: '', playlist: '', upload: '' };
+const ids = { stream: '', destination: '', playlist: '', scene: '', upload: '' };
 
 beforeAll(async () => {
   strangers = await makeStrangers();
@@ -16,6 +16,7 @@ beforeAll(async () => {
   const url = 'http://127.0.0.1:9999/never.mp4';
   ids.upload = (await make('/uploads/from-link', { type: 'VIDEO', url })).objectID;
   ids.destination = (await make('/destinations', { name: 'mine', rtmpUrl: 'rtmp://127.0.0.1/a', rtmpKey: 'k3y' })).id;
+  ids.scene = (await make('/scenes', { name: 'Evening', layers: [{ text: 'On air' }] })).id;
   ids.playlist = (await make('/playlists', { kind: 'video', mode: 'sequential', items: [] })).id;
   const wish = { name: 'mine', quality: 'q_720p', framerate: 'f_30', destinationID: ids.destination };
   ids.stream = (await make('/streams', { ...wish, videoUploadObjectID: ids.upload })).id;
@@ -42,6 +43,9 @@ describe('another account’s objects', () => {
       ['GET', `/playlists/${ids.playlist}`],
       ['POST', `/playlists/${ids.playlist}/publish`, { version: 1 }],
       ['DELETE', `/playlists/${ids.playlist}`],
+      ['GET', `/scenes/${ids.scene}`],
+      ['PATCH', `/scenes/${ids.scene}`, { version: 1, name: 'Mine' }],
+      ['DELETE', `/scenes/${ids.scene}`],
       ['GET', `/uploads/${ids.upload}`],
       ['DELETE', `/uploads/${ids.upload}`],
     ];
@@ -55,7 +59,7 @@ describe('another account’s objects', () => {
 
   test('are in nobody else’s list', async () => {
     for (const [name, stranger] of both()) {
-      for (const noun of ['streams', 'destinations', 'playlists', 'uploads'])
+      for (const noun of ['streams', 'destinations', 'playlists', 'scenes', 'uploads'])
         expect((await stranger.call('GET', `/${noun}`)).body.data, `${name}: ${noun}`).toEqual([]);
     }
   });

@@ -13,7 +13,16 @@ import { type Answer, type Client, call, startTestApi, type TestApi } from '../k
 const KEPT = { idempotencyKeys: 3, keptAnswerBytes: 900 };
 /** Small limits, so that a test meets them; the code is the same. */
 const LIMITS = {
-  trial: { streams: 3, destinations: 4, playlists: 5, recordBytes: 400_000, uploads: 6, linkImports: 5, ...KEPT },
+  trial: {
+    streams: 3,
+    destinations: 4,
+    playlists: 5,
+    scenes: 4,
+    recordBytes: 400_000,
+    uploads: 6,
+    linkImports: 5,
+    ...KEPT,
+  },
   full: { streams: 30, destinations: 40, playlists: 50, recordBytes: 1_000_000, uploads: 60, linkImports: 50 },
 } satisfies LimitOverrides;
 
@@ -31,6 +40,7 @@ const DESTINATION = {
   path: '/v1/destinations',
   body: { name: 'd', rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'key' },
 };
+const SCENE = { path: '/v1/scenes', body: { name: 's', layers: [{ text: 'On air' }] } };
 const PLAYLIST = { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } };
 /** The same input for GraphQL. */
 const INPUT = '{ name: "d", rtmpUrl: "rtmp://live.example.com/app", rtmpKey: "key" }';
@@ -62,6 +72,7 @@ describe('objects without end, asked for at two servers at once', () => {
   const nouns: [name: LimitName, code: string, wish: (as: Client) => Wish | Promise<Wish>, before?: number][] = [
     ['destinations', 'quota_exceeded', () => DESTINATION],
     ['playlists', 'quota_exceeded', () => PLAYLIST],
+    ['scenes', 'quota_exceeded', () => SCENE],
     ['linkImports', 'quota_exceeded', () => UPLOAD],
     ['streams', 'quota_exceeded', streamWish],
   ];

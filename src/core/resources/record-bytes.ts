@@ -18,7 +18,10 @@ export const recordBytes = memoize((object: Stored<KubeObject>): number => {
 });
 
 /** The same of one that is going to be made. */
-export const draftBytes = (noun: 'streams' | 'destinations' | 'playlists' | 'uploads', draft: unknown): number => {
+export const draftBytes = (
+  noun: 'streams' | 'destinations' | 'playlists' | 'uploads' | 'scenes',
+  draft: unknown,
+): number => {
   // A playlist is published at once, and its first version is kept.
   const copies = noun === 'playlists' ? 3 : 1;
   return OVERHEAD + copies * countBytes(draft) + (noun === 'destinations' ? SECRET : 0);

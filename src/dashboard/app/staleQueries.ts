@@ -30,5 +30,6 @@ export function staleAfter(news: FeedNews): QueryKey[] | undefined {
   if (ofMoney)
     return [...ofMoney.map((what) => ['money', what]), ...(noun === 'deposit' ? [['money', 'deposit', id]] : [])];
   if (noun === 'upload') return [['uploads'], ['playlists']];
+  if (noun === 'scene') return [['scenes']];
   return noun === 'destination' ? [['destinations']] : [['playlists'], ['streams']];
 }

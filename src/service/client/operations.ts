@@ -54,6 +54,11 @@ import type {
   PlaylistVersionSummary,
   Prices,
   Readiness,
+  Scene,
+  SceneChange,
+  SceneCreate,
+  SceneQuery,
+  SceneUpdate,
   SignInOptions,
   StartOptions,
   Status,
@@ -603,6 +608,29 @@ export interface Operations {
      */
     delete: (id: string, call?: CallOptions) => Promise<void>;
   };
+  scenes: {
+    /** Create a scene. Streams show it over their items once their `overlays` name it by `sceneID`. */
+    create: (body: SceneCreate, call?: CallOptions) => Promise<Scene>;
+    /**
+     * List scenes, newest first. Returns the account’s scenes, filtered and sorted as asked. All filters must hold.
+     * A filter of another list and a value that is not known fail with 422 and the known ones.
+     */
+    list: (query?: SceneQuery, call?: CallOptions) => List<Scene>;
+    /** Get a scene. Returns a scene with its layers. Objects of other accounts are not found. */
+    get: (id: string, call?: CallOptions) => Promise<Scene>;
+    /**
+     * Change a scene. Changes the given fields; `layers` is replaced as a whole. Each stream of the scene shows the
+     * change where an item next begins, once its pictures are made. Fails with 409 `scene_version_conflict` and
+     * changes nothing if `version` is no longer the current version. `storageBytes` says what it takes; with
+     * `dryRun=true` you learn that first. It may reject with `problems.SceneVersionConflict` or `problems.Conflict`.
+     */
+    update: (id: string, body: SceneUpdate, call?: TrialOptions) => Promise<SceneChange>;
+    /**
+     * Delete a scene. Fails with 409 `scene_in_use` while a stream names it. It may reject with
+     * `problems.SceneInUse` or `problems.Conflict`.
+     */
+    delete: (id: string, call?: CallOptions) => Promise<void>;
+  };
 }
 
 export const createOperations = ({ get, post, patch, delete: remove, list }: Requests): Operations => ({
@@ -747,5 +775,12 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     publish: (id, body, call) => post(path`/playlists/${id}/publish`, call, body),
     rollback: (id, body, call) => post(path`/playlists/${id}/rollback`, call, body),
     delete: (id, call) => remove(path`/playlists/${id}`, call),
+  },
+  scenes: {
+    create: (body, call) => post('/scenes', call, body),
+    list: (query, call) => list('/scenes', query, call),
+    get: (id, call) => get(path`/scenes/${id}`, call),
+    update: (id, body, { dryRun, ...call } = {}) => patch(path`/scenes/${id}`, { ...call, query: { dryRun } }, body),
+    delete: (id, call) => remove(path`/scenes/${id}`, call),
   },
 });

@@ -49,6 +49,7 @@ export type {
   PlaylistVersionSummary,
   Publication,
 } from '../domain/playlists/record.ts';
+export type { Scene, SceneChange, SceneCreate, SceneUpdate } from '../domain/scenes/record.ts';
 export type { LiveStats } from '../domain/stats/record.ts';
 export type { Status } from '../domain/status/record.ts';
 export type {
@@ -263,4 +264,16 @@ export interface PlaylistQuery extends ListQuery {
   createdBefore?: string;
   /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
   sort?: '-createdAt' | 'createdAt' | 'name' | '-name' | 'version' | '-version';
+}
+export interface SceneQuery extends ListQuery {
+  /** Only scenes whose name contains this text. */
+  q?: string;
+  /** Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold. */
+  label?: string[];
+  /** Only scenes that were created after this time. */
+  createdAfter?: string;
+  /** Only scenes that were created before this time. */
+  createdBefore?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  sort?: '-createdAt' | 'createdAt' | 'name' | '-name';
 }

@@ -81,6 +81,12 @@ export const ERRORS = {
     meaning: 'The playlist never had this version, or no longer keeps it.',
     fix: 'Take a version from `GET /v1/playlists/{id}/versions`.',
   },
+  scene_not_found: {
+    status: 404,
+    title: 'Scene not found',
+    meaning: 'No scene of this account has this id.',
+    fix: 'Take the id from `GET /v1/scenes`. The scene may have been deleted, or belong to another account.',
+  },
   event_not_found: {
     status: 404,
     title: 'Event not found',
@@ -211,8 +217,20 @@ export const ERRORS = {
   upload_in_use: {
     status: 409,
     title: 'Upload in use',
-    meaning: 'A stream or playlist plays this upload.',
-    fix: 'Remove the upload from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and the playlists in `playlistIDs` (`POST /v1/playlists/{id}/changes`). A stream on air needs it until its replacement is prepared.',
+    meaning: 'A stream or playlist plays this upload, or a scene shows it.',
+    fix: 'Remove the upload from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and the playlists in `playlistIDs` (`POST /v1/playlists/{id}/changes`), and from the layers of the scenes in `sceneIDs`. A stream on air needs it until its replacement is prepared.',
+  },
+  scene_in_use: {
+    status: 409,
+    title: 'Scene in use',
+    meaning: 'A stream shows this scene.',
+    fix: 'Choose other `overlays` for the streams in `streamIDs` (`PATCH /v1/streams/{id}`), and try again.',
+  },
+  scene_version_conflict: {
+    status: 409,
+    title: 'Scene version conflict',
+    meaning: 'The scene has another version by now, because another request changed it. Nothing was changed.',
+    fix: 'Read the scene (`GET /v1/scenes/{id}`), whose version is `currentVersion`, and send the change for that version.',
   },
   playlist_in_use: {
     status: 409,

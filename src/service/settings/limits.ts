@@ -58,12 +58,20 @@ export const LIMIT_ROWS = {
     words: 'playlists',
     free: 'Delete playlists that are no longer needed.',
   },
+  scenes: {
+    title: 'Scenes',
+    unit: 'count',
+    trial: 10,
+    full: 1000,
+    words: 'scenes',
+    free: 'Delete scenes that are no longer needed.',
+  },
   recordBytes: {
-    title: 'Records: streams, destinations, uploads, playlists and their versions, without media',
+    title: 'Records: streams, destinations, uploads, scenes, playlists and their versions, without media',
     unit: 'bytes',
     trial: 4 * MEBI,
     full: 128 * MEBI,
-    words: 'of records (streams, destinations, uploads, playlists and versions of playlists, without media)',
+    words: 'of records (streams, destinations, uploads, scenes, playlists and versions of playlists, without media)',
     free: 'Delete playlists that are no longer needed, which also deletes their versions.',
   },
   writtenBytes: {

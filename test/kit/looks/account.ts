@@ -309,7 +309,7 @@ const LOGO: Layer = {
   ...{ imageUploadObjectID: logo.objectID, anchor: 'TopRight', sizePercent: 15, opacityPercent: 80 },
   show: { firstSeconds: null, lastSeconds: null, everySeconds: 300, forSeconds: 20 },
 };
-export const overlaid: Stream = { ...live, overlays: { layers: [LOGO, TITLE], required: false } };
+export const overlaid: Stream = { ...live, overlays: { layers: [LOGO, TITLE], sceneID: null, required: false } };
 export const overlaidChange = {
   ...overlaid,
   ...{ takesOffAir: false, lostDestinationIDs: [], storageBytes: 1_386_000_000, effect: '', dryRun: true },

@@ -34,6 +34,11 @@ const BODIES: Record<string, { path: string; kind?: string; body: () => object }
     kind: 'playlists.loopstream.dev',
     body: () => ({ kind: 'video', mode: 'sequential', items: [] }),
   },
+  scenes: {
+    path: '/v1/scenes',
+    kind: 'scenes.loopstream.dev',
+    body: () => ({ name: 'Evening', layers: [{ text: 'On air' }] }),
+  },
   streams: {
     path: '/v1/streams',
     kind: 'loopstreams.loopstream.dev',
@@ -182,15 +187,19 @@ test('GraphQL, MCP and the client for programs read, write and filter labels', a
   await agent.close();
 });
 
-test('a dry run of labels changes nothing, and a playlist gets no new version for labels alone', async () => {
+test('a dry run of labels changes nothing, and neither a playlist nor a scene gets a new version for labels alone', async () => {
   const id = made.get('streams')?.id ?? '';
   const before = (await ada.call<Item>('GET', `/v1/streams/${id}`)).body.labels;
   const dry = await ada.call<Item>('PATCH', `/v1/streams/${id}?dryRun=true`, { labels: { team: 'never' } });
   expect(dry.body.labels).toEqual({ team: 'never' });
   expect((await ada.call<Item>('GET', `/v1/streams/${id}`)).body.labels).toEqual(before);
-  const { id: playlist, version } = made.get('playlists') ?? {};
-  const relabelled = await ada.call<Item>('PATCH', `/v1/playlists/${playlist}`, { version, labels: { team: 'news' } });
-  expect(relabelled.body).toMatchObject({ version, labels: { team: 'news' } });
-  const old = await ada.call('PATCH', `/v1/playlists/${playlist}`, { version: 99, labels: {} });
-  expect(old.body.code).toBe('playlist_version_conflict');
+  for (const [noun, code] of Object.entries({
+    playlists: 'playlist_version_conflict',
+    scenes: 'scene_version_conflict',
+  })) {
+    const { version } = made.get(noun) ?? {};
+    const relabelled = await patch(noun, { labels: { team: 'news' } });
+    expect(relabelled.body).toMatchObject({ version, labels: { team: 'news' } });
+    expect((await patch(noun, { version: 99, labels: {} })).body.code).toBe(code);
+  }
 });

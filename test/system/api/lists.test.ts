@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { KubeObject, Resource } from '../../../src/core/kube/types.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { SCENES } from '../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { createClient } from '../../../src/service/client/index.ts';
@@ -23,6 +24,7 @@ const BODIES: Record<string, { path: string; body: object }> = {
   uploads: { path: '/v1/uploads/from-link', body: { type: 'VIDEO', url: 'https://example.com/film.mkv' } },
   destinations: { path: '/v1/destinations', body: { rtmpUrl: 'rtmp://live.example.com/app', rtmpKey: 'k-1234' } },
   playlists: { path: '/v1/playlists', body: { kind: 'video', mode: 'sequential', items: [] } },
+  scenes: { path: '/v1/scenes', body: { layers: [{ text: 'On air' }] } },
 };
 const NOUNS = ['streams', ...Object.keys(BODIES)];
 const RESOURCES: Record<string, unknown> = {
@@ -30,6 +32,7 @@ const RESOURCES: Record<string, unknown> = {
   uploads: UPLOADS,
   destinations: DESTINATIONS,
   playlists: PLAYLISTS,
+  scenes: SCENES,
 };
 
 beforeAll(async () => {

@@ -93,6 +93,7 @@ test('with kube-apiserver killed each read returns its documented answer, status
     destinations: destinationID,
     uploads: videoUploadObjectID,
     playlists: videoList,
+    scenes: String((await ada.call('POST', '/v1/scenes', { name: 'Evening', layers: [{ text: 'On air' }] })).body.id),
     endpoints: await makeEndpoint(db, ada.accountId, 'hers'),
   };
   const read = async ({ method, path }: (typeof reads)[number]) => {

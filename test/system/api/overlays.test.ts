@@ -61,11 +61,11 @@ async function importMedia(id: string, media: object, renditions: object[] = [],
 describe('the overlays of a stream', () => {
   test('have defaults, are replaced as a whole, and null removes them', async () => {
     const { id, overlays } = await started.create({ overlays: { layers: [{ text: TITLE }], required: true } });
-    expect(overlays).toEqual({ layers: [TEXT], required: true });
+    expect(overlays).toEqual({ layers: [TEXT], sceneID: null, required: true });
     expect((await started.resource(id)).spec.overlays).toMatchObject({ layers: [{ text: TITLE }], required: true });
     const box = { text: 'On air', anchor: 'TopLeft', boxColor: '#00000080', show: { everySeconds: 60, forSeconds: 5 } };
     const show = { firstSeconds: null, lastSeconds: null, everySeconds: 60, forSeconds: 5 };
-    expect(await setOverlays(id, box)).toEqual({ layers: [{ ...TEXT, ...box, show }], required: false });
+    expect(await setOverlays(id, box)).toEqual({ layers: [{ ...TEXT, ...box, show }], sceneID: null, required: false });
     expect((await patch(id, { name: 'Named' })).body.overlays).toMatchObject({ layers: [{ text: 'On air' }] });
     expect((await patch(id, { overlays: null })).body.overlays).toBeNull();
     expect((await started.resource(id)).spec).not.toHaveProperty('overlays');
@@ -78,7 +78,7 @@ describe('the overlays of a stream', () => {
     await started.api.kube.mergePatch(LOOPSTREAMS, NAMESPACE, id, { spec });
     const named = async () => (await started.ada.call<Stream>('GET', `/v1/streams/${id}`)).body.overlays;
     await until('the API sees it', async () => (await named()) !== null);
-    expect(await named()).toEqual({ layers: [], required: false });
+    expect(await named()).toEqual({ layers: [], sceneID: 'evening', required: false });
     expect((await patch(id, { overlays: { layers: [{ text: TITLE }] } })).body.overlays).toMatchObject({
       layers: [TEXT],
     });
@@ -169,6 +169,7 @@ describe('a picture of the overlays', () => {
     const logo = await makeUpload();
     expect(await setOverlays(id, { imageUploadObjectID: logo })).toEqual({
       layers: [{ ...PICTURE, imageUploadObjectID: logo }],
+      sceneID: null,
       required: false,
     });
     await importMedia(logo, PNG);

@@ -8,6 +8,7 @@ import type { Resource } from '../../../src/core/kube/types.ts';
 import { ACCOUNT_LABEL } from '../../../src/core/resources/common/names.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { SCENES } from '../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import type { Phase } from '../../../src/core/resources/stream/spec.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
@@ -188,6 +189,8 @@ export function buildPosts(
     },
     createResumableUpload: () => creation({ path: '/v1/uploads/resumable', headers: onItsWay }, UPLOADS),
     createPlaylist: () => creation({ path: '/v1/playlists', body: playlist }, PLAYLISTS),
+    createScene: () =>
+      creation({ path: '/v1/scenes', body: { name: 'Evening', layers: [{ text: 'On air' }] } }, SCENES),
     changePlaylist: () => onPlaylist('changes', { version: 2, changes: [{ op: 'insert', index: 0, items }] }),
     publishPlaylist: () => onPlaylist('publish', { version: 2 }),
     rollbackPlaylist: () => onPlaylist('rollback', { version: 1 }),

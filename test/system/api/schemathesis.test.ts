@@ -14,6 +14,7 @@ import { CONTROLLER_REVISIONS, SECRETS } from '../../../src/core/kube/core.ts';
 import type { Resource } from '../../../src/core/kube/types.ts';
 import { DESTINATIONS } from '../../../src/core/resources/destination/resource.ts';
 import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
+import { SCENES } from '../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { money } from '../../../src/service/billing/setup/settings.ts';
@@ -75,7 +76,7 @@ afterAll(async () => {
  */
 async function everything(): Promise<string[]> {
   const { kube } = started.api;
-  const kinds: Resource[] = [LOOPSTREAMS, DESTINATIONS, UPLOADS, PLAYLISTS, SECRETS, CONTROLLER_REVISIONS];
+  const kinds: Resource[] = [LOOPSTREAMS, DESTINATIONS, UPLOADS, PLAYLISTS, SCENES, SECRETS, CONTROLLER_REVISIONS];
   const lists = await Promise.all(kinds.map((kind) => kube.list(kind, { namespace: NAMESPACE })));
   const all = lists.flat();
   const uids = new Set(all.map(({ metadata }) => metadata.uid));
@@ -107,12 +108,15 @@ describe('requests that the description forbids', () => {
     const db = createDb(createPool(started.api.databaseUrl, { searchPath: 'loopstream' }));
     const endpoints = await makeEndpoint(db, ada.accountId, `of-${id}`).finally(() => db.destroy());
     const objects = { streams: id, destinations: destinationID, uploads: videoUploadObjectID, playlists: videoList };
-    const ids = { ...objects, endpoints };
-    const nouns: Record<string, string> = { str: id, dst: destinationID, upl: videoUploadObjectID, pls: videoList };
+    const scene = await ada.call('POST', '/v1/scenes', { name: 'Evening', layers: [{ text: 'On air' }] });
+    const scenes = String(scene.body.id);
+    const ids = { ...objects, endpoints, scenes };
+    const media = { upl: videoUploadObjectID, pls: videoList, scn: scenes };
+    const nouns: Record<string, string> = { str: id, dst: destinationID, ...media };
     const good = (example: unknown) =>
       JSON.parse(JSON.stringify(example), (name, value) => {
         if (name === 'version') return 1;
-        return typeof value === 'string' ? (nouns[/^(str|dst|upl|pls)-/.exec(value)?.[1] ?? ''] ?? value) : value;
+        return typeof value === 'string' ? (nouns[/^(str|dst|upl|pls|scn)-/.exec(value)?.[1] ?? ''] ?? value) : value;
       });
     return { doc, ids, good };
   };

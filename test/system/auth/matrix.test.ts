@@ -180,6 +180,7 @@ describe('objects of another account', () => {
     destinations: 'destination',
     uploads: 'upload',
     playlists: 'playlist',
+    scenes: 'scene',
     endpoints: 'endpoint',
   };
 
@@ -192,6 +193,7 @@ describe('objects of another account', () => {
       destination: streams.destinationID,
       upload: streams.videoUploadObjectID,
       playlist: await create('/v1/playlists', { kind: 'video', mode: 'sequential', items }),
+      scene: await create('/v1/scenes', { name: 'Evening', layers: [{ text: 'On air' }] }),
       endpoint: await makeEndpoint(db, ada.accountId, 'hers'),
     };
     const eve = bearer(await site.token('eve', named(SCOPES)));

@@ -94,15 +94,17 @@ async function fill(rows: number) {
   await api.observe(stream, { phase: 'idle', sessions });
   const made = await client.call('POST', '/v1/playlists', list);
   const playlist = String(made.body.id);
+  await client.call('POST', '/v1/scenes', { name: 'Row 0', layers: [{ text: 'Row' }] });
   for (let row = 1; row < rows; row += 1) {
     const answers = await Promise.all([
       client.call('POST', '/v1/streams', wish({ name: `Row ${row}` })),
       client.call('POST', '/v1/destinations', destination),
       client.call('POST', '/v1/uploads/from-link', { type: 'VIDEO', url: 'https://example.com/row.mp4' }),
       client.call('POST', '/v1/playlists', { ...list, streamID: row % 20 ? undefined : stream }),
+      client.call('POST', '/v1/scenes', { name: `Row ${row}`, layers: [{ text: 'Row' }] }),
       client.call('PATCH', `/v1/playlists/${playlist}`, { version: row, mode: row % 2 ? 'sequential' : 'shuffle' }),
     ]);
-    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 200]);
+    expect(answers.map(({ status }) => status)).toEqual([201, 201, 201, 201, 201, 200]);
     // A read does not wait for readiness once the operator has written it.
     await api.observe(String(answers[0].body.id), { phase: 'idle' });
   }

@@ -35,7 +35,7 @@ interface OverlaysFieldProps {
 export function OverlaysField({ value, onChange, error, posterUrl, facts, uploads }: OverlaysFieldProps) {
   const { layers } = value;
   const [opened, setOpened] = useState<number>();
-  const set = (next: OverlayLayer[]) => onChange({ ...value, layers: next });
+  const set = (next: OverlayLayer[]) => onChange({ ...value, layers: next, sceneID: null });
   const add = (layer: OverlayLayer) => {
     set([...layers, layer]);
     setOpened(layers.length);

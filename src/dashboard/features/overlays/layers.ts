@@ -15,7 +15,7 @@ export type OverlayLayer = StreamOverlays['layers'][number];
 export type Anchor = OverlayLayer['anchor'];
 export type OverlayFieldName = (typeof TEMPLATE_FIELDS)[number];
 
-export const NO_OVERLAYS: StreamOverlays = { layers: [], required: false };
+export const NO_OVERLAYS: StreamOverlays = { layers: [], sceneID: null, required: false };
 
 const PLACE = { ...DEFAULT_PLACE, show: null };
 

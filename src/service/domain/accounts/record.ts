@@ -56,7 +56,7 @@ export const MAX_KEY_DAYS = 365;
 const KeyScope = Type.Enum(SCOPES, {
   title: 'ApiKeyScope',
   description:
-    'read: read streams, uploads, destinations, playlists and events. write: create, change and control them. destructive: delete ' +
+    'read: read streams, uploads, destinations, playlists, scenes and events. write: create, change and control them. destructive: delete ' +
     'them. billing: read billing and usage, and create top-up links.',
 });
 
@@ -229,6 +229,7 @@ export const Export = Type.Object(
     destinations: Documents('Each as `GET /v1/destinations/{id}` returns it.'),
     uploads: Documents('Each as `GET /v1/uploads/{id}` returns it.'),
     playlists: Documents('Each as `GET /v1/playlists/{id}` returns it.'),
+    scenes: Documents('Each as `GET /v1/scenes/{id}` returns it.'),
     endpoints: Documents('Each as `GET /v1/endpoints/{id}` returns it.'),
     events: Documents('Events of the last seven days, oldest first, each as `GET /v1/events` returns it.'),
     uptime: Documents('Uptime of each stream in the last 400 days, each as `GET /v1/streams/{id}/uptime` returns it.'),

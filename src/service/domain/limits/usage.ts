@@ -5,6 +5,7 @@ import { systemClock } from '../../../core/lib/clock.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { draftBytes, recordBytes } from '../../../core/resources/record-bytes.ts';
+import type { Scene } from '../../../core/resources/scene/resource.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { isRetryAsked } from '../../../core/resources/upload/requested.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
@@ -17,10 +18,11 @@ export interface UsageDeps {
   destinations: OwnedResources<Destination>;
   playlists: OwnedResources<Playlist>;
   uploads: OwnedResources<Upload>;
+  scenes: OwnedResources<Scene>;
 }
 
 export type Noun = keyof UsageDeps;
-const NOUNS = ['streams', 'destinations', 'playlists', 'uploads'] as const satisfies readonly Noun[];
+const NOUNS = ['streams', 'destinations', 'playlists', 'uploads', 'scenes'] as const satisfies readonly Noun[];
 
 const sum = <T>(items: readonly T[], measure: (item: T) => number): number =>
   items.reduce((total, item) => total + measure(item), 0);

@@ -59,14 +59,27 @@ const LayerInput = Type.Object(
   { additionalProperties: false },
 );
 
+const layersInput = (minItems: number) =>
+  Type.Array(LayerInput, {
+    minItems,
+    maxItems: MAX_LAYERS,
+    description: 'From the lowest to the highest. Each has either `text` or `imageUploadObjectID`.',
+  });
+/** Layers of a scene. */
+export const LayersInput = layersInput(1);
+export const RequiredInput = required;
+
 export const OverlaysInput = nullable(
   Type.Object(
     {
-      layers: Type.Array(LayerInput, {
-        minItems: 1,
-        maxItems: MAX_LAYERS,
-        description: 'From the lowest to the highest. Each has either `text` or `imageUploadObjectID`.',
-      }),
+      layers: Type.Optional(layersInput(0)),
+      sceneID: optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 253,
+          description: 'Scene whose layers are shown, in place of `layers`.',
+        }),
+      ),
       required,
     },
     { additionalProperties: false },
@@ -81,34 +94,37 @@ const Shown = Type.Object({
   forSeconds: nullable(plain(forSeconds)),
 });
 
+export const LayersOutput = Type.Array(
+  Type.Object({
+    text: nullable(plain(text), 'Null for a picture.'),
+    imageUploadObjectID: nullable(Type.String(), 'Null for a text.'),
+    anchor: plain(anchor),
+    marginPercent: plain(marginPercent),
+    sizePercent: Type.Integer(),
+    opacityPercent: plain(opacityPercent),
+    font: nullable(plain(font)),
+    bold: nullable(plain(bold)),
+    color: nullable(plain(color)),
+    outlineColor: nullable(plain(outlineColor)),
+    boxColor: nullable(plain(boxColor)),
+    show: nullable(Shown, 'Null: always.'),
+  }),
+);
+
 export const OverlaysOutput = nullable(
   Type.Object({
-    layers: Type.Array(
-      Type.Object({
-        text: nullable(plain(text), 'Null for a picture.'),
-        imageUploadObjectID: nullable(Type.String(), 'Null for a text.'),
-        anchor: plain(anchor),
-        marginPercent: plain(marginPercent),
-        sizePercent: Type.Integer(),
-        opacityPercent: plain(opacityPercent),
-        font: nullable(plain(font)),
-        bold: nullable(plain(bold)),
-        color: nullable(plain(color)),
-        outlineColor: nullable(plain(outlineColor)),
-        boxColor: nullable(plain(boxColor)),
-        show: nullable(Shown, 'Null: always.'),
-      }),
+    layers: LayersOutput,
+    sceneID: nullable(
+      Type.String(),
+      'Scene whose layers are shown. `layers` is empty then, and the scene says what is required.',
     ),
     required: Type.Boolean(),
   }),
   'Texts and pictures over the items. Null: none.',
 );
 
-/** Removes it in a merge patch. */
-const NO_SCENE = { sceneName: null } as unknown as Pick<LayersOrScene, 'sceneName'>;
-
 type Given = NonNullable<Static<typeof OverlaysInput>>;
-type GivenLayer = Given['layers'][number];
+type GivenLayer = NonNullable<Given['layers']>[number];
 type ShownOverlays = NonNullable<Static<typeof OverlaysOutput>>;
 
 /** Fields of a text alone. */
@@ -134,9 +150,16 @@ function showLayer(layer: Layer): ShownOverlays['layers'][number] {
   };
 }
 
-/** Those of a scene are not the stream's own. */
+export const showLayers = (layers: readonly Layer[]): ShownOverlays['layers'] => layers.map(showLayer);
+
 export const showOverlays = (overlays: LayersOrScene | undefined): ShownOverlays | null =>
-  overlays ? { layers: (overlays.layers ?? []).map(showLayer), required: overlays.required ?? false } : null;
+  overlays
+    ? {
+        layers: showLayers(overlays.layers ?? []),
+        sceneID: overlays.sceneName ?? null,
+        required: overlays.required ?? false,
+      }
+    : null;
 
 function writeLayer({ show, imageUploadObjectID, ...given }: GivenLayer): Layer {
   return {
@@ -147,9 +170,17 @@ function writeLayer({ show, imageUploadObjectID, ...given }: GivenLayer): Layer 
   };
 }
 
-/** A merge patch: layers take the place of the scene that kubectl gave the stream. */
-export const writeOverlays = (given: Given | null): LayersOrScene | null =>
-  given && { ...NO_SCENE, layers: given.layers.map(writeLayer), required: given.required ?? false };
+export const writeLayers = (layers: readonly GivenLayer[]): Layer[] => layers.map(writeLayer);
+
+/** A merge patch of what the stream has, whose nulls remove: layers take the place of a scene, and the other way round. */
+export function writeOverlays(given: Given | null): LayersOrScene | null {
+  if (!given) return null;
+  const { layers = [], sceneID, required: isRequired = false } = given;
+  const patch = sceneID
+    ? { sceneName: sceneID, layers: null, required: null }
+    : { sceneName: null, layers: writeLayers(layers), required: isRequired };
+  return patch as unknown as LayersOrScene;
+}
 
 /** Facts about the upload that a layer names. */
 export interface PictureUpload {
@@ -172,12 +203,34 @@ function findShowProblem({ firstSeconds: first, lastSeconds: last, everySeconds:
   return isOne && fits ? undefined : SENTENCES.overlayShow;
 }
 
-/** `findUpload` returns what an account has with an id. */
-export function findOverlayErrors(
-  given: Given | null | undefined,
+/** Facts about what an account has with an id. */
+interface Has {
+  upload: (id: string) => PictureUpload | undefined;
+  scene: (id: string) => object | undefined;
+}
+
+export function findOverlayErrors(given: Given | null | undefined, has: Has): FieldError[] {
+  if (!given) return [];
+  const { layers = [], sceneID, required: isRequired = false } = given;
+  if (!sceneID) {
+    const none = { path: '/overlays/layers', message: 'must not be empty, unless sceneID is given' };
+    return layers.length === 0 ? [none] : findLayerErrors(layers, '/overlays', has.upload);
+  }
+  const isNeither = layers.length > 0 || isRequired;
+  const message = layers.length > 0 ? SENTENCES.layersOrScene : SENTENCES.requiredOfScene;
+  return [
+    ...(isNeither ? [{ path: layers.length > 0 ? '/overlays' : '/overlays/required', message }] : []),
+    ...(has.scene(sceneID) ? [] : [{ path: '/overlays/sceneID', message: 'names a scene that does not exist' }]),
+  ];
+}
+
+/** Lists the mistakes of layers below `path`. */
+export function findLayerErrors(
+  layers: readonly GivenLayer[],
+  path: string,
   findUpload: (id: string) => PictureUpload | undefined,
 ): FieldError[] {
-  return (given?.layers ?? []).flatMap((given, index) => {
+  return layers.flatMap((given, index) => {
     const { imageUploadName: id, text: words, show, ...layer } = writeLayer(given);
     const problems = {
       '': (words === undefined) === (id === undefined) ? SENTENCES.oneOverlay : undefined,
@@ -187,7 +240,7 @@ export function findOverlayErrors(
     };
     const isStyled = words === undefined && OF_TEXT.some((name) => layer[name] !== undefined);
     return Object.entries({ ...problems, ...(isStyled && { '': problems[''] ?? SENTENCES.overlayOfText }) }).flatMap(
-      ([path, message]) => (message === undefined ? [] : [{ path: `/overlays/layers/${index}${path}`, message }]),
+      ([part, message]) => (message === undefined ? [] : [{ path: `${path}/layers/${index}${part}`, message }]),
     );
   });
 }

@@ -17,6 +17,7 @@ export interface References {
   destination(accountId: string, id: string): { displayName?: string } | undefined;
   upload(accountId: string, id: string): PictureUpload | undefined;
   playlist(accountId: string, id: string): { track: 'video' | 'audio' } | undefined;
+  scene(accountId: string, id: string): object | undefined;
 }
 
 type Sources = Pick<
@@ -94,7 +95,10 @@ export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(
 /** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {
   const findUpload = (id: string) => has.upload(accountId, id);
-  const errors = [...findOverlayErrors(input.overlays, findUpload), ...findCardImageErrors(input.cards, findUpload)];
+  const errors = [
+    ...findOverlayErrors(input.overlays, { upload: findUpload, scene: (id) => has.scene(accountId, id) }),
+    ...findCardImageErrors(input.cards, findUpload),
+  ];
   const { destinationID, destinationIDs, videoUploadObjectID, slateUploadObjectID: slate } = input;
   const noSlate = typeof slate === 'string' ? findPictureProblem(has.upload(accountId, slate)) : undefined;
   if (noSlate !== undefined) errors.push({ path: '/slateUploadObjectID', message: noSlate });

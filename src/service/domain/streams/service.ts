@@ -238,7 +238,7 @@ export function createStreamService(deps: StreamServiceDeps) {
     const receiving = isRunning ? await findReceiving(accountId, stream, spec.destinationNames !== undefined) : [];
     const edited = await streams.patch(stream, { ...(metadata && { metadata }), spec }, { ...options, dryRun });
     const change = toChange(accountId, edited, isRunning ? judgeEdit(edited, { receiving, now }) : undefined, dryRun);
-    return { ...change, storageBytes: estimateStorage(stream, edited) };
+    return { ...change, storageBytes: estimateStorage({ before: [stream], after: [edited] }) };
   };
 
   const toChange = (

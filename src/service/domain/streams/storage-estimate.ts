@@ -7,6 +7,7 @@ import { MAX_CARD_BYTES } from '../../../core/pods/rendition/format.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPlayedPart } from '../../../core/resources/playlist/spec.ts';
+import { type Scene, withScene } from '../../../core/resources/scene/resource.ts';
 import { AUDIO_KBPS, bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { cardProfile } from '../../../core/resources/upload/card.ts';
@@ -32,10 +33,17 @@ interface Item {
 interface StorageDeps {
   uploads: Pick<OwnedResources<Upload>, 'find'>;
   playlists: Pick<OwnedResources<Playlist>, 'find'>;
+  scenes: Pick<OwnedResources<Scene>, 'find'>;
 }
 
-/** Returns a function that estimates the bytes of an edit, from the stream before and after it. */
-export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
+/** Streams before and after an edit: one that is edited itself, or all that name an edited scene, with its layers (withScene). */
+interface Edit {
+  before: readonly Stream[];
+  after: readonly Stream[];
+}
+
+/** Returns a function that estimates the bytes of an edit. An object that several streams ask for counts once. */
+export function createStorageEstimate({ uploads, playlists, scenes }: StorageDeps) {
   const listItems = (accountId: string, names: readonly string[]): Item[] =>
     names.flatMap((name) => {
       const playlist = playlists.find(accountId, name);
@@ -65,11 +73,20 @@ export function createStorageEstimate({ uploads, playlists }: StorageDeps) {
     ]);
   };
 
-  return (before: Stream, after: Stream): number => {
-    const accountId = after.metadata.labels?.[ACCOUNT_LABEL];
-    if (accountId === undefined || isSameJson(pickAsked(before), pickAsked(after))) return 0;
-    const had = listAsked(accountId, before);
-    const added = [...listAsked(accountId, after)].filter(([object]) => !had.has(object));
+  return ({ before, after }: Edit): number => {
+    const accountId = after[0]?.metadata.labels?.[ACCOUNT_LABEL];
+    if (accountId === undefined || isSameJson(before.map(pickAsked), after.map(pickAsked))) return 0;
+    const listAll = (streams: readonly Stream[]) =>
+      new Map(
+        streams.flatMap((stream) => [
+          ...listAsked(
+            accountId,
+            stream.spec.overlays?.layers ? stream : withScene(stream, (id) => scenes.find(accountId, id)),
+          ),
+        ]),
+      );
+    const had = listAll(before);
+    const added = [...listAll(after)].filter(([object]) => !had.has(object));
     return added.reduce((sum, [, bytes]) => sum + bytes, 0);
   };
 }

@@ -17,15 +17,22 @@ import type { KubeObject } from '../../../core/kube/types.ts';
 import { readPodProgram } from '../../../core/protocol/to-streamer.ts';
 import { PROGRAM_ANNOTATION } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
+import type { Scene } from '../../../core/resources/scene/resource.ts';
 import { listItems } from '../../../core/resources/stream/playing.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { listShownImages } from '../../../core/resources/upload/layers.ts';
+import type { Upload } from '../../../core/resources/upload/resource.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 
 export interface HoldersDeps {
   /** Both need the index `upload`; that of streams is `listUploads`. */
   streams: OwnedResources<LoopStream>;
   playlists: OwnedResources<Playlist>;
+  /**
+   * All scenes, since a stream shows any scene of its namespace, also one that kubectl made without an account. Needs the index
+   * `upload`.
+   */
+  allScenes: Pick<Reflector<Scene>, 'byIndex'>;
   /** Needs the index `stream`. */
   pods: Pick<Reflector<KubeObject<Pod['spec'], Pod['status']>>, 'byIndex'>;
 }
@@ -41,9 +48,10 @@ export const listUploads = ({ spec, status }: Pick<LoopStream, 'spec' | 'status'
 export interface Holders {
   streams: LoopStream[];
   playlists: Playlist[];
+  scenes: Scene[];
 }
 
-export function createHolders({ streams, playlists, pods }: HoldersDeps) {
+export function createHolders({ streams, playlists, allScenes, pods }: HoldersDeps) {
   /** Searches the text first, since a program may have hundreds of items. */
   const plays = (pod: KubeObject, id: string): boolean => {
     if (!pod.metadata.annotations?.[PROGRAM_ANNOTATION]?.includes(JSON.stringify(id))) return false;
@@ -62,9 +70,13 @@ export function createHolders({ streams, playlists, pods }: HoldersDeps) {
         pods.byIndex('stream', name).some((pod) => pod.metadata.namespace === namespace && plays(pod, id)),
       );
 
-  /** Lists the objects of an account that need an upload. */
-  return (accountId: string, id: string): Holders => {
+  /** Lists the objects that need an upload of an account. */
+  return (accountId: string, { metadata: { name: id, namespace } }: Upload): Holders => {
     const needing = new Set([...streams.referring(accountId, 'upload', id), ...onAir(accountId, id)]);
-    return { streams: [...needing], playlists: playlists.referring(accountId, 'upload', id) };
+    return {
+      streams: [...needing],
+      playlists: playlists.referring(accountId, 'upload', id),
+      scenes: allScenes.byIndex('upload', id).filter(({ metadata }) => metadata.namespace === namespace),
+    };
   };
 }

@@ -325,12 +325,20 @@ export function createUploadService({
 
     async delete(accountId: string, id: string): Promise<void> {
       const upload = uploads.get(accountId, id);
-      const playing = holders(accountId, id);
-      const all = [...playing.streams, ...playing.playlists];
+      const playing = holders(accountId, upload);
+      const all = [...playing.streams, ...playing.playlists, ...playing.scenes];
       if (all.length > 0) {
         const listIds = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.name).sort();
-        const extras = { streamIDs: listIds(playing.streams), playlistIDs: listIds(playing.playlists) };
-        throw new AppError('upload_in_use', `Streams or playlists play this upload: ${callAll(all)}.`, { extras });
+        const extras = {
+          streamIDs: listIds(playing.streams),
+          playlistIDs: listIds(playing.playlists),
+          sceneIDs: listIds(playing.scenes),
+        };
+        throw new AppError(
+          'upload_in_use',
+          `Streams or playlists play this upload, or scenes show it: ${callAll(all)}.`,
+          { extras },
+        );
       }
       await uploads.delete(upload);
       // Deletes the bytes received so far; if this fails, the sweep deletes them.

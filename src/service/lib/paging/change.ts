@@ -4,7 +4,7 @@ import { type Static, Type } from 'typebox';
 /** Nouns whose changes only reach followers that may read billing. */
 export const MONEY_NOUNS = ['balance', 'topUp', 'invoice', 'deposit'] as const;
 export type MoneyNoun = (typeof MONEY_NOUNS)[number];
-export const CHANGING_NOUNS = ['stream', 'destination', 'upload', 'playlist', ...MONEY_NOUNS] as const;
+export const CHANGING_NOUNS = ['stream', 'destination', 'upload', 'playlist', 'scene', ...MONEY_NOUNS] as const;
 export type ChangingNoun = (typeof CHANGING_NOUNS)[number];
 export const CHANGES = ['created', 'updated', 'deleted'] as const;
 

@@ -18,6 +18,7 @@ export interface AccountResources {
   playlists: AnyOwned;
   destinations: AnyOwned;
   uploads: AnyOwned;
+  scenes: AnyOwned;
 }
 
 /** The resource is gone, or another server deletes it. */
@@ -52,7 +53,7 @@ async function clearKind(owned: AnyOwned, accountId: string, hold?: Hold): Promi
  * Rejects with the error of a failed delete.
  */
 export async function deleteResources(kube: Kube, resources: AccountResources, accountId: string): Promise<boolean> {
-  const { streams, playlists, destinations, uploads } = resources;
+  const { streams, playlists, destinations, uploads, scenes } = resources;
   if (!(await clearKind(streams, accountId))) return false;
   // Keys and tokens must not outlive their destination, so they do not wait for the operator.
   const forgetKeys = async ({ metadata: { name, namespace = '' } }: Stored<KubeObject>) => {
@@ -67,6 +68,7 @@ export async function deleteResources(kube: Kube, resources: AccountResources, a
     await clearKind(playlists, accountId, { finalizer: VERSIONS_FINALIZER, end: forgetVersions }),
     await clearKind(destinations, accountId, { finalizer: SECRET_FINALIZER, end: forgetKeys }),
     await clearKind(uploads, accountId),
+    await clearKind(scenes, accountId),
   ];
   return rest.every(Boolean);
 }

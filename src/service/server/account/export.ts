@@ -17,6 +17,7 @@ import type { EndpointService } from '../../domain/endpoints/service.ts';
 import { EVENT_TYPE_NAMES } from '../../domain/events/record.ts';
 import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
+import type { SceneService } from '../../domain/scenes/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { UptimeService } from '../../domain/uptime/service.ts';
@@ -39,6 +40,7 @@ export interface ExportDeps {
   destinations: Pick<DestinationService, 'list'>;
   uploads: Pick<UploadService, 'list'>;
   playlists: Pick<PlaylistService, 'list' | 'get'>;
+  scenes: Pick<SceneService, 'list'>;
   endpoints: Pick<EndpointService, 'list'>;
   events: Pick<EventService, 'list'>;
   uptime: Pick<UptimeService, 'everything'>;
@@ -55,6 +57,7 @@ type ListName =
   | 'destinations'
   | 'uploads'
   | 'playlists'
+  | 'scenes'
   | 'endpoints'
   | 'events'
   | 'uptime'
@@ -91,13 +94,14 @@ async function* readUptime({ streams, uptime }: ExportDeps, accountId: string): 
 }
 
 function readLists(deps: ExportDeps, principal: Principal): Lists {
-  const { access, streams, destinations, uploads, endpoints, events, billing, topUps, invoices } = deps;
+  const { access, streams, destinations, uploads, scenes, endpoints, events, billing, topUps, invoices } = deps;
   const { accountId, scopes } = principal;
   return {
     streams: readPages((args) => streams.list(accountId, args)),
     destinations: readPages((args) => destinations.list(accountId, args)),
     uploads: readPages((args) => uploads.list(accountId, args)),
     playlists: readPlaylists(deps, accountId),
+    scenes: readPages((args) => scenes.list(accountId, args)),
     endpoints: readPages((args) => endpoints.list(accountId, args)),
     events: readPages((args) => events.list(accountId, args, { scopes, where: { type: { in: EVENT_TYPE_NAMES } } })),
     uptime: readUptime(deps, accountId),

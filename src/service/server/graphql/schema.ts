@@ -12,6 +12,7 @@ import { invoiceFields } from './invoices.ts';
 import { playlistFields } from './playlists.ts';
 import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
+import { sceneFields } from './scenes.ts';
 import { sessionFields } from './stream-sessions.ts';
 import { timelineFields } from './stream-timeline.ts';
 import { uptimeFields } from './stream-uptime.ts';
@@ -26,6 +27,7 @@ const createNouns = (services: Services): Record<string, NounFields> => ({
   end: endpointFields(services),
   upl: uploadFields(services),
   pls: playlistFields(services),
+  scn: sceneFields(services),
   top: topUpFields(services),
   inv: invoiceFields(services),
   dep: cryptoFields(services),

@@ -54,21 +54,19 @@ const overlaysOf = (schema: TSchema) => {
   return { overlays, layer, show: innerSchema(layer, 'show') };
 };
 const shownOverlays = overlaysOf(StreamSchema);
+export const OverlayLayer = outputType('OverlayLayer', shownOverlays.layer, {
+  types: { ...OVERLAY_ENUMS, show: outputType('OverlayShow', shownOverlays.show) },
+});
 const StreamOverlays = outputType('StreamOverlays', shownOverlays.overlays, {
   description: 'Texts and pictures over the items of a stream.',
-  types: {
-    layers: outputType('OverlayLayer', shownOverlays.layer, {
-      types: { ...OVERLAY_ENUMS, show: outputType('OverlayShow', shownOverlays.show) },
-    }),
-  },
+  types: { layers: OverlayLayer },
 });
 const givenOverlays = overlaysOf(StreamUpdate);
-const StreamOverlaysInput = inputType('StreamOverlaysInput', givenOverlays.overlays, {
-  layers: inputType('OverlayLayerInput', givenOverlays.layer, {
-    ...OVERLAY_ENUMS,
-    show: inputType('OverlayShowInput', givenOverlays.show),
-  }),
+export const OverlayLayerInput = inputType('OverlayLayerInput', givenOverlays.layer, {
+  ...OVERLAY_ENUMS,
+  show: inputType('OverlayShowInput', givenOverlays.show),
 });
+const StreamOverlaysInput = inputType('StreamOverlaysInput', givenOverlays.overlays, { layers: OverlayLayerInput });
 
 const StreamCards = outputType('StreamCards', innerSchema(StreamSchema, 'cards'), {
   description: 'A picture for each song of a stream.',

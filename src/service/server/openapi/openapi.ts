@@ -42,6 +42,7 @@ export const OPENAPI = {
       { name: 'events', description: 'What happened to streams, uploads and playlists.' },
       { name: 'meta', description: 'The service itself, open to everyone.' },
       { name: 'playlists', description: 'Ordered lists of uploads.' },
+      { name: 'scenes', description: 'Texts and pictures over the items of streams, shared by name.' },
       { name: 'streams', description: 'Looping streams, on air now or on a schedule.' },
       { name: 'uploads', description: 'Media files, each imported once.' },
     ],

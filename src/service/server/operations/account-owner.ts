@@ -68,6 +68,7 @@ export const accountOwnerOperations = [
         destinations: [exampleDestination],
         uploads: [exampleUpload],
         playlists: [],
+        scenes: [],
         endpoints: [],
         events: [exampleEvent],
         uptime: [exampleUptime],

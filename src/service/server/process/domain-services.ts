@@ -1,4 +1,4 @@
-/** Opens the services of accounts, streams, destinations, uploads and playlists. */
+/** Opens the services of accounts, streams, destinations, uploads, playlists and scenes. */
 
 import { SECRETS } from '../../../core/kube/core.ts';
 import type { Kube } from '../../../core/kube/types.ts';
@@ -10,6 +10,7 @@ import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { createPlaylistService } from '../../domain/playlists/service.ts';
+import { createSceneService } from '../../domain/scenes/service.ts';
 import { createStatsService, type StatsService } from '../../domain/stats/service.ts';
 import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
@@ -43,7 +44,7 @@ interface DomainServicesDeps {
 export async function openDomainServices(context: ProcessContext, deps: DomainServicesDeps): Promise<DomainServices> {
   const { config, lifecycle } = context;
   const { kube, auth, resources, limits, writes } = deps;
-  const { pods, destinations, uploads, playlists, streams } = resources;
+  const { pods, destinations, uploads, playlists, scenes, streams } = resources;
   const { leases, quotas, usage, readLimits } = limits;
   const findStorage = await openStorages(config, resources.cells.namespaces);
   const references = {
@@ -53,6 +54,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       return upload && { track: upload.spec.track, media: upload.status?.media };
     },
     playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
+    scene: (accountId: string, id: string) => scenes.find(accountId, id)?.spec,
   };
   const { allowPrivateDestinations: allowPrivate, allowPrivateWatch } = config;
   const previewPlaces = createPreviewPlaces(config.previewLimits, quotas);
@@ -66,6 +68,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   lifecycle.defer('stats', () => stats.close());
   const posters = createPosters({ uploads, playlists });
   const history = createHistory(kube, writes);
+  const estimateStorage = createStorageEstimate({ uploads, playlists, scenes });
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
@@ -73,7 +76,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       streams,
       references,
       posters,
-      estimateStorage: createStorageEstimate({ uploads, playlists }),
+      estimateStorage,
       quotas,
       findConnected: stats.connected,
       paid: config.billing,
@@ -92,6 +95,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       uploads,
       streams,
       playlists,
+      allScenes: resources.byName.scenes,
       pods,
       findStorage,
       limits: config,
@@ -102,6 +106,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     }),
     playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
     timeline: createTimelineService({ streams, uploads, pods }),
+    scenes: createSceneService({ scenes, streams, references, estimateStorage, quotas }),
     uptime: createUptimeService({
       db: auth.db,
       findStream: streams.get,

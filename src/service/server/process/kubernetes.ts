@@ -12,10 +12,12 @@ import { DESTINATIONS } from '../../../core/resources/destination/resource.ts';
 import { believePlaylist } from '../../../core/resources/playlist/own-status.ts';
 import { PLAYLISTS } from '../../../core/resources/playlist/resource.ts';
 import { listNeededUploads } from '../../../core/resources/playlist/spec.ts';
+import { SCENES } from '../../../core/resources/scene/resource.ts';
 import { listDestinationNames } from '../../../core/resources/stream/destinations.ts';
 import { keepWithoutTemplate } from '../../../core/resources/stream/kept.ts';
 import { believeStream } from '../../../core/resources/stream/own-status.ts';
 import { LOOPSTREAMS } from '../../../core/resources/stream/resource.ts';
+import { listImageNames } from '../../../core/resources/upload/layers.ts';
 import { UPLOADS } from '../../../core/resources/upload/resource.ts';
 import type { Db } from '../../db/pool.ts';
 import { createCells } from '../../domain/cells/cells.ts';
@@ -25,6 +27,7 @@ import { createOwnedResources, type OwnedResourcesOptions } from '../../domain/l
 import { countCachedBytes } from '../../domain/limits/record-room.ts';
 import type { WriteLimit } from '../../domain/limits/writes.ts';
 import { PLAYLIST_LIST } from '../../domain/playlists/list.ts';
+import { SCENE_LIST } from '../../domain/scenes/list.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { STREAM_LIST } from '../../domain/streams/list.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
@@ -108,19 +111,21 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
     keep: (one) => believePlaylist(keepOwnMetadata(one)),
     indexes: { upload: listNeededUploads },
   }),
+  scenes: createCache(SCENES, { keep: keepOwnMetadata, indexes: { upload: ({ spec }) => listImageNames(spec) } }),
   streams: createCache(LOOPSTREAMS, {
     keep: (stream) => believeStream(keepWithoutTemplate(stream)),
     indexes: {
       destination: ({ spec }) => listDestinationNames(spec),
       upload: listUploads,
       playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
+      scene: ({ spec }) => (spec.overlays?.sceneName === undefined ? [] : [spec.overlays.sceneName]),
     },
   }),
   pods: createCache(PODS, { labelSelector: STREAM_LABEL, keep: keepOwnMetadata, indexes: { stream: podStreamIndex } }),
 });
 
 function createOwned(
-  { destinations, uploads, playlists, streams }: ReturnType<typeof createCaches>,
+  { destinations, uploads, playlists, scenes, streams }: ReturnType<typeof createCaches>,
   common: Pick<OwnedResourcesOptions<KubeObject>, 'kube' | 'cells' | 'writes' | 'loads' | 'stopping'>,
 ) {
   const own = <T extends KubeObject>(
@@ -152,6 +157,14 @@ function createOwned(
       list: PLAYLIST_LIST,
       hidesDeleted: true,
     }),
+    scenes: own(scenes, {
+      resource: SCENES,
+      prefix: 'scn',
+      noun: 'scene',
+      notFound: 'scene_not_found',
+      list: SCENE_LIST,
+      hidesDeleted: true,
+    }),
     streams: own(streams, {
       resource: LOOPSTREAMS,
       prefix: 'str',
@@ -165,6 +178,7 @@ function createOwned(
     destination: owned.destinations,
     upload: owned.uploads,
     playlist: owned.playlists,
+    scene: owned.scenes,
   };
   const loaders = Object.fromEntries(Object.values(owned).map((kind) => [kind.prefix, kind]));
   return { ...owned, byNoun, loaders };

@@ -14,6 +14,7 @@ import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
+import { sceneOperations } from '../../domain/scenes/operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { timelineOperations } from '../../domain/timeline/operations.ts';
@@ -95,7 +96,7 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
     const { incoming } = services.uploads;
     if (incoming) await cached.register(tusRoutes, { incoming, serve: serveBy(resumableOperations) });
-    serveOperations(cached, [...playlistVersionOperations, ...playlistOperations], services);
+    serveOperations(cached, [...playlistVersionOperations, ...playlistOperations, ...sceneOperations], services);
   });
 }
 

@@ -9,6 +9,7 @@ import type { DestinationService } from '../../domain/destinations/service.ts';
 import type { EndpointService } from '../../domain/endpoints/service.ts';
 import type { EventService } from '../../domain/events/service.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
+import type { SceneService } from '../../domain/scenes/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
 import type { TimelineService } from '../../domain/timeline/service.ts';
@@ -21,6 +22,7 @@ export interface Services {
   destinations: DestinationService;
   uploads: UploadService;
   playlists: PlaylistService;
+  scenes: SceneService;
   events: EventService;
   endpoints: EndpointService;
   billing: BillingService;

@@ -132,8 +132,11 @@ def mend(operation, body):
     if operation in ("createStream", "updateStream", "cloneStream"):
         mend_sources(body, creating=operation == "createStream")
         if body.get("overlays"):
-            layers = [mend_layer(layer) for layer in body["overlays"]["layers"]]
-            body["overlays"] = {**body["overlays"], "layers": layers}
+            # Either layers or a scene, which nobody has made.
+            layers = [mend_layer(layer) for layer in body["overlays"].get("layers") or [{}]]
+            body["overlays"] = {**body["overlays"], "layers": layers, "sceneID": None}
+    if operation in ("createScene", "updateScene") and "layers" in body:
+        body["layers"] = [mend_layer(layer) for layer in body["layers"]]
     if operation in ("createStream", "scheduleStream"):
         mend_schedule(body)
     if "rtmpUrl" in body:

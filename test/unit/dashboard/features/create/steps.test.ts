@@ -65,7 +65,7 @@ test('a stream has the final choices, independent of earlier ones', () => {
     loudness: { targetLufs: -16, maxTruePeakDb: -1, maxBoostDb: 6 },
   });
   expect(buildBody(draft)).not.toHaveProperty('overlays');
-  const overlays = { layers: [NEW_TEXT], required: false };
+  const overlays = { layers: [NEW_TEXT], sceneID: null, required: false };
   expect(buildBody({ ...draft, overlays })).toMatchObject({ overlays });
   expect(buildBody({ ...draft, source: 'playlist' })).not.toHaveProperty('videoUploadObjectID');
   expect(buildBody({ ...draft, source: 'link', linkUploadID: 'u2' })).toMatchObject({ videoUploadObjectID: 'u2' });
@@ -101,7 +101,7 @@ test('a draft that is broken, or of another version, is none', () => {
   for (const kept of [undefined, null, '', [1], 'x', { name: 1, toString: 'x', files: [1, { id: 'x' }] }])
     expect(draftFrom(kept)).toEqual(EMPTY_DRAFT);
   expect(draftFrom({ name: 'A', files: [file('a.mp4')] })).toEqual(draftOf({ name: 'A', files: [file('a.mp4')] }));
-  const overlays = { layers: [NEW_TEXT], required: true };
+  const overlays = { layers: [NEW_TEXT], sceneID: null, required: true };
   expect(draftFrom({ overlays })).toEqual(draftOf({ overlays }));
   expect(draftFrom({ overlays: [NEW_TEXT] })).toEqual(EMPTY_DRAFT);
 });

@@ -45,7 +45,7 @@ test('what the form begins with is taken by the server', () => {
   const shows = SHOWS.map(({ value }) => ({ ...NEW_TEXT, show: startShow(value) }));
   const overlays = { layers: [...shows, newPicture('upl-1')], required: false };
   expect(check({ overlays })).toEqual({ value: { overlays } });
-  expect(findOverlayErrors(overlays, () => ({ track: 'video' }))).toEqual([]);
+  expect(findOverlayErrors(overlays, { upload: () => ({ track: 'video' }), scene: () => undefined })).toEqual([]);
   expect(shows.map(({ show }) => findShowKind(show))).toEqual(SHOWS.map(({ value }) => value));
 });
 
@@ -79,7 +79,7 @@ test('a layer moves by one place, and no further than the end', () => {
 
 test('a text that is empty, or shown for the whole interval, is told before it is sent', () => {
   const find = (more: Partial<OverlayLayer>) =>
-    findLayersMistake({ layers: [{ ...NEW_TEXT, ...more }], required: false });
+    findLayersMistake({ layers: [{ ...NEW_TEXT, ...more }], sceneID: null, required: false });
   expect(find({})).toBeNull();
   expect(find({ text: ' ' })).toContain('Enter a text');
   expect(find({ text: 'a'.repeat(501) })).toContain('500 characters');

@@ -44,11 +44,11 @@ test('of the items of a playlist, and of what is not loaded yet, words stand for
 });
 
 test('an edit sends overlays that were changed as a whole, and null without a layer', () => {
-  const overlays = { layers: [NEW_TEXT], required: true };
+  const overlays = { layers: [NEW_TEXT], sceneID: null, required: true };
   const before = toEditValues({ ...exampleStream, overlays });
   expect(findChanges(before, { ...before, name: 'Other' })).toEqual({ name: 'Other' });
   expect(findChanges(before, { ...before, overlays: { ...overlays, required: false } })).toEqual({
-    overlays: { layers: [NEW_TEXT], required: false },
+    overlays: { layers: [NEW_TEXT], sceneID: null, required: false },
   });
   expect(findChanges(before, { ...before, overlays: NO_OVERLAYS })).toEqual({ overlays: null });
   expect(toEditValues(exampleStream).overlays).toEqual(NO_OVERLAYS);

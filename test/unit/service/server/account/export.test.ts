@@ -13,6 +13,7 @@ const deps = {
   destinations: lists,
   uploads: lists,
   playlists: lists,
+  scenes: lists,
   endpoints: lists,
   events: lists,
   billing: { entries: noEntries },

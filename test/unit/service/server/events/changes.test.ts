@@ -20,6 +20,7 @@ function nouns() {
     destination: build(),
     upload: build(),
     playlist: build(),
+    scene: build(),
     balance: build(),
     topUp: build(),
     invoice: build(),
@@ -85,12 +86,13 @@ describe('following', () => {
       'destination',
       'upload',
       'playlist',
+      'scene',
       'balance',
       'topUp',
       'invoice',
       'deposit',
     ]);
-    expect(some).toEqual(['stream', 'destination', 'upload', 'playlist']);
+    expect(some).toEqual(['stream', 'destination', 'upload', 'playlist', 'scene']);
   });
 
   test('begins again where changes were left out, once, with the earlier ones', () => {

@@ -34,6 +34,8 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getStreamNow',
   // An agent imports link after link: the list of tools has no room for another form of it.
   'createUploadsFromLinks',
+  // The list of tools has no room for the layers of scenes beside those of streams.
+  ...(['createScene', 'listScenes', 'getScene', 'updateScene', 'deleteScene'] as const),
   // Secrets do not belong in conversations.
   'getEndpointSecret',
   'rotateEndpointSecret',
@@ -44,7 +46,7 @@ const NOT_FOR_AGENTS: Operation[] = [
 const NAMES_A_TOOL =
   /\b(get|list|create|update|delete|start|stop|test|diagnose|change|publish|schedule|skip|rollback|diff|watch|verify|recover)_[a-z_]+\b/g;
 const isOfNouns = (id: string) =>
-  /(Stream|Upload|Playlist|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress|Endpoint|Delivery|watchEvents)/.test(
+  /(Stream|Upload|Playlist|Scene|Destination|Me$|Limits|TopUp|Billing|Prices|Usage|Ledger|Crypto|Invoice|BillingAddress|Endpoint|Delivery|watchEvents)/.test(
     id,
   ) && OPERATION_SCOPES[id as Operation] !== null;
 
