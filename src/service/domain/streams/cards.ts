@@ -17,7 +17,7 @@ export const CardsInput = nullable(
         ),
       ),
     },
-    { additionalProperties: false },
+    { title: 'StreamCardsInput', additionalProperties: false },
   ),
   'A picture for each song of the audio playlists, in place of the video: cover, title and artist. `{}` turns it on. Null: none.',
 );

@@ -84,7 +84,7 @@ const removeEmpty = (ids: string[]): string[] | null => (ids.length > 0 ? ids : 
 const { cron, timeZone, durationSeconds } = Recurrence.properties;
 
 const LoudnessInput = nullable(
-  Type.Partial(Type.Object(LoudnessTarget.properties), { additionalProperties: false }),
+  Type.Partial(Type.Object(LoudnessTarget.properties), { title: 'StreamLoudnessInput', additionalProperties: false }),
   'Loudness that all items are brought to, replaced as a whole. Null: each is as loud as its file.',
 );
 
@@ -241,6 +241,7 @@ export const STREAM_FIELDS = {
     input: Type.Object(
       { cron, timeZone: Type.Optional(timeZone), durationSeconds },
       {
+        title: 'RecurrenceInput',
         additionalProperties: false,
         description: 'Recurring windows on air, between scheduleStartAt and scheduleEndAt if they are set.',
       },

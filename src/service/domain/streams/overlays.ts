@@ -52,11 +52,15 @@ const LayerInput = Type.Object(
           everySeconds: optional(everySeconds),
           forSeconds: optional(forSeconds),
         },
-        { additionalProperties: false, description: (Show as { description?: string }).description ?? '' },
+        {
+          title: 'OverlayShowInput',
+          additionalProperties: false,
+          description: (Show as { description?: string }).description ?? '',
+        },
       ),
     ),
   },
-  { additionalProperties: false },
+  { title: 'OverlayLayerInput', additionalProperties: false },
 );
 
 const layersInput = (minItems: number) =>
@@ -82,7 +86,7 @@ export const OverlaysInput = nullable(
       ),
       required,
     },
-    { additionalProperties: false },
+    { title: 'StreamOverlaysInput', additionalProperties: false },
   ),
   'Texts and pictures over the items, replaced as a whole. An item shows them from its next turn, once they are prepared. Null: none.',
 );
