@@ -234,6 +234,34 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('list_playlists', { page: 2 }), 'validation_failed', '/page is not known');
   });
 
+  test('scenes: made, shown by a stream, changed, listed by label, and deleted once no stream shows them', async () => {
+    const { done, call } = agent();
+    const labels = { agent: revision };
+    const { id } = await done('create_scene', {
+      name: 'Evening',
+      labels,
+      layers: [{ text: 'On air', sizePercent: '6' }],
+    });
+    const stream = (await done('create_stream', started.wish({ name: 'Scenery', overlays: { sceneID: id } }))).id;
+    const scene = async () => await done('get_scene', { id });
+    await until('the scene knows it', async () => (await scene()).streamIDs.includes(stream));
+    expect(await scene()).toMatchObject({ version: 1, layers: [{ text: 'On air', sizePercent: 6 }] });
+    const night = { id, version: 1, layers: [{ text: 'Night' }] };
+    expect(await done('update_scene', { ...night, dryRun: true })).toMatchObject({ dryRun: true });
+    expect(await done('update_scene', night)).toMatchObject({ version: 2, streamIDs: [stream] });
+    expectProblem(await call('update_scene', { ...night, name: 'Late' }), 'scene_version_conflict', 'get_scene');
+    expect((await done('list_scenes', { label: [`agent=${revision}`] })).data).toMatchObject([{ id, version: 2 }]);
+    expectProblem(await call('list_scenes', { label: ['a/b=c'] }), 'validation_failed', 'without a slash');
+    expectProblem(await call('create_scene', { name: 'Evening', layers: [{}] }), 'validation_failed', '/layers/0');
+    expectProblem(await call('delete_scene', { id }), 'scene_in_use', 'update_stream');
+    await done('update_stream', { id: stream, overlays: null });
+    await until('no stream shows it', async () => (await scene()).streamIDs.length === 0);
+    await done('delete_scene', { id });
+    await done('delete_stream', { id: stream });
+    for (const name of ['get_scene', 'delete_scene'])
+      expectProblem(await call(name, { id }), 'scene_not_found', 'list_scenes');
+  });
+
   test('streams: made, changed, scheduled, listed, deleted', async () => {
     const { done, call } = agent();
     const { id } = await done('create_stream', started.wish({ name: `Loop ${revision}` }));

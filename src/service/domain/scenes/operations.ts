@@ -1,4 +1,4 @@
-/** Declares the operations on scenes. The list of tools has no room for theirs, so an agent names a scene that a person has made. Pure: no I/O, no clock. */
+/** Declares the operations on scenes. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
 import {
   change,
@@ -58,6 +58,12 @@ export const exampleScene: Scene = {
   streamIDs: [EXAMPLE.stream],
 };
 
+function describeScene({ name, id, version, layers, streamIDs }: Scene): string {
+  const shown = streamIDs.length === 0 ? 'no stream shows it' : `shown by ${streamIDs.join(', ')}`;
+  const count = layers.length === 1 ? '1 layer' : `${layers.length} layers`;
+  return `Scene "${name}" (${id}) is at version ${version} with ${count}; ${shown}.`;
+}
+
 export const sceneOperations = [
   operation({
     id: 'createScene',
@@ -68,6 +74,12 @@ export const sceneOperations = [
     input: SceneCreate,
     output: created(Scene, ({ id }) => `/scenes/${id}`),
     examples: { input: exampleInput, output: exampleScene },
+    mcp: {
+      title: 'Create a scene',
+      description:
+        'Creates texts and pictures that several streams show over their items: name it in `overlays` of update_stream, by sceneID.',
+      summarize: describeScene,
+    },
     graphql: { description: 'Creates a scene.' },
     run: ({ scenes }, { accountId, input }) => scenes.create(accountId, input),
   }),
@@ -81,6 +93,11 @@ export const sceneOperations = [
     query: listQuery(SCENE_LIST),
     output: page(Scene, 'SceneList'),
     examples: { output: exampleScene, parameters: { q: 'evening', sort: 'name' } },
+    mcp: {
+      query: listQuery(SCENE_LIST, 'short'),
+      title: 'List scenes',
+      description: 'Lists the account’s scenes, newest first, optionally filtered by a word in the name.',
+    },
     graphql: {
       description: 'Lists scenes, newest first unless orderBy says otherwise.',
       query: listQuery(SCENE_LIST),
@@ -96,6 +113,11 @@ export const sceneOperations = [
     description: `Returns a scene with its layers. ${OWNED}`,
     output: record(Scene),
     examples: { output: exampleScene },
+    mcp: {
+      title: 'Get a scene',
+      description: 'Returns a scene with its layers, and the streams that show it.',
+      summarize: describeScene,
+    },
     graphql: { description: 'Returns a scene.' },
     run: ({ scenes }, { accountId, id }) => scenes.get(accountId, id),
   }),
@@ -118,6 +140,17 @@ export const sceneOperations = [
       output: { ...exampleScene, storageBytes: 0, dryRun: false },
       parameters: { dryRun: true },
     },
+    mcp: {
+      title: 'Change a scene',
+      description:
+        'Changes name, labels or layers of a scene. Each of its streams shows the change where an item next begins. Nothing changes if ' +
+        '`version` is no longer the current version. With `dryRun` true, `storageBytes` says what it takes.',
+      summarize: ({ dryRun, storageBytes, ...scene }) => {
+        const takes = storageBytes > 0 ? ` It takes about ${storageBytes} bytes of storage.` : '';
+        return dryRun ? `Nothing was changed.${takes}` : `${describeScene(scene)}${takes}`;
+      },
+      isRepeatable: true,
+    },
     graphql: { description: 'Changes a scene. Fails with `scene_version_conflict` if another change came first.' },
     run: ({ scenes }, { accountId, id, input, query }) => scenes.update(accountId, id, input, query),
   }),
@@ -130,6 +163,10 @@ export const sceneOperations = [
     description: 'Fails with 409 `scene_in_use` while a stream names it.',
     output: deleted,
     errors: ['scene_in_use', 'conflict'],
+    mcp: {
+      title: 'Delete a scene',
+      description: 'Deletes a scene. Fails while a stream shows it.',
+    },
     graphql: { description: 'Deletes a scene. Fails with `scene_in_use` while a stream names it.' },
     run: ({ scenes }, { accountId, id }) => scenes.delete(accountId, id),
   }),

@@ -4,7 +4,7 @@ import type { Connection } from '../../lib/list-page.ts';
 import { type Call as OperationCall, type OperationOutput, readRoute, type Watch } from '../../lib/operation.ts';
 import { flatten, pageSchema } from '../../lib/paging/list.ts';
 import type { AnyOperation, ServicesOf } from '../operations/list.ts';
-import { takesIdempotencyKey } from '../operations/scopes.ts';
+import { isReading, takesIdempotencyKey } from '../operations/scopes.ts';
 import {
   Deleted,
   describeDeleted,
@@ -24,12 +24,26 @@ type Arguments = Record<string, unknown> & { id?: string; wait?: number };
 export const operationTools = <const Declared extends readonly AnyOperation[]>(
   operations: Declared,
   services: ServicesOf<Declared>,
-): Tool[] => operations.flatMap((operation) => (operation.mcp ? [operationTool(operation, services)] : []));
+): Tool[] => {
+  const all: readonly AnyOperation[] = operations;
+  const isTool = ({ mcp }: AnyOperation) => mcp !== undefined;
+  const read = new Set(all.filter((one) => isTool(one) && isReading(one.id)).map(({ output }) => findRecord(output)));
+  return all.filter(isTool).map((operation) => {
+    const isListedElsewhere = !isReading(operation.id) && read.has(findRecord(operation.output));
+    return operationTool(operation, services, isListedElsewhere);
+  });
+};
+
+/** Returns the schema of the record that an operation returns alone; a new object for all others, which equals none. */
+const findRecord = (output: OperationOutput): object => {
+  if (output.kind === 'created') return output.schema;
+  return output.kind === 'record' ? (output.changed ?? output.schema) : {};
+};
 
 /** Returns the tool name of an operation, such as `create_destination`. */
 export const toolName = (id: string): string => id.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-function operationTool(operation: AnyOperation, services: unknown): Tool {
+function operationTool(operation: AnyOperation, services: unknown, isListedElsewhere: boolean): Tool {
   const { id, input, output, mcp, run } = operation;
   if (!mcp || !run) throw new Error(`The operation ${id} is not a tool.`);
   const { title, description, isRepeatable = false, takesAway = false, reachesOut = false } = mcp;
@@ -41,6 +55,7 @@ function operationTool(operation: AnyOperation, services: unknown): Tool {
     own: ownArguments(operation),
     ...(input && { body: input as TObject }),
     output: outputSchema(output) as TObject,
+    isListedElsewhere,
     keyed: takesIdempotencyKey(id, readRoute(operation).method.toLowerCase()),
     repeatable: isRepeatable,
     takesAway,

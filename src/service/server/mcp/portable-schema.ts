@@ -97,4 +97,6 @@ function limitDepth(schema: unknown, depth = LISTED_DEPTH): unknown {
   return { ...Object.fromEntries(others), properties: Object.fromEntries(fields) };
 }
 
-export const toPortableOutput = (schema: unknown): unknown => limitDepth(simplify(schema, OUTPUT));
+/** With `isListedElsewhere`, another tool lists what is inside the fields of the record. */
+export const toPortableOutput = (schema: unknown, isListedElsewhere = false): unknown =>
+  limitDepth(simplify(schema, OUTPUT), isListedElsewhere ? 1 : LISTED_DEPTH);

@@ -45,6 +45,8 @@ interface Definition<Own extends TProperties, Body extends TObject, Out extends 
   own?: Own;
   body?: Body;
   output: Out;
+  /** Another tool reads the record and lists all of its fields, so this one lists the outer ones alone. */
+  isListedElsewhere?: boolean;
   /** Describes the result in a sentence. */
   summarize: (output: Static<Out>) => string;
   run: (call: ToolCall, own: Static<TObject<Own>>, body: Static<Body>) => Promise<Static<Out>> | Static<Out>;
@@ -117,7 +119,7 @@ export function tool<
   Own extends TProperties = Record<never, never>,
   Body extends TObject = typeof Nothing,
 >(definition: Definition<Own, Body, Out>): Tool {
-  const { name, description, operations, output, summarize, run, keyed = false } = definition;
+  const { name, description, operations, output, summarize, run, keyed = false, isListedElsewhere } = definition;
   const own: TProperties = { ...definition.own, ...(keyed && KEY) };
   const body: TObject = definition.body ?? Nothing;
   const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }), 'all');
@@ -133,7 +135,7 @@ export function tool<
       description,
       annotations: buildAnnotations(definition),
       inputSchema: toPortableInput(plain(inputSchema)) as never,
-      outputSchema: toPortableOutput(plain(output)) as never,
+      outputSchema: toPortableOutput(plain(output), isListedElsewhere) as never,
     },
     prepare(args) {
       const isOwn = ([argument]: [string, unknown]) => Object.hasOwn(own, argument);

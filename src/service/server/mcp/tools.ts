@@ -11,6 +11,7 @@ import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
+import { sceneOperations } from '../../domain/scenes/operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { timelineOperations } from '../../domain/timeline/operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
@@ -29,6 +30,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(playlistVersionOperations, services),
     ...operationTools(destinationOperations, services),
     ...operationTools(streamOperations, services),
+    ...operationTools(sceneOperations, services),
     ...operationTools(timelineOperations, services),
     ...operationTools(sessionOperations, services),
     ...operationTools(uptimeOperations, services),

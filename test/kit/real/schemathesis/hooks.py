@@ -131,7 +131,7 @@ def mend(operation, body):
         body["items"] = body["items"][:100]
     if operation in ("createStream", "updateStream", "cloneStream"):
         mend_sources(body, creating=operation == "createStream")
-        if body.get("overlays"):
+        if body.get("overlays") is not None:
             # Either layers or a scene, which nobody has made.
             layers = [mend_layer(layer) for layer in body["overlays"].get("layers") or [{}]]
             body["overlays"] = {**body["overlays"], "layers": layers, "sceneID": None}

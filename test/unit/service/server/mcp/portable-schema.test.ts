@@ -81,6 +81,17 @@ test('the fields of objects inside others are left out of results where they lie
   );
 });
 
+test('a record that a tool of its toolset reads has its fields listed there alone', () => {
+  const findLayers = (name: string) => {
+    const { properties } = (describedTools().get(name)?.listed.outputSchema ?? {}) as {
+      properties?: Record<string, Json>;
+    };
+    return properties?.layers?.items;
+  };
+  expect(findLayers('get_scene')).toHaveProperty('properties');
+  expect(findLayers('update_scene')).toEqual({ type: 'object' });
+});
+
 test('a number stays an argument where its text is listed', () => {
   const { prepare } = describedTools().get('update_stream') ?? {};
   expect(() => prepare?.({ id: 'str-1', framerate: 30 })).not.toThrow();

@@ -49,6 +49,7 @@ test('every tool is in one toolset, which the guide names', () => {
     'endpoints',
     'events',
     'playlists',
+    'scenes',
     'streams',
     'uploads',
   ];

@@ -34,8 +34,6 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getStreamNow',
   // An agent imports link after link: the list of tools has no room for another form of it.
   'createUploadsFromLinks',
-  // The list of tools has no room for the layers of scenes beside those of streams.
-  ...(['createScene', 'listScenes', 'getScene', 'updateScene', 'deleteScene'] as const),
   // Secrets do not belong in conversations.
   'getEndpointSecret',
   'rotateEndpointSecret',
