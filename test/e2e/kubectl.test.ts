@@ -3,6 +3,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildKubectl } from '../../scripts/build-kubectl.ts';
+import type { PlannedItem } from '../../src/core/programme/plan.ts';
 import { API_VERSION } from '../../src/core/resources/common/names.ts';
 import { kubectl } from '../kit/kubectl.ts';
 import { readTrackPackets } from '../kit/make/media.ts';
@@ -138,4 +139,66 @@ test('kubectl loop skips, tests, reads logs and finds a refused destination on a
   expect(bundle).toContain('The destination refuses connections.');
   for (const text of [story, refused.stdout, bundle]) expect(text).not.toContain(key);
   expect(await loop('stop', 'sample', '--wait')).toMatchObject({ status: 0, stdout: 'Stream "sample" is stopped.\n' });
+});
+
+test('kubectl loop timeline prints what the stream really plays, and kubectl patch shows the slate in its place, in one publish', async () => {
+  await kubectl(system, 'apply', '-f', await writeSamples());
+  expect(await loop('timeline', 'sample')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('only a stream on air plays something'),
+  });
+  expect(await loop('start', 'sample', '--wait', '--timeout', '2m')).toMatchObject({ status: 0 });
+  const read = async (): Promise<PlannedItem[]> => {
+    const { status, stdout } = await loop('timeline', 'sample', '-o', 'json');
+    expect(status).toBe(0);
+    return JSON.parse(stdout) as PlannedItem[];
+  };
+  const items = await until(
+    'it is exact',
+    async () => {
+      const found = await read();
+      return found[0]?.exact === true && found;
+    },
+    60_000,
+  );
+  const path = 'jsonpath={.status.renditions[?(@.profile=="720p30")].durationSeconds}';
+  const seconds = Number(await kubectl(system, 'get', 'upload', 'sample', '-o', path));
+  expect(seconds).toBeGreaterThan(0);
+  for (const [i, item] of items.entries()) {
+    expect(item).toMatchObject({ id: 'sample', exact: true });
+    expect(Math.abs(item.durationSeconds - seconds)).toBeLessThan(0.01);
+    if (i > 0) expect(item.startAt).toBe(items[i - 1]?.endAt);
+  }
+  // The first one is on air, and the last one begins within a day, and ends behind it.
+  const first = Date.parse(items[0]?.startAt ?? '');
+  expect(first).toBeLessThan(Date.now());
+  expect(Math.abs(items.length - (86_400 + (Date.now() - first) / 1000) / seconds)).toBeLessThan(3);
+
+  const span = ['--from', items[1]?.startAt ?? '', '--to', items[3]?.startAt ?? ''];
+  const table = (await loop('timeline', 'sample', ...span)).stdout.trim().split('\n');
+  expect(table[0]).toMatch(/^START +SECONDS +UPLOAD +NAME/);
+  expect(table.slice(1).map((line) => line.split(/ +/)[0])).toEqual([items[1]?.startAt, items[2]?.startAt]);
+  const csv = (await loop('timeline', 'sample', ...span, '-o', 'csv')).stdout.trim().split('\r\n');
+  expect(csv.slice(1).map((line) => line.split(',')[0])).toEqual([items[1]?.startAt, items[2]?.startAt]);
+
+  const countPublishes = async () => (await readdir(join(system.stateDir, 'recordings/live/sample'))).length;
+  const before = await countPublishes();
+  const patch = (quarantine: unknown) =>
+    kubectl(system, 'patch', 'upload', 'sample', '--type=merge', '-p', JSON.stringify({ spec: { quarantine } }));
+  await patch({ reason: 'A claim is being checked.', cut: true });
+  await kubectl(
+    system,
+    'wait',
+    '--for=jsonpath={.status.conditions[?(@.type=="Degraded")].reason}=NothingPlayable',
+    'loop/sample',
+    '--timeout=60s',
+  );
+  expect(await kubectl(system, 'get', 'upload', 'sample', '-o', 'wide')).toContain('A claim is being checked.');
+  expect((await loop('diagnose', 'sample')).stdout).toContain('is in quarantine: A claim is being checked.');
+  expect(await loop('timeline', 'sample')).toMatchObject({ stdout: '' });
+  await patch(null);
+  await kubectl(system, 'wait', '--for=condition=Degraded=False', 'loop/sample', '--timeout=60s');
+  await until('it plays again', async () => (await read())[0]?.exact === true, 60_000);
+  expect(await countPublishes()).toBe(before);
+  expect(await loop('stop', 'sample', '--wait')).toMatchObject({ status: 0 });
 });

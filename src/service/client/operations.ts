@@ -81,6 +81,7 @@ import type {
   TopUpCreate,
   Upload,
   UploadFromLink,
+  UploadQuarantine,
   UploadQuery,
   UploadsFromLinks,
   UploadUpdate,
@@ -254,17 +255,19 @@ export interface Operations {
      * The stream leaves the air as it was meant to. `stream.degraded`: The stream is on air with a problem.
      * `stream.scheduled_start_missed`: A window of the schedule began too long ago to be started. `upload.ready`:
      * The media was fetched and checked: streams can use it. `upload.failed`: The media cannot be used. The event
-     * has the cause and the fix. `playlist.published`: Streams play a new version of the playlist.
-     * `destination.rejected`: The destination refuses the key, the login or the publisher of a stream.
-     * `platform.live`: Viewers see the stream at a destination whose platform is watched: for the first time since
-     * it went on air, or again. `platform.ended`: Viewers do not see the stream, though the destination takes media.
-     * The event has the cause and the fix. `platform.health`: Viewers see the stream, and the platform of a
-     * destination asks for attention. `schedule.upcoming`: A window of the schedule begins within 15 minutes.
-     * `credit.low`: The credit lasts for less than 24 hours, or for less than an hour, at the current rate.
-     * `credit.exhausted`: The credit is used up: streams stop after the grace that the service gives.
-     * `invoice.issued`: An invoice or a credit note was issued. `deposit.credited`: A payment in crypto currency has
-     * its confirmations, and its credits were booked. `key.created`: An API key was created. It may reject with
-     * `problems.EventNotFound`, `problems.TooManyFeeds` or `problems.ServerBusy`.
+     * has the cause and the fix. `upload.quarantined`: Somebody has taken the upload off every list. The event has
+     * the reason. `upload.released`: The quarantine of the upload has ended: lists play it again.
+     * `playlist.published`: Streams play a new version of the playlist. `destination.rejected`: The destination
+     * refuses the key, the login or the publisher of a stream. `platform.live`: Viewers see the stream at a
+     * destination whose platform is watched: for the first time since it went on air, or again. `platform.ended`:
+     * Viewers do not see the stream, though the destination takes media. The event has the cause and the fix.
+     * `platform.health`: Viewers see the stream, and the platform of a destination asks for attention.
+     * `schedule.upcoming`: A window of the schedule begins within 15 minutes. `credit.low`: The credit lasts for
+     * less than 24 hours, or for less than an hour, at the current rate. `credit.exhausted`: The credit is used up:
+     * streams stop after the grace that the service gives. `invoice.issued`: An invoice or a credit note was issued.
+     * `deposit.credited`: A payment in crypto currency has its confirmations, and its credits were booked.
+     * `key.created`: An API key was created. It may reject with `problems.EventNotFound`, `problems.TooManyFeeds` or
+     * `problems.ServerBusy`.
      */
     list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
   };
@@ -541,6 +544,19 @@ export interface Operations {
      */
     retry: (id: string, call?: CallOptions) => Promise<Upload>;
     /**
+     * Take an upload off every list. No stream plays the upload from its next border on, though playlists keep it
+     * and their versions stay as they are: the answer to a claim that may be false. With `cut`, a stream that plays
+     * it goes on to its next item at once, on a keyframe and in the same publish. A stream with nothing else to play
+     * shows its slate. A repeated request changes the reason. It may reject with `problems.UploadIsImage` or
+     * `problems.Conflict`.
+     */
+    quarantine: (id: string, body: UploadQuarantine, call?: CallOptions) => Promise<Upload>;
+    /**
+     * End the quarantine of an upload. Streams play the upload again, where their lists have it. Does nothing to an
+     * upload that is not in quarantine. It may reject with `problems.Conflict`.
+     */
+    release: (id: string, call?: CallOptions) => Promise<Upload>;
+    /**
      * Delete an upload. Fails with 409 `upload_in_use` while a stream or a playlist uses it. It may reject with
      * `problems.UploadInUse` or `problems.Conflict`.
      */
@@ -761,6 +777,8 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     get: (id, call) => get(path`/uploads/${id}`, call),
     update: (id, body = {}, call) => patch(path`/uploads/${id}`, call, body),
     retry: (id, call) => post(path`/uploads/${id}/retry`, call),
+    quarantine: (id, body, call) => post(path`/uploads/${id}/quarantine`, call, body),
+    release: (id, call) => remove(path`/uploads/${id}/quarantine`, call),
     delete: (id, call) => remove(path`/uploads/${id}`, call),
   },
   playlists: {

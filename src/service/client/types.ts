@@ -68,7 +68,13 @@ export type {
   UnplayableItem,
 } from '../domain/streams/record.ts';
 export type { StreamNow, StreamTimeline, StreamTimelineItem } from '../domain/timeline/record.ts';
-export type { Upload, UploadFromLink, UploadsFromLinks, UploadUpdate } from '../domain/uploads/record.ts';
+export type {
+  Upload,
+  UploadFromLink,
+  UploadQuarantine,
+  UploadsFromLinks,
+  UploadUpdate,
+} from '../domain/uploads/record.ts';
 export type { StreamOutage, StreamUptime } from '../domain/uptime/record.ts';
 
 export interface ApiKeyQuery extends ListQuery {

@@ -165,6 +165,13 @@ export const ERRORS = {
     meaning: 'The upload has not failed; only a failed upload can be retried.',
     fix: 'Read the upload: in the states `importing` and `preparing` it continues automatically, even while `waiting` names a delay.',
   },
+  upload_is_image: {
+    status: 409,
+    title: 'Upload is an image',
+    meaning:
+      'The upload is an image, which is drawn over what plays. No list plays it, so it cannot be taken off lists.',
+    fix: 'Remove the image from the overlays, the cards or the slate of the streams that show it.',
+  },
   upload_not_from_link: {
     status: 409,
     title: 'Upload not from a link',

@@ -154,6 +154,8 @@ export interface AgentUse<Services, Result> {
   description: string;
   /** Puts the result in a sentence. Pages and deletions have one. */
   summarize?: (result: Result) => string;
+  /** Fields of the record that an agent gets, and that `summarize` reads. By default it gets all. */
+  fields?: readonly string[];
   /** Arguments in place of those of the query. */
   query?: TProperties;
   /** To call it again with the same arguments changes nothing more. */

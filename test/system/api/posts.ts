@@ -187,6 +187,17 @@ export function buildPosts(
         isKnown: async (to) => (await to('GET', path)).body.state === 'failed',
       };
     },
+    quarantineUpload: async () => {
+      const { body } = await owner.call('POST', '/v1/uploads/from-link', link);
+      const id = String(body.objectID);
+      const path = `/v1/uploads/${id}`;
+      return {
+        path: `${path}/quarantine`,
+        body: { reason: 'A claim is being checked.' },
+        effects: writes(UPLOADS, id),
+        isKnown: async (to) => (await to('GET', path)).status === 200,
+      };
+    },
     createResumableUpload: () => creation({ path: '/v1/uploads/resumable', headers: onItsWay }, UPLOADS),
     createPlaylist: () => creation({ path: '/v1/playlists', body: playlist }, PLAYLISTS),
     createScene: () =>

@@ -80,6 +80,13 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expect(await done('update_upload', { id, tracks: { audio: 1 } })).toMatchObject({ tracks: { audio: 1 } });
     expectProblem(await call('update_upload', { id, tracks: { audio: -1 } }), 'validation_failed', '/tracks/audio');
     expectProblem(await call('retry_upload', { id }), 'upload_not_failed');
+    const reason = 'A claim is being checked.';
+    const held = await call('quarantine_upload', { id, reason, cut: true });
+    expect(held).toMatchObject({ output: { objectID: id, quarantine: { reason, cut: true } } });
+    expect(held.text).toContain(`is in quarantine: ${reason}`);
+    expectProblem(await call('quarantine_upload', { id, reason: '' }), 'validation_failed', '/reason');
+    expect(await done('release_upload', { id })).toMatchObject({ objectID: id, quarantine: null });
+    expectProblem(await call('release_upload', { id: 'upl-none' }), 'upload_not_found', 'list_uploads');
     const error = { code: 'link_unreachable', message: 'The server is away.' } as const;
     const status: UploadStatus = { phase: 'failed', observedGeneration: 1, error };
     await started.api.kube.mergePatch(UPLOADS, NAMESPACE, id, { status }, { subresource: 'status' });

@@ -69,6 +69,12 @@ export const READINESS_ISSUES = {
     meaning: 'The upload failed, or could not be prepared.',
     fix: 'Read the error of the upload, and upload a file that plays.',
   },
+  UploadQuarantined: {
+    code: 'upload_quarantined',
+    field: 'videoUploadObjectID',
+    meaning: 'The upload is in quarantine: somebody has taken it off every list, with a reason.',
+    fix: 'End the quarantine of the upload, or give the stream another upload to play.',
+  },
   PlaylistNotFound: {
     code: 'playlist_not_found',
     field: 'playlistIDs',

@@ -4,6 +4,7 @@
  */
 
 import type { Playing } from '../../resources/stream/playing.ts';
+import { leaveOutQuarantined } from '../../resources/stream/quarantine.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Preparation } from '../../resources/stream/spec.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -32,13 +33,17 @@ export interface MediaAssessment {
   unplayable: readonly Entry[];
   /** How much of the media is prepared, until all of it is. */
   preparation: Preparation | undefined;
-  /** `playing`, while the media that the stream refers to cannot replace it: none can be played yet, or less than will be in a while. */
+  /**
+   * `playing` without what is in quarantine, while the media that the stream refers to cannot replace it: none can be played yet, or less
+   * than will be in a while.
+   */
   goesOnWith: Playing | undefined;
 }
 
 /** `playing` is what is on air, or was. */
 export function assessMedia(stream: LoopStream, objects: MediaObjects, playing: Playing | undefined): MediaAssessment {
   const tracks = assessTracks(stream, objects);
+  const kept = playing && leaveOutQuarantined(playing, objects.uploads);
   const problem = findMediaProblem(stream, tracks);
   return {
     tracks,
@@ -46,7 +51,7 @@ export function assessMedia(stream: LoopStream, objects: MediaObjects, playing: 
     itemCount: countItems(tracks),
     unplayable: listUnplayable(tracks),
     preparation: computePreparation({ stream, uploads: objects.uploads, tracks }),
-    goesOnWith: playing && (problem || losesItems(tracks, playing)) ? playing : undefined,
+    goesOnWith: kept && (problem || losesItems(tracks, kept)) ? kept : undefined,
   };
 }
 

@@ -10,6 +10,7 @@ import { findCondition } from '../../resources/common/conditions.ts';
 import type { HealthProblem } from '../../resources/common/health.ts';
 import type { PlaylistSpec } from '../../resources/playlist/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
+import { describeQuarantine } from '../../resources/upload/quarantine.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { isAside, isPlayable } from '../../resources/upload/spec.ts';
 
@@ -37,13 +38,14 @@ export function findItemProblem(
   kind: PlaylistSpec['track'],
 ): ItemProblem | undefined {
   if (!upload) return problem('UploadNotFound', 'appears', `${beginWith(callObject('upload', name))} does not exist.`);
-  const { track } = upload.spec;
+  const { track, quarantine } = upload.spec;
   const isSound = kind === 'video' && track === 'audio';
   // The name is parsed from the link, which costs more than all the rest: most items need none.
-  if (!isSound && track !== 'image' && isUsable(upload)) return undefined;
+  if (!isSound && track !== 'image' && !quarantine && isUsable(upload)) return undefined;
   const what = beginWith(callObject('upload', name, findUploadName(upload)));
   if (isSound) return problem('MediaFailed', 'stays', `${what} is audio; the playlist needs videos.`);
   if (track === 'image') return problem('MediaFailed', 'stays', `${what} ${SENTENCES.imageIsNoItem}`);
+  if (quarantine) return problem('UploadQuarantined', 'stays', describeQuarantine(what, quarantine.reason));
   const stalled = findCondition(upload.status?.conditions, 'Stalled');
   if (stalled) return problem('MediaFailed', 'stays', `${what} cannot be played: ${stalled.message}`);
   return upload.status?.media

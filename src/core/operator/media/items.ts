@@ -17,6 +17,7 @@ import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type MediaField, type Phase } from '../../resources/stream/spec.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
+import { describeQuarantine } from '../../resources/upload/quarantine.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findRendition, isPlayable, type RenditionStatus } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
@@ -47,6 +48,8 @@ export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
   formatProfile(stream.spec.quality, stream.spec.framerate);
 
 const finding = (reason: ReadinessReason, message: string): Finding => ({ reason, message });
+
+export const QUARANTINED = 'UploadQuarantined' satisfies ReadinessReason;
 
 /** The upload as a sentence names it: where it is in a playlist, too. */
 function subject({ upload = '', name, index }: Entry, playlist: Playlist | undefined): string {
@@ -87,7 +90,8 @@ function uploadProblem(
   { profile, whole, hold }: Ask,
 ): Finding | undefined {
   if (!upload) return finding('UploadNotFound', `${what} does not exist.`);
-  const { track } = upload.spec;
+  const { track, quarantine } = upload.spec;
+  if (quarantine) return finding(QUARANTINED, describeQuarantine(what, quarantine.reason));
   if (kind === 'video' && track === 'audio') {
     return finding('MediaFailed', `${what} is audio; the stream needs a video to loop.`);
   }
@@ -174,6 +178,7 @@ const URGENCY: string[] = [
   'PlaylistNotFound',
   'PlaylistEmpty',
   'UploadNotFound',
+  'UploadQuarantined',
   'MediaFailed',
   'MediaAwaitsCredit',
   'MediaAwaitsGate',
@@ -203,19 +208,25 @@ export const listUnplayable = (tracks: readonly Assessed[]): Entry[] =>
 export const countItems = (tracks: readonly Assessed[]): number =>
   tracks.reduce((sum, { entries }) => sum + entries.length, 0);
 
+/** Whether an item that cannot be played is wanted. */
+const isMissing = ({ problem }: Entry): boolean => problem !== undefined && problem.reason !== QUARANTINED;
+
 /**
  * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
- * nearest to that is named: the track plays when it is ready. With Block every item is needed, and the most urgent is named.
+ * nearest to that is named: the track plays when it is ready. With Block every item is needed but those in quarantine, which somebody wants
+ * left out, and the most urgent is named.
  */
 export function findMediaProblem(stream: Pick<LoopStream, 'spec'>, tracks: readonly Assessed[]): Finding | undefined {
   const skips = !isBlocking(stream);
   const stuck = tracks.filter(({ entries }) => {
     const isUnplayable = ({ problem }: Entry) => problem !== undefined;
-    return skips ? entries.every(isUnplayable) : entries.some(isUnplayable);
+    return entries.every(isUnplayable) || (!skips && entries.some(isMissing));
   });
   const problems = listUnplayable(skips ? stuck.slice(0, 1) : stuck);
   const nearest = problems.at(-1);
-  const named = skips ? problems.find((entry) => nearest && urgency(entry) === urgency(nearest)) : problems[0];
+  const named = skips
+    ? problems.find((entry) => nearest && urgency(entry) === urgency(nearest))
+    : (problems.find(isMissing) ?? problems[0]);
   const first = named?.problem;
   if (!first || problems.length === 1) return first;
   return {

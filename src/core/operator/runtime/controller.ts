@@ -9,6 +9,7 @@ import { type Condition, findCondition, HEALTH_CONDITIONS, type Verdict } from '
 import { API_VERSION, FIELD_MANAGER_OPERATOR } from '../../resources/common/names.ts';
 import { READINESS_CONDITIONS } from '../../resources/stream/spec.ts';
 import { ON_AIR_FOR_VIEWERS } from '../../resources/stream/viewers.ts';
+import { QUARANTINED_CONDITION } from '../../resources/upload/quarantine.ts';
 
 export type Reconcile = (key: string) => Promise<{ requeueAfterMs?: number } | undefined>;
 
@@ -99,6 +100,7 @@ const OWN_CONDITIONS: ReadonlySet<string> = new Set([
   ...READINESS_CONDITIONS,
   'Imported',
   'Prepared',
+  QUARANTINED_CONDITION,
   'PodScheduled',
   'Live',
   'Progressing',

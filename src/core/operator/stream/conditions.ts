@@ -34,7 +34,7 @@ import {
   type Unplayable,
 } from '../../resources/stream/spec.ts';
 import { formatPart } from '../media/assess.ts';
-import { type Entry, findProfile, isOnTheWay } from '../media/items.ts';
+import { type Entry, findProfile, isOnTheWay, QUARANTINED } from '../media/items.ts';
 import { findBackgroundProblem, findImageProblem } from '../media/looks.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import type { Finding, Verdict } from '../runtime/controller.ts';
@@ -263,13 +263,14 @@ function countUnplayable({ stream, media, now }: Situation, { broken, known }: L
 }
 
 /**
- * The condition Degraded of a stream on air. A stream whose program stays lacks only broken items and the ends of cut
- * ones.
+ * The condition Degraded of a stream on air. A stream whose program stays lacks only broken items, those in quarantine and the ends of
+ * cut ones.
  */
 function judgeOnAir(situation: Situation, leftOut: LeftOut, views: readonly DestinationView[]): Verdict {
   const { stream, program, stays, report, media, destinations } = situation;
   const before = findCondition(stream.status?.conditions, 'Degraded');
-  const without = stays ? leftOut.broken : [...leftOut.broken, ...leftOut.known];
+  const known = stays ? leftOut.known.filter(({ reason }) => reason === QUARANTINED) : leftOut.known;
+  const without = [...leftOut.broken, ...known];
   const found = [
     ...describeWithout(without, media.itemCount),
     ...(stays && program ? findCutShort(stream, leftOut, program) : []),

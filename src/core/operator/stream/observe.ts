@@ -4,6 +4,7 @@ import type { Pod } from '../../kube/core.ts';
 import { FINALIZER, POD_FINALIZER, podNames } from '../../resources/common/names.ts';
 import { withScene } from '../../resources/scene/resource.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
+import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { listShownImages } from '../../resources/upload/layers.ts';
 import { BY_STREAM } from '../caches/caches.ts';
@@ -56,7 +57,9 @@ export function observeStream(
   const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
   const { slate } = stream.spec;
   const images = [...listShownImages(stream.spec), ...(slate ? [slate.uploadName] : [])];
-  const uploads = [...listUploadNames(stream, playlists), ...images];
+  // Items that go on may be in no list any more, and somebody may put them in quarantine.
+  const kept = stream.status?.playing ? listItems(stream.status.playing).map(({ id }) => id) : [];
+  const uploads = [...listUploadNames(stream, playlists), ...images, ...kept];
   const named = collect(podNames(name), (pod) => caches.pods.get(namespace, pod));
   const own = [...named.values()].filter((one) => isOwnedBy(one, stream));
   const [pod, other] = sortPods(stream, own);

@@ -18,7 +18,7 @@ import { type Course, NO_ACTION, SETTLED } from './course.ts';
 import { decideExchange } from './handover.ts';
 import { findJoins } from './joins.ts';
 import { findLabelPatch, readDisruption, readDisruptionLabel } from './pod.ts';
-import { buildProgram, findPendingSkip, pickPlayhead, withClock, withSkipped } from './program.ts';
+import { buildProgram, dropQuarantined, findPendingSkip, pickPlayhead, withClock, withSkipped } from './program.ts';
 import type { Situation } from './situation.ts';
 
 export function stayOnAir(situation: Situation, pod: Pod): Course {
@@ -26,7 +26,10 @@ export function stayOnAir(situation: Situation, pod: Pod): Course {
   const playhead = situation.playhead ?? { epoch: kubeTime(now) };
   const course: Course = { ...describeOnAir(situation, pod), action: NO_ACTION, playhead };
   if (mayNotPublish(situation, pod)) return { ...course, action: { do: 'publish', podUid: pod.metadata.uid } };
-  const built = isReady(readiness) && !stays ? buildProgram(stream, situation, playhead, program) : undefined;
+  const built =
+    isReady(readiness) && !stays
+      ? buildProgram(stream, situation, playhead, program)
+      : dropQuarantined(program, situation);
   const step = decideExchange(situation, pod, built) ?? decideProgramChange(situation, pod, built ?? program);
   return { ...course, ...step };
 }

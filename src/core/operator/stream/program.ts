@@ -7,6 +7,7 @@ import { SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
 import type { Playing, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
+import { leaveOut, leaveOutQuarantined } from '../../resources/stream/quarantine.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
 import { parseCardProfile } from '../../resources/upload/card.ts';
@@ -16,7 +17,7 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { slateProfile } from '../../resources/upload/slate.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
-import { type Assessed, findProfile } from '../media/items.ts';
+import { type Assessed, findProfile, QUARANTINED } from '../media/items.ts';
 import { resolveItemCard, resolveLook } from '../media/looks.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
@@ -88,7 +89,8 @@ function findSound(upload: Upload, loudness: LoudnessTarget): string | undefined
 /** Storage key of the stream's own slate, once that is prepared. */
 function findSlate({ spec }: LoopStream, { uploads }: Pick<StreamObjects, 'uploads'>, profile: Profile) {
   const upload = spec.slate && uploads.get(spec.slate.uploadName);
-  const made = upload && findRendition(upload, slateProfile(profile));
+  if (!upload || upload.spec.quarantine) return undefined;
+  const made = findRendition(upload, slateProfile(profile));
   return made?.state === 'ready' ? made.key : undefined;
 }
 
@@ -105,6 +107,7 @@ function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, w
     const last = lists.at(-1);
     if (playlist !== undefined && last?.id === playlist) last.items += 1;
     else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
+    if (problem?.reason === QUARANTINED) return [leaveOut({ id, name }, objects.uploads.get(id))];
     const plain = (upload && findRendition(upload, profile)?.key) ?? '';
     const look = upload && plain !== '' && kind === 'video' ? findLook?.(upload, playlist) : undefined;
     const rendition = look ?? plain;
@@ -186,6 +189,16 @@ export function followOn(program: Program, previous: Program): Program {
   const unchanged = { ...program, version: previous.version };
   if (isSameJson(unchanged, previous)) return previous;
   return isSameJson(played(unchanged), played(previous)) ? unchanged : { ...program, version: previous.version + 1 };
+}
+
+/** The program on air without the uploads that are in quarantine now; undefined where it has none of them. */
+export function dropQuarantined(
+  program: Program | undefined,
+  { uploads }: Pick<StreamObjects, 'uploads'>,
+): Program | undefined {
+  if (!program) return undefined;
+  const left = leaveOutQuarantined(program, uploads);
+  return left === program ? undefined : followOn(left, program);
 }
 
 /** The program of a stream that goes on with what it played, wherever it is sent now. */

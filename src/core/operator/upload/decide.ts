@@ -4,8 +4,10 @@
  */
 
 import { toPascalCase } from '../../lib/codes/code-text.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
 import { importJobName, renditionJobName } from '../../resources/common/names.ts';
 import { findPoster, lacksPoster } from '../../resources/upload/poster.ts';
+import { explainQuarantine, QUARANTINED_CONDITION } from '../../resources/upload/quarantine.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import {
   isArriving,
@@ -66,6 +68,18 @@ function verdicts(
   return [fine, buildVerdict('Prepared', 'True', 'Prepared', `The upload is prepared for ${ready.join(', ')}.`)];
 }
 
+/** A condition once the upload was in quarantine: its time says since when it is, or is no more. */
+function judgeQuarantine(upload: Upload): Verdict[] {
+  const type = QUARANTINED_CONDITION;
+  const { quarantine } = upload.spec;
+  if (quarantine) {
+    const message = explainQuarantine(upload, quarantine.reason);
+    return [{ type, status: 'True', reason: 'Quarantined', message }];
+  }
+  if (!findCondition(upload.status?.conditions, type)) return [];
+  return [{ type, status: 'False', reason: 'Released', message: 'The upload is not in quarantine any more.' }];
+}
+
 /** 0 to 1 of what is done in this state; `shown` is what the status says while the state stays. */
 function progress(upload: Upload, state: UploadState, wanted: RenditionStatus[], plan: UploadPlan): number {
   const { name } = upload.metadata;
@@ -120,7 +134,10 @@ export function decideUpload(upload: Upload, found: UploadObservation): UploadDe
     ...(waiting && { waiting }),
     ...(retry !== undefined && { retried: retry }),
     conditions: buildConditions(
-      verdicts(upload, media, error, wanted, held, isWaiting(waiting, observed.now) ? waiting : undefined),
+      [
+        ...verdicts(upload, media, error, wanted, held, isWaiting(waiting, observed.now) ? waiting : undefined),
+        ...judgeQuarantine(upload),
+      ],
       upload.status?.conditions,
       generation,
       observed.now,

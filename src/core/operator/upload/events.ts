@@ -2,7 +2,9 @@
 
 import type { EventInput } from '../../kube/events.ts';
 import { toPascalCase } from '../../lib/codes/code-text.ts';
+import { findCondition } from '../../resources/common/conditions.ts';
 import { nameProfile } from '../../resources/upload/loudness.ts';
+import { QUARANTINED_CONDITION } from '../../resources/upload/quarantine.ts';
 import type { UploadStatus } from '../../resources/upload/spec.ts';
 import { buildNormalEvent, buildWarningEvent } from '../runtime/controller.ts';
 
@@ -38,5 +40,14 @@ export function buildUploadEvents(before: UploadStatus | undefined, status: Uplo
   if (status.error && !status.media && before?.error?.code !== status.error.code) {
     events.push(buildWarningEvent('MediaFailed', status.error.message));
   }
-  return events;
+  return [...events, ...buildQuarantineEvents(before, status)];
+}
+
+/** One event for each quarantine that begins or ends. */
+function buildQuarantineEvents(before: UploadStatus | undefined, { conditions }: UploadStatus): EventInput[] {
+  const now = findCondition(conditions, QUARANTINED_CONDITION);
+  const earlier = findCondition(before?.conditions, QUARANTINED_CONDITION);
+  if (!now || now.status === (earlier?.status ?? 'False')) return [];
+  const build = now.status === 'True' ? buildWarningEvent : buildNormalEvent;
+  return [build(now.reason, now.message)];
 }

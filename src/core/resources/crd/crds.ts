@@ -238,6 +238,13 @@ const upload: KindDefinition = {
       wide: true,
     },
     {
+      name: 'Quarantine',
+      type: 'string',
+      jsonPath: '.spec.quarantine.reason',
+      description: 'Reason for which the upload is taken off every list.',
+      wide: true,
+    },
+    {
       name: 'Import',
       type: 'string',
       jsonPath: condition('Imported', 'message'),

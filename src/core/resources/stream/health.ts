@@ -35,6 +35,7 @@ const OUTLOOKS = {
   MediaImporting: 'passes',
   MediaPreparing: 'passes',
   MediaFailed: 'stays',
+  UploadQuarantined: 'stays',
   // A person tops up the balance; a gate of another controller is its own matter.
   MediaAwaitsCredit: 'stays',
   InsufficientCredits: 'stays',

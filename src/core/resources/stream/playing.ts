@@ -7,6 +7,11 @@ const Item = Type.Object({
   rendition: Type.String({
     description: 'Storage key of the rendition to play. Empty if the item is left out.',
   }),
+  cut: Type.Optional(
+    Type.Boolean({
+      description: 'True for an item that is left out at once: where it is on air, it ends before its time.',
+    }),
+  ),
   sound: Type.Optional(
     Type.String({ description: 'Storage key of the sound to play in the place of that of the rendition.' }),
   ),

@@ -192,6 +192,32 @@ const Part = Type.Object(
 );
 export type RenditionPart = Static<typeof Part>;
 
+/** The longest reason of a quarantine. */
+export const MAX_QUARANTINE_REASON_CHARS = 300;
+
+export const Quarantine = Type.Object(
+  {
+    reason: Type.String({
+      minLength: 1,
+      maxLength: MAX_QUARANTINE_REASON_CHARS,
+      description: 'Why the upload is not to be played, as people read it.',
+    }),
+    since: Type.Optional(Type.String({ format: 'date-time', description: 'Time at which somebody asked for it.' })),
+    cut: Type.Optional(
+      Type.Boolean({
+        description:
+          'True: a stream that plays the upload goes on to its next item at once, not at the end of the item.',
+      }),
+    ),
+  },
+  {
+    description:
+      'Takes the upload off every list at the end of the item on air, and keeps all lists and their versions as they are. Streams ' +
+      'play it again once this is removed.',
+  },
+);
+export type Quarantine = Static<typeof Quarantine>;
+
 export const UploadSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
   track: Type.Enum(UPLOAD_TYPES, {
@@ -210,6 +236,7 @@ export const UploadSpec = Type.Object({
       description: 'None: streams show their overlays not over this item, as over an advertisement.',
     }),
   ),
+  quarantine: Type.Optional(Quarantine),
   source: Type.Object(
     {
       url: Type.Optional(
@@ -336,7 +363,7 @@ export const UploadStatus = Type.Object({
   conditions: Type.Optional(
     Type.Array(Condition, {
       maxItems: 16,
-      description: 'Conditions: Ready, Reconciling, Stalled, Imported and Prepared.',
+      description: 'Conditions: Ready, Reconciling, Stalled, Imported, Prepared and Quarantined.',
     }),
   ),
 });

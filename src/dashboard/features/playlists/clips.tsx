@@ -22,7 +22,7 @@ import { useMemo } from 'react';
 import { formatLength } from '../../lib/format.ts';
 import { Name } from '../../ui/name.tsx';
 import { Poster } from '../../ui/poster.tsx';
-import { UploadTag } from '../uploads/row.tsx';
+import { isPlainReady, UploadTag } from '../uploads/row.tsx';
 import type { PlaylistEntry } from './draft.ts';
 import classes from './playlists.module.css';
 import { clipName, type UploadsById } from './text.ts';
@@ -63,7 +63,7 @@ function Clip({ entry, place, uploads, onRemove }: ClipProps) {
         <span className={classes.clipName} data-testid="clip-name">
           <Name isCut>{name}</Name>
         </span>
-        {upload && upload.state !== 'ready' && <UploadTag state={upload.state} />}
+        {upload && !isPlainReady(upload) && <UploadTag {...upload} />}
       </span>
       <span className={classes.length}>{formatLength(upload?.durationSeconds)}</span>
       <Tooltip label="Take out">

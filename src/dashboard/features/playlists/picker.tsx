@@ -11,7 +11,7 @@ import page from '../../ui/page.module.css';
 import { More, RowsLoading } from '../../ui/page.tsx';
 import { Poster } from '../../ui/poster.tsx';
 import { useUploads } from '../uploads/queries.ts';
-import { UploadTag } from '../uploads/row.tsx';
+import { isPlainReady, UploadTag } from '../uploads/row.tsx';
 import classes from './playlists.module.css';
 import { clips } from './text.ts';
 
@@ -65,7 +65,7 @@ export function ClipChoice({ kind, chosen, onChange }: ClipChoiceProps) {
                 <span className={classes.clipName}>
                   <Name isCut>{upload.name}</Name>
                 </span>
-                {upload.state !== 'ready' && <UploadTag state={upload.state} />}
+                {!isPlainReady(upload) && <UploadTag {...upload} />}
               </span>
               <span className={classes.length}>{formatLength(upload.durationSeconds)}</span>
             </label>

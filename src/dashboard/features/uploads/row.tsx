@@ -2,6 +2,7 @@ import { ActionIcon, Button, Tooltip } from '@mantine/core';
 import { notifications } from '@mantine/notifications';
 import {
   IconAlertTriangle,
+  IconBan,
   IconCircleCheck,
   IconDownload,
   IconInfoCircle,
@@ -31,6 +32,7 @@ import { Tag } from '../../ui/tag.tsx';
 import { ClipPreview } from '../player/clip.tsx';
 import { HolderList } from '../references/holders.tsx';
 import { listLookNotes } from './looks.ts';
+import { InQuarantine, QuarantineDialog, useQuarantineActs } from './quarantine.tsx';
 import { useUploadsChanged } from './queries.ts';
 import { listSoundNotes } from './sounds.ts';
 import { canRetry, describeDoing, describeWait, getStateLook, listFacts } from './text.ts';
@@ -44,7 +46,17 @@ const ICONS: Record<string, TablerIcon> = {
   failed: IconAlertTriangle,
 };
 
-export function UploadTag({ state }: Pick<Upload, 'state'>) {
+/** Whether an upload has nothing to say beside that it can be played. */
+export const isPlainReady = ({ state, quarantine }: Pick<Upload, 'state' | 'quarantine'>): boolean =>
+  state === 'ready' && !quarantine;
+
+export function UploadTag({ state, quarantine }: Pick<Upload, 'state'> & Partial<Pick<Upload, 'quarantine'>>) {
+  if (quarantine)
+    return (
+      <Tag tone="attention" icon={IconBan}>
+        In quarantine
+      </Tag>
+    );
   const { word, tone } = getStateLook(state);
   return (
     <Tag tone={tone} icon={ICONS[state] ?? IconSettings}>
@@ -133,7 +145,7 @@ function useOverlayActs({ objectID, name, type, overlays }: Upload): Act[] {
 export function UploadRow({ upload }: { upload: Upload }) {
   const { calls } = useApi();
   const changed = useUploadsChanged();
-  const [asked, setAsked] = useState<'rename' | 'delete'>();
+  const [asked, setAsked] = useState<'rename' | 'quarantine' | 'delete'>();
   const close = () => setAsked(undefined);
   const done = () => {
     close();
@@ -141,11 +153,12 @@ export function UploadRow({ upload }: { upload: Upload }) {
   };
   const now = useNow(false);
   const [playing, setPlaying] = useState(false);
-  const { objectID, name, type, posterUrl, state, progress, warnings, waiting, error, createdAt } = upload;
+  const { objectID, name, type, posterUrl, state, progress, warnings, waiting, quarantine, error, createdAt } = upload;
   const retry = () => calls.uploads.retry(objectID).then(changed);
   const doing = describeDoing(upload);
   const facts = listFacts(upload);
   const overlayActs = useOverlayActs(upload);
+  const quarantineActs = useQuarantineActs(upload, () => setAsked('quarantine'));
   return (
     <Row
       data-testid="upload"
@@ -157,7 +170,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       }
       actions={
         <>
-          <UploadTag state={state} />
+          <UploadTag state={state} quarantine={quarantine} />
           {type !== 'IMAGE' && (state === 'ready' || state === 'preparing') && (
             <Tooltip label="Play its first minute">
               <ActionIcon aria-label={`Play ${name}`} onClick={() => setPlaying(true)}>
@@ -171,6 +184,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
             acts={[
               { label: 'Rename…', icon: IconPencil, run: () => setAsked('rename') },
               ...overlayActs,
+              ...quarantineActs,
               copyAct('Copy id', objectID),
               { label: 'Delete upload…', icon: IconTrash, isDanger: true, run: () => setAsked('delete') },
             ]}
@@ -182,6 +196,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
       <Notes name="upload-warnings" notes={warnings.map(({ message }) => message)} />
       <Notes name="upload-looks" notes={listLookNotes(upload)} />
       <Notes name="upload-sounds" notes={listSoundNotes(upload)} />
+      {quarantine && <InQuarantine upload={upload} quarantine={quarantine} />}
       {waiting && <Waits waiting={waiting} />}
       <Tracks upload={upload} />
       {error && <Failed error={error} isWorthRetry={canRetry(upload)} retry={retry} />}
@@ -195,6 +210,7 @@ export function UploadRow({ upload }: { upload: Upload }) {
           onDone={done}
         />
       )}
+      {asked === 'quarantine' && <QuarantineDialog upload={upload} onClose={close} onDone={done} />}
       {asked === 'delete' && (
         <DeleteDialog
           noun="upload"

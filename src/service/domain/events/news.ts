@@ -4,7 +4,8 @@
  */
 import { kubeTime } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
-import { findCondition } from '../../../core/resources/common/conditions.ts';
+import { READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
+import { type Condition, findCondition } from '../../../core/resources/common/conditions.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPublished } from '../../../core/resources/playlist/spec.ts';
 import { findNextStart } from '../../../core/resources/stream/recurrence.ts';
@@ -12,6 +13,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { isWanted } from '../../../core/resources/stream/spec.ts';
 import type { Transition } from '../../../core/resources/stream/transitions.ts';
 import { findUploadName } from '../../../core/resources/upload/name.ts';
+import { QUARANTINED_CONDITION } from '../../../core/resources/upload/quarantine.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { describeCause } from '../streams/cause.ts';
 import { type AccountEventType, buildEventId, NO_DATA } from './record.ts';
@@ -115,21 +117,55 @@ function tellRejected({ metadata }: LoopStream, transition: Transition): News {
   };
 }
 
-/** An upload that is being fetched has no event. Its mark still changes, since the upload may become ready again. */
+const UPLOAD_QUARANTINED = READINESS_ISSUES.UploadQuarantined;
+const HELD = 'quarantined';
+
+/**
+ * An upload that is being fetched has no event. Its mark still changes, since the upload may become ready again. The mark is its phase, and
+ * whether it is in quarantine.
+ */
 export function findUploadNews(upload: Upload, mark: string, now: Date): Findings {
+  const [phase = '', held] = mark.split(' ');
+  const quarantine = findCondition(upload.status?.conditions, QUARANTINED_CONDITION);
+  const isHeld = quarantine?.status === 'True';
+  return {
+    news: [
+      ...findPhaseNews(upload, phase, now),
+      ...(quarantine && isHeld !== (held === HELD) ? [tellQuarantine(upload, quarantine)] : []),
+    ],
+    mark: `${upload.status?.phase ?? ''} ${isHeld ? HELD : ''}`.trimEnd(),
+  };
+}
+
+const readUploadName = (upload: Upload): string => findUploadName(upload) ?? upload.metadata.name ?? '';
+
+function tellQuarantine(upload: Upload, { status, lastTransitionTime }: Condition): News {
+  const at = new Date(lastTransitionTime);
+  const type = status === 'True' ? 'upload.quarantined' : 'upload.released';
+  const code = UPLOAD_QUARANTINED;
+  const cause = { code: code.code, message: upload.spec.quarantine?.reason ?? null, fix: code.fix };
+  return {
+    id: buildEventId(upload.metadata.uid, `${type.slice('upload.'.length)}_${Math.floor(at.getTime() / 1000)}`),
+    type,
+    at,
+    data: { ...NO_DATA, name: readUploadName(upload), ...(status === 'True' && cause) },
+  };
+}
+
+function findPhaseNews(upload: Upload, known: string, now: Date): News[] {
   const { metadata, status } = upload;
   const phase = status?.phase ?? '';
-  if (phase === mark || (phase !== 'ready' && phase !== 'failed')) return { news: [], mark: phase };
+  if (phase === known || (phase !== 'ready' && phase !== 'failed')) return [];
   const since = findCondition(status?.conditions, 'Ready')?.lastTransitionTime;
   const at = since === undefined ? now : new Date(since);
   const { code, message } = (phase === 'failed' && status?.error) || {};
   const data = {
     ...NO_DATA,
-    name: findUploadName(upload) ?? metadata.name ?? '',
+    name: readUploadName(upload),
     ...(code !== undefined && { code, message: message ?? null, fix: findFix(code, 'uploadError') ?? null }),
   };
   const id = buildEventId(metadata.uid, `${phase}_${Math.floor(at.getTime() / 1000)}`);
-  return { news: [{ id, type: phase === 'ready' ? 'upload.ready' : 'upload.failed', at, data }], mark: phase };
+  return [{ id, type: phase === 'ready' ? 'upload.ready' : 'upload.failed', at, data }];
 }
 
 export function findPlaylistNews(playlist: Playlist, mark: string, now: Date): Findings {

@@ -50,6 +50,11 @@ export const EVENT_TYPES = {
   },
   'upload.ready': { object: 'upload', meaning: 'The media was fetched and checked: streams can use it.' },
   'upload.failed': { object: 'upload', meaning: 'The media cannot be used. The event has the cause and the fix.' },
+  'upload.quarantined': {
+    object: 'upload',
+    meaning: 'Somebody has taken the upload off every list. The event has the reason.',
+  },
+  'upload.released': { object: 'upload', meaning: 'The quarantine of the upload has ended: lists play it again.' },
   'playlist.published': { object: 'playlist', meaning: 'Streams play a new version of the playlist.' },
   'destination.rejected': {
     object: 'destination',

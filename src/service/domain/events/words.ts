@@ -41,6 +41,16 @@ export const EVENT_WORDS: Readonly<Record<AccountEventType, EventWords>> = {
     title: (name) => `Upload ${name} cannot be used`,
     tone: 'bad',
   },
+  'upload.quarantined': {
+    label: 'An upload is put in quarantine',
+    title: (name) => `Upload ${name} is in quarantine`,
+    tone: 'warning',
+  },
+  'upload.released': {
+    label: 'The quarantine of an upload ends',
+    title: (name) => `Upload ${name} plays again`,
+    tone: 'good',
+  },
   'playlist.published': {
     label: 'A playlist has a new version',
     title: (name) => `Playlist ${name} has a new version`,

@@ -15,7 +15,14 @@ import {
 } from '../../lib/operation.ts';
 import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { UPLOAD_LIST } from './list.ts';
-import { Upload, UploadFromLink, UploadFromLinkResults, UploadsFromLinks, UploadUpdate } from './record.ts';
+import {
+  Upload,
+  UploadFromLink,
+  UploadFromLinkResults,
+  UploadQuarantine,
+  UploadsFromLinks,
+  UploadUpdate,
+} from './record.ts';
 import type { UploadService } from './service.ts';
 
 const operation = createOperationBuilder<{ uploads: UploadService }>({
@@ -65,6 +72,7 @@ export const exampleUpload: Upload = {
   license: 'CC BY 4.0',
   licenseUrl: 'https://creativecommons.org/licenses/by/4.0/',
   overlays: 'SHOWN',
+  quarantine: null,
   preview: 'ready',
   posterUrl: EXAMPLE.posterUrl,
   warnings: [],
@@ -89,13 +97,19 @@ export const exampleUpload: Upload = {
   createdAt: EXAMPLE.createdAt,
 };
 
-function describeUpload({ name, objectID, state, progress, warnings, error }: Upload): string {
+/** Fields for an agent that has changed an upload. */
+const BRIEF = ['objectID', 'name', 'state', 'progress', 'warnings', 'quarantine', 'error'];
+
+function describeUpload({ name, objectID, state, progress, warnings, quarantine, error }: Upload): string {
   const what = `Upload "${name}" (${objectID})`;
+  if (quarantine) return `${what} is in quarantine: ${quarantine.reason}`;
   if (state === 'failed') return `${what} failed: ${error?.message ?? 'the reason is not known.'}`;
   const doing = state === 'ready' ? `${what} is ready.` : `${what} is ${state}, ${Math.round(100 * progress)} %.`;
   return [doing, ...warnings.map(({ message }) => message)].join(' ');
 }
 
+const exampleReason = 'A copyright claim is being checked.';
+const exampleQuarantine = { reason: exampleReason, since: EXAMPLE.createdAt, cut: true };
 const exampleLink = 'https://media.example.com/fireplace.mp4';
 
 /** An agent may wait for the result of an upload. */
@@ -285,6 +299,7 @@ export const uploadOperations = [
         'Fetches the link of a failed upload again. The upload keeps its id. Fails for an upload that is in progress ' +
         'or ready, and for a file that a client sent.',
       wait: untilSettled,
+      fields: BRIEF,
       summarize: describeUpload,
       reachesOut: true,
     },
@@ -294,6 +309,59 @@ export const uploadOperations = [
         'and with `upload_not_from_link` if a client sent the file.',
     },
     run: ({ uploads }, { accountId, id }) => uploads.retry(accountId, id),
+  }),
+
+  operation({
+    id: 'quarantineUpload',
+    scope: 'write',
+    http: 'POST /uploads/{id}/quarantine',
+    summary: 'Take an upload off every list',
+    description:
+      'No stream plays the upload from its next border on, though playlists keep it and their versions stay as they are: the answer to a ' +
+      'claim that may be false. With `cut`, a stream that plays it goes on to its next item at once, on a keyframe and in the same ' +
+      'publish. A stream with nothing else to play shows its slate. A repeated request changes the reason.',
+    input: UploadQuarantine,
+    output: record(Upload),
+    errors: ['upload_is_image', 'conflict'],
+    examples: {
+      input: { reason: exampleReason, cut: true },
+      output: { ...exampleUpload, quarantine: exampleQuarantine },
+    },
+    mcp: {
+      title: 'Take an upload off every list',
+      description:
+        'Takes an upload off every list, without a change of the lists: streams play it no more once the item on air ends, with `cut` at once. ' +
+        'Undone by release_upload.',
+      fields: BRIEF,
+      summarize: describeUpload,
+      isRepeatable: true,
+      takesAway: true,
+    },
+    graphql: { description: 'Takes an upload off every list, whose versions stay as they are.' },
+    client: { method: 'quarantine' },
+    run: ({ uploads }, { accountId, id, input }) => uploads.quarantine(accountId, id, input),
+  }),
+
+  operation({
+    id: 'releaseUpload',
+    scope: 'write',
+    http: 'DELETE /uploads/{id}/quarantine',
+    summary: 'End the quarantine of an upload',
+    description:
+      'Streams play the upload again, where their lists have it. Does nothing to an upload that is not in quarantine.',
+    output: record(Upload),
+    errors: ['conflict'],
+    examples: { output: exampleUpload },
+    mcp: {
+      title: 'End the quarantine of an upload',
+      description: 'Streams play the upload again, where their lists have it.',
+      fields: BRIEF,
+      summarize: describeUpload,
+      isRepeatable: true,
+    },
+    graphql: { description: 'Ends the quarantine of an upload.' },
+    client: { method: 'release' },
+    run: ({ uploads }, { accountId, id }) => uploads.release(accountId, id),
   }),
 
   operation({

@@ -1,7 +1,13 @@
 /** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
-import { PREVIEW_STATES, RENDITION_STATES, TrackChoice, UPLOAD_STATES } from '../../../core/resources/upload/spec.ts';
+import {
+  MAX_QUARANTINE_REASON_CHARS,
+  PREVIEW_STATES,
+  RENDITION_STATES,
+  TrackChoice,
+  UPLOAD_STATES,
+} from '../../../core/resources/upload/spec.ts';
 import { MAX_TAG_CHARS, TAG_MEANINGS, type TagName } from '../../../core/resources/upload/tags.ts';
 import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
@@ -90,6 +96,22 @@ export const UploadUpdate = Type.Object(
 );
 export type UploadUpdate = Static<typeof UploadUpdate>;
 
+export const UploadQuarantine = Type.Object(
+  {
+    reason: Type.String({
+      minLength: 1,
+      maxLength: MAX_QUARANTINE_REASON_CHARS,
+      pattern: '\\S',
+      description: 'Why it is not to be played, as people read it.',
+    }),
+    cut: Type.Optional(
+      Type.Boolean({ description: 'Ends it at once where it is on air. By default it plays to its end.' }),
+    ),
+  },
+  { title: 'UploadQuarantine', additionalProperties: false },
+);
+export type UploadQuarantine = Static<typeof UploadQuarantine>;
+
 const DeclaredTrack = Type.Object({
   index: Type.Integer({ description: 'Index of the track, counted from 0 over all tracks of the file.' }),
   kind: Type.Enum(['VIDEO', 'AUDIO'], { title: 'TrackKind', description: 'Kind of the track.' }),
@@ -163,6 +185,14 @@ export const Upload = Type.Object(
     license: shownTag('license'),
     licenseUrl: shownTag('licenseUrl'),
     overlays: ItemOverlays,
+    quarantine: nullable(
+      Type.Object({
+        reason: Type.String(),
+        since: nullable(Type.String({ format: 'date-time' })),
+        cut: Type.Boolean({ description: 'Whether streams that played it went on to their next items at once.' }),
+      }),
+      'Why no stream plays it, though lists have it. Null if it is not in quarantine.',
+    ),
     labels: Labels,
     preview: Type.Union([Type.Enum(PREVIEW_STATES, { title: 'PreparationState' }), Type.Null()], {
       description:

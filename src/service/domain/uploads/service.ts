@@ -44,8 +44,16 @@ import { showLooks } from './looks.ts';
 import { type Poster, readPoster } from './poster.ts';
 import { findPosterUrl } from './posters.ts';
 import { openPreview } from './preview.ts';
+import { patchQuarantine, showQuarantine } from './quarantine.ts';
 import { createUploadQuota, type LinkLimits } from './quota.ts';
-import type { Upload, UploadFromLink, UploadFromLinkResults, UploadsFromLinks, UploadUpdate } from './record.ts';
+import type {
+  Upload,
+  UploadFromLink,
+  UploadFromLinkResults,
+  UploadQuarantine,
+  UploadsFromLinks,
+  UploadUpdate,
+} from './record.ts';
 import { showSounds } from './sounds.ts';
 import { changesTags, dropNulls, readTags } from './tags.ts';
 import { checkChoice, hasChoice } from './tracks.ts';
@@ -138,6 +146,7 @@ const showStatus = ({ metadata, spec, status }: Resource): Upload => ({
   ...NO_TAGS,
   ...findTags({ spec, ...(status && { status }) }),
   overlays: spec.overlays === 'None' ? 'NONE' : 'SHOWN',
+  quarantine: showQuarantine({ spec, ...(status && { status }) }),
   labels: readLabels({ metadata }),
   preview: getPreviewState({ metadata, spec, ...(status && { status }) }),
   posterUrl: findPosterUrl({ metadata, spec, ...(status && { status }) }),
@@ -279,6 +288,19 @@ export function createUploadService({
       const metadata = patchLabels(upload, labels);
       if (Object.keys(spec).length === 0 && !metadata.labels) return show(upload);
       return show(await uploads.patch(upload, { metadata, spec }));
+    },
+
+    /** Takes an upload off every list, whose versions stay. Throws `upload_is_image`. */
+    async quarantine(accountId: string, id: string, input: UploadQuarantine): Promise<Upload> {
+      const upload = uploads.get(accountId, id);
+      const quarantine = patchQuarantine(upload, input, clock.now());
+      return show(quarantine ? await uploads.patch(upload, { spec: { quarantine } }) : upload);
+    },
+
+    /** Ends the quarantine of an upload, which lists play again. */
+    async release(accountId: string, id: string): Promise<Upload> {
+      const upload = uploads.get(accountId, id);
+      return show(upload.spec.quarantine ? await uploads.patch(upload, { spec: { quarantine: null } }) : upload);
     },
 
     /** `where` filters by the shape that clients see. */

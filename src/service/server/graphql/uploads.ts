@@ -53,6 +53,7 @@ const Upload = outputType<UploadRecord>('Upload', UploadSchema, {
     ),
     warnings: inUpload('UploadWarning', 'warnings'),
     waiting: inUpload('UploadWaiting', 'waiting', {}),
+    quarantine: inUpload('UploadInQuarantine', 'quarantine'),
     loudness: inUpload('UploadLoudness', 'loudness'),
     sounds: inUpload('UploadSound', 'sounds', {
       types: {

@@ -1,5 +1,5 @@
 /** Builds MCP tools from declared operations. Pure: no I/O, no clock. */
-import type { TObject, TProperties, TSchema } from 'typebox';
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call as OperationCall, type OperationOutput, readRoute, type Watch } from '../../lib/operation.ts';
 import { flatten, pageSchema } from '../../lib/paging/list.ts';
@@ -54,7 +54,7 @@ function operationTool(operation: AnyOperation, services: unknown, isListedElsew
     operations: [id],
     own: ownArguments(operation),
     ...(input && { body: input as TObject }),
-    output: outputSchema(output) as TObject,
+    output: pickFields(mcp, outputSchema(output) as TObject),
     isListedElsewhere,
     keyed: takesIdempotencyKey(id, readRoute(operation).method.toLowerCase()),
     repeatable: isRepeatable,
@@ -62,9 +62,18 @@ function operationTool(operation: AnyOperation, services: unknown, isListedElsew
     reachesOut,
     summarize: (mcp.summarize ?? defaultSentence(output)) as (answer: unknown) => string,
     run: async (call, own, body) =>
-      toAnswer(output, await act(operation, services, { call, own, body }), (own as Arguments).id),
+      pickValues(mcp, toAnswer(output, await act(operation, services, { call, own, body }), (own as Arguments).id)),
   });
 }
+
+/** Returns the part of a record that a tool returns. */
+const pickFields = ({ fields }: { fields?: readonly string[] }, schema: TObject): TObject =>
+  fields ? Type.Pick(schema, [...fields]) : schema;
+
+const pickValues = (
+  { fields }: { fields?: readonly string[] },
+  answer: Record<string, unknown>,
+): Record<string, unknown> => (fields ? Object.fromEntries(fields.map((name) => [name, answer[name]])) : answer);
 
 interface Asked {
   call: ToolCall;

@@ -159,6 +159,8 @@ export class TrackPlayer {
   #anchor: TrackEpoch['anchor'] | undefined;
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
+  /** The item on air is to end before its time, since it was put in quarantine. */
+  #isCut = false;
   readonly #skipped: Record<string, number> = {};
   readonly #broken = new Map<string, BrokenTrackItem>();
   /** Turns of items in which the sound that they name failed. */
@@ -222,7 +224,13 @@ export class TrackPlayer {
     this.#changed = new AbortController();
     this.#ready?.item.close();
     this.#ready = undefined;
+    this.#isCut = this.#isToEndNow(listing);
     this.#open();
+  }
+
+  /** Whether the newest list leaves out the item on air, and not only from its end on. */
+  #isToEndNow({ items }: Listing): boolean {
+    return items.some(({ id, cut }) => cut === true && id === this.#playing?.id);
   }
 
   /** Implements the splicer's NextItem. */
@@ -242,12 +250,13 @@ export class TrackPlayer {
       this.#cursor = advance(listing.loop, cursor);
     }
     this.#noteLength();
-    this.#skipping?.resolve();
-    this.#skipping = undefined;
+    this.#endSkip();
     this.#open();
     const { kind, isReplaced } = this.#options;
     const isSkipped = () => this.#skipping !== undefined && this.#ready !== undefined;
-    return new CuttableItem(item, kind, () => isSkipped() || isReplaced?.() === true);
+    // Where nothing else can play, the slate follows.
+    const isCut = () => this.#isCut && (this.#ready !== undefined || !this.#playable);
+    return new CuttableItem(item, kind, () => isSkipped() || isCut() || isReplaced?.() === true);
   };
 
   /** Returns what plays while no item can. */
@@ -264,6 +273,12 @@ export class TrackPlayer {
     this.#report(this.#playing);
     this.#playing = undefined;
     this.#rejoins = true;
+    this.#endSkip();
+  }
+
+  /** Reports that the item has ended before its time, where somebody asked for that. */
+  #endSkip(): void {
+    this.#isCut = false;
     this.#skipping?.resolve();
     this.#skipping = undefined;
   }
@@ -343,7 +358,7 @@ export class TrackPlayer {
     const isMoved = this.#moveEpoch(listing, {
       epochMs,
       knownMs: listing.epochMs,
-      endedEarly: this.#skipping !== undefined || afterRunOut,
+      endedEarly: this.#skipping !== undefined || this.#isCut || afterRunOut,
       rejoins: this.#rejoins,
       monotonicMs: clock.monotonicMs(),
     });

@@ -36,6 +36,7 @@ const upload = (rest: Partial<Upload> = {}): Upload => ({
   looks: [],
   labels: {},
   overlays: 'SHOWN',
+  quarantine: null,
   title: null,
   artist: null,
   album: null,

@@ -1,8 +1,8 @@
 /** Tests the news of objects: found once by the mark, under an id that follows from the fact alone. */
 import { describe, expect, test } from 'vitest';
 import type { Schedule } from '../../../../../src/core/resources/stream/spec.ts';
-import { findStreamNews, UPCOMING_MS } from '../../../../../src/service/domain/events/news.ts';
-import { stream as makeStream } from '../../../../kit/make/operator.ts';
+import { findStreamNews, findUploadNews, UPCOMING_MS } from '../../../../../src/service/domain/events/news.ts';
+import { stream as makeStream, upload as makeUpload } from '../../../../kit/make/operator.ts';
 
 const NOW = new Date('2027-01-31T17:00:00Z');
 const at = (minutes: number) => new Date(NOW.getTime() + minutes * 60_000);
@@ -106,4 +106,28 @@ test('what viewers see is news of the stream, and what is not known any more is 
   });
   expect(news[2]?.data).toMatchObject({ code: 'limit_near', fix: expect.stringContaining('Stop and start') });
   expect(mark).toBe('5');
+});
+
+test('a quarantine of an upload and its end are news once each, with the reason, beside those of its state', () => {
+  const held = (status: 'True' | 'False', minute: number) => {
+    const upload = makeUpload('film');
+    const times = { lastTransitionTime: iso(minute), reason: 'Any', message: '' };
+    const spec = { ...upload.spec, ...(status === 'True' && { quarantine: { reason: 'A claim is being checked.' } }) };
+    return { ...upload, spec, status: { ...upload.status, conditions: [{ type: 'Quarantined', status, ...times }] } };
+  };
+  const fresh = findUploadNews(makeUpload('film'), '', NOW);
+  expect(fresh.news.map(({ type }) => type)).toEqual(['upload.ready']);
+  const begun = findUploadNews(held('True', 1), fresh.mark, at(2));
+  expect(begun.news).toMatchObject([
+    {
+      type: 'upload.quarantined',
+      at: at(1),
+      data: { code: 'upload_quarantined', message: 'A claim is being checked.' },
+    },
+  ]);
+  expect(findUploadNews(held('True', 1), begun.mark, at(3)).news).toEqual([]);
+  const ended = findUploadNews(held('False', 4), begun.mark, at(5));
+  expect(ended.news).toMatchObject([{ type: 'upload.released', at: at(4), data: { code: null, message: null } }]);
+  expect(ended.mark).toBe(fresh.mark);
+  expect(findUploadNews(held('False', 4), ended.mark, at(6)).news).toEqual([]);
 });

@@ -220,6 +220,8 @@ const MORE: Operation[] = [
   'getStreamPreview',
   'getUploadPreview',
   'getUploadPoster',
+  'quarantineUpload',
+  'releaseUpload',
   'getStreamTimeline',
   'exportStreamTimeline',
   'getStreamNow',
