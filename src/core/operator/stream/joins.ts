@@ -15,13 +15,16 @@ export function findJoins(next: Program, current: Program): 'items' | 'aside' | 
   const video = withoutJoined(next.video, current.video);
   const audio = next.audio && withoutJoined(next.audio, current.audio);
   if (!isSameJson({ ...next, version: current.version, video, audio }, current)) return undefined;
-  const isAside = (item: Item, i: number) => {
-    const before = current.video.items[i];
-    return (item.sound !== undefined && !before?.sound) || gainsLook(item, before);
-  };
-  const isShown = (song: Item, i: number) => gainsCard(song, current.audio?.items[i]);
-  return next.video.items.some(isAside) || next.audio?.items.some(isShown) ? 'aside' : 'items';
+  const songs = current.audio?.items;
+  const isAside =
+    next.video.items.some(
+      (item, i) => gainsSound(item, current.video.items[i]) || gainsLook(item, current.video.items[i]),
+    ) || next.audio?.items.some((song, i) => gainsSound(song, songs?.[i]) || gainsCard(song, songs?.[i]));
+  return isAside ? 'aside' : 'items';
 }
+
+const gainsSound = ({ sound }: Item, before: Item | undefined): boolean =>
+  sound !== undefined && before?.sound === undefined;
 
 /** Whether the pictures of an item that plays are now those of a look. */
 const gainsLook = ({ rendition }: Item, before: Item | undefined): boolean =>

@@ -25,6 +25,12 @@ describe('what joins a program on air', () => {
     expect(findJoins(later({ ...a, sound }, b), build(a, leftOut))).toBe('aside');
   });
 
+  it('is the sound of a song that was made', () => {
+    const play = (...songs: Parameters<typeof build>) => ({ ...later(a), audio: build(...songs).video });
+    expect(findJoins(play({ ...a, sound }, b), play(a, b))).toBe('aside');
+    expect(findJoins(play(a, b), play({ ...a, sound }, b))).toBeUndefined();
+  });
+
   it('is a look that was made, in the place of the pictures or of another look', () => {
     expect(findJoins(later({ ...a, rendition: look }, b), build(a, b))).toBe('aside');
     expect(
