@@ -263,9 +263,14 @@ const OF_HEADER: Record<string, Partial<BadRequest>> = {
   [TUS_VERSION]: { status: 412, code: 'tus_version_unsupported' },
 };
 
-const filled = (path: string, ids: Record<string, string>, version = '1') => {
+/** Values of parameters in paths, beside the id. */
+const RIGHT: Record<string, string> = { version: '1', format: 'csv' };
+
+const filled = (path: string, ids: Record<string, string>, others: Record<string, string> = {}) => {
   const noun = path.split('/')[2] ?? '';
-  return path.replace('{id}', ids[noun] ?? 'none').replace('{version}', version);
+  return path.replaceAll(/\{(\w+)\}/g, (whole, name) =>
+    name === 'id' ? (ids[noun] ?? 'none') : (others[name] ?? RIGHT[name] ?? whole),
+  );
 };
 
 function ofParameters(
@@ -289,7 +294,9 @@ function ofParameters(
         }),
       );
     if (place === 'path')
-      return wrongParameters(schema).map((value) => getContext(value, { path: filled(path, ids, value || '%20') }));
+      return wrongParameters(schema).map((value) =>
+        getContext(value, { path: filled(path, ids, { [name]: value || '%20' }) }),
+      );
     if (place === 'header')
       return ['', ' ', 'x'.repeat(256), '\u00e9'].map((value) =>
         // The library of tus checks its own header first.
