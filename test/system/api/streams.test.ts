@@ -44,6 +44,7 @@ describe('creating', () => {
       ready: false,
       destinationID,
       destinationIDs: [destinationID],
+      destinations: [{ destinationID, enabled: true }],
       videoUploadObjectID,
       scheduleStartAt: null,
       scheduleEndAt: null,
@@ -99,6 +100,22 @@ describe('creating', () => {
       '/destinationIDs',
     ],
     ['one destination twice', { destinationID: undefined, destinationIDs: ['a', 'a'] }, '/destinationIDs'],
+    [
+      'a destination that does not exist, in the list of those that can be switched off',
+      { destinationID: undefined, destinations: [{ destinationID: 'dst-none' }] },
+      '/destinations/0/destinationID',
+    ],
+    [
+      'destinations that are all switched off',
+      { destinationID: undefined, destinations: [{ destinationID: 'dst-none', enabled: false }] },
+      '/destinations',
+    ],
+    [
+      'a destination switched off and on',
+      { destinationID: undefined, destinations: [{ destinationID: 'a' }, { destinationID: 'a', enabled: false }] },
+      '/destinations/1/destinationID',
+    ],
+    ['two ways to name destinations', { destinations: [{ destinationID: 'dst-a' }] }, '/destinations'],
     ['no media', { videoUploadObjectID: undefined }, '/videoUploadObjectID'],
     ['an upload that is not', { videoUploadObjectID: 'upl-none' }, '/videoUploadObjectID'],
     ['a playlist and a video', { playlistIDs: ['pls-a'] }, '/playlistIDs'],
@@ -253,5 +270,28 @@ describe('changing', () => {
     expect(body).toMatchObject({ destinationIDs: [destinationID] });
     const { spec } = await resource(id);
     expect([spec.destinationNames, spec.destinations]).toEqual([[destinationID], undefined]);
+  });
+
+  test('switches a destination off and on, which stays one of the stream', async () => {
+    const other = { name: 'Backup', rtmpUrl: 'rtmp://live.example.com/backup', rtmpKey: 'k-654321' };
+    const second = String((await ada.call('POST', '/v1/destinations', other)).body.id);
+    const both = (enabled: boolean) => [
+      { destinationID, enabled: true },
+      { destinationID: second, enabled },
+    ];
+    const stream = await create({ destinationID: undefined, destinations: [{ destinationID }, both(false)[1]] });
+    expect(stream).toMatchObject({ destinationIDs: [destinationID], destinations: both(false) });
+    expect(await ada.call('DELETE', `/v1/destinations/${second}`)).toMatchObject({ status: 409 });
+    const patch = async (fields: object) => (await ada.call('PATCH', `/v1/streams/${stream.id}`, fields)).body;
+    expect(await patch({ destinations: both(true) })).toMatchObject({ destinationIDs: [destinationID, second] });
+    expect(await patch({ destinations: both(false) })).toMatchObject({ destinations: both(false) });
+    const query = `mutation ($input: StreamUpdateInput!) { updateStream(id: "${stream.id}", input: $input) {
+      stream { destinationIDs destinations { destinationID enabled } } } }`;
+    const { body } = await ada.call('POST', '/graphql', { query, variables: { input: { destinations: both(true) } } });
+    expect(body.data).toEqual({
+      updateStream: { stream: { destinationIDs: [destinationID, second], destinations: both(true) } },
+    });
+    await patch({ destinationIDs: [destinationID] });
+    expect(await ada.call('DELETE', `/v1/destinations/${second}`)).toMatchObject({ status: 204 });
   });
 });

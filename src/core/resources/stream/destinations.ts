@@ -10,3 +10,10 @@ export const listDestinationNames = ({ destinations, destinationNames = [] }: Sp
 /** Returns the names of the destinations that receive the stream. */
 export const listReceivers = ({ destinations, destinationNames = [] }: Spec): string[] =>
   destinations?.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])) ?? destinationNames;
+
+/** Lists all destinations of a stream, and which of them receive it. */
+export const listOutputs = ({ destinations, destinationNames = [] }: Spec): { name: string; enabled: boolean }[] =>
+  (destinations ?? destinationNames.map((name) => ({ name, enabled: true }))).map(({ name, enabled = true }) => ({
+    name,
+    enabled,
+  }));

@@ -6,7 +6,7 @@
 import { type Static, Type } from 'typebox';
 import { findCondition } from '../../../core/resources/common/conditions.ts';
 import { readLabels } from '../../../core/resources/common/labels.ts';
-import { listReceivers } from '../../../core/resources/stream/destinations.ts';
+import { listOutputs, listReceivers } from '../../../core/resources/stream/destinations.ts';
 import { FRAMERATES, type Framerate, QUALITIES, type Quality } from '../../../core/resources/stream/profile.ts';
 import {
   LoopStreamSpec,
@@ -83,6 +83,16 @@ const removeEmpty = (ids: string[]): string[] | null => (ids.length > 0 ? ids : 
 
 const { cron, timeZone, durationSeconds } = Recurrence.properties;
 
+const DestinationInput = Type.Object(
+  {
+    destinationID: Id,
+    enabled: Type.Optional(
+      Type.Boolean({ default: true, description: 'False sends nothing to the destination. Defaults to true.' }),
+    ),
+  },
+  { title: 'StreamDestinationInput', additionalProperties: false },
+);
+
 const LoudnessInput = nullable(
   Type.Partial(Type.Object(LoudnessTarget.properties), { title: 'StreamLoudnessInput', additionalProperties: false }),
   'Loudness that all items are brought to, replaced as a whole. Null: each is as loud as its file.',
@@ -143,6 +153,21 @@ export const STREAM_FIELDS = {
     read: (_, { spec }) => listReceivers(spec),
     replaces: 'destinations',
     label: 'Destinations',
+  }),
+  destinations: inSpec('destinations', {
+    in: OPTIONAL,
+    input: Type.Array(DestinationInput, {
+      minItems: 1,
+      maxItems: MAX_DESTINATIONS,
+      description:
+        'Destinations that can be switched off, instead of destinationIDs, replaced as a whole. Those that stay notice nothing.',
+    }),
+    // Many tools of agents show it, so it repeats no description.
+    output: Type.Array(Type.Object({ destinationID: Type.String(), enabled: Type.Boolean() })),
+    read: (_, { spec }) => listOutputs(spec).map(({ name, enabled }) => ({ destinationID: name, enabled })),
+    write: (given) => given.map(({ destinationID, enabled = true }) => ({ name: destinationID, enabled })),
+    replaces: 'destinationNames',
+    isFilter: false,
   }),
   videoUploadObjectID: inSpec('uploadName', {
     in: OPTIONAL,

@@ -17,10 +17,11 @@ export type StreamUpdate = Static<typeof StreamUpdate>;
 export const StreamSchedule = bodySchema(STREAM_FIELDS, 'schedule', { title: 'StreamSchedule', minProperties: 1 });
 export type StreamSchedule = Static<typeof StreamSchedule>;
 
-const { name, labels, destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = StreamUpdate.properties;
+const { name, labels, destinationID, destinationIDs, destinations, videoUploadObjectID, playlistIDs } =
+  StreamUpdate.properties;
 
 export const StreamClone = Type.Object(
-  { name, labels, destinationID, destinationIDs, videoUploadObjectID, playlistIDs },
+  { name, labels, destinationID, destinationIDs, destinations, videoUploadObjectID, playlistIDs },
   { title: 'StreamClone', additionalProperties: false },
 );
 export type StreamClone = Static<typeof StreamClone>;

@@ -24,6 +24,7 @@ type Sources = Pick<
   StreamUpdate,
   | 'destinationID'
   | 'destinationIDs'
+  | 'destinations'
   | 'videoUploadObjectID'
   | 'playlistIDs'
   | 'audioPlaylistIDs'
@@ -36,10 +37,26 @@ const refuse = (errors: FieldError[]): void => {
   if (errors.length > 0) throw validationFailed(errors);
 };
 
-const exclusive = ({ destinationID, destinationIDs, videoUploadObjectID, playlistIDs }: Sources): FieldError[] => [
-  ...(destinationID !== undefined && destinationIDs !== undefined
-    ? [{ path: '/destinationIDs', message: 'cannot be given together with destinationID' }]
-    : []),
+/** A request names destinations in one way. */
+const WAYS = ['destinationID', 'destinationIDs', 'destinations'] as const;
+
+function findDestinationErrors(input: Sources): FieldError[] {
+  const [first, ...others] = WAYS.filter((way) => input[way] !== undefined);
+  const { destinations = [] } = input;
+  const ids = destinations.map(({ destinationID }) => destinationID);
+  return [
+    ...others.map((way) => ({ path: `/${way}`, message: `cannot be given together with ${first}` })),
+    ...ids.flatMap((id, i) =>
+      ids.indexOf(id) < i ? [{ path: `/destinations/${i}/destinationID`, message: 'names a destination again' }] : [],
+    ),
+    ...(destinations.length > 0 && destinations.every(({ enabled }) => enabled === false)
+      ? [{ path: '/destinations', message: SENTENCES.noneEnabled }]
+      : []),
+  ];
+}
+
+const exclusive = ({ videoUploadObjectID, playlistIDs, ...input }: Sources): FieldError[] => [
+  ...findDestinationErrors(input),
   ...(videoUploadObjectID !== undefined && playlistIDs !== undefined
     ? [{ path: '/playlistIDs', message: SENTENCES.twoMedia }]
     : []),
@@ -72,10 +89,10 @@ export const wantsAir = ({ scheduleStartAt, recurrence }: StreamSchedule): boole
 
 /** Throws `validation_failed`. */
 export function checkCreate(input: StreamCreate, now: Date): void {
-  const { destinationID, destinationIDs, videoUploadObjectID, playlistIDs } = input;
+  const { videoUploadObjectID, playlistIDs } = input;
   refuse([
     ...exclusive(input),
-    ...(destinationID === undefined && destinationIDs === undefined
+    ...(WAYS.every((way) => input[way] === undefined)
       ? [{ path: '/destinationID', message: SENTENCES.noDestination }]
       : []),
     ...(videoUploadObjectID === undefined && playlistIDs === undefined
@@ -99,7 +116,7 @@ export function checkReferences(has: References, accountId: string, input: Sourc
     ...findOverlayErrors(input.overlays, { upload: findUpload, scene: (id) => has.scene(accountId, id) }),
     ...findCardImageErrors(input.cards, findUpload),
   ];
-  const { destinationID, destinationIDs, videoUploadObjectID, slateUploadObjectID: slate } = input;
+  const { destinationID, destinationIDs, destinations, videoUploadObjectID, slateUploadObjectID: slate } = input;
   const noSlate = typeof slate === 'string' ? findPictureProblem(has.upload(accountId, slate)) : undefined;
   if (noSlate !== undefined) errors.push({ path: '/slateUploadObjectID', message: noSlate });
   const destination = (path: string, id: string) => {
@@ -108,6 +125,9 @@ export function checkReferences(has: References, accountId: string, input: Sourc
   if (destinationID !== undefined) destination('/destinationID', destinationID);
   destinationIDs?.forEach((id, i) => {
     destination(`/destinationIDs/${i}`, id);
+  });
+  destinations?.forEach((one, i) => {
+    destination(`/destinations/${i}/destinationID`, one.destinationID);
   });
   if (videoUploadObjectID !== undefined) {
     const path = '/videoUploadObjectID';

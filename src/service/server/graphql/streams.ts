@@ -72,6 +72,10 @@ const StreamCards = outputType('StreamCards', innerSchema(StreamSchema, 'cards')
   description: 'A picture for each song of a stream.',
 });
 
+const StreamDestination = outputType('StreamDestination', innerSchema(StreamSchema, 'destinations'), {
+  description: 'A destination of a stream, which may be switched off.',
+});
+
 const Degraded = outputType('Degraded', innerSchema(StreamSchema, 'degraded'), {
   description: 'Problem of a stream on air.',
 });
@@ -102,6 +106,7 @@ const streamType = (streams: StreamService) =>
       loudness: Loudness,
       overlays: StreamOverlays,
       cards: StreamCards,
+      destinations: StreamDestination,
       degraded: Degraded,
     },
     omit: ['status'],
@@ -152,6 +157,7 @@ export function streamFields(services: Pick<Services, 'streams' | 'stats'>): Nou
         loudness: inputType('StreamLoudnessInput', innerSchema(StreamUpdate, 'loudness')),
         overlays: StreamOverlaysInput,
         cards: inputType('StreamCardsInput', innerSchema(StreamUpdate, 'cards')),
+        destinations: inputType('StreamDestinationInput', innerSchema(StreamUpdate, 'destinations')),
       },
       lists: {
         Stream: { where, order: nounOrder(STREAM_LIST) },

@@ -2,6 +2,7 @@
  * Adds bounds to schemas for text that the server validates in code, so that clients know them before they send. That code still
  * validates requests, since its messages say more than a pattern. Pure: no I/O, no clock.
  */
+import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
 import type { Json, OpenApi } from './document.ts';
 
 /** Longer ids cannot exist (`maxParamLength` of the server). */
@@ -33,4 +34,5 @@ export function addBounds({ paths, components }: OpenApi): void {
     for (const { parameters = [] } of Object.values(item))
       for (const { name, in: place, schema } of parameters)
         if (place === 'path' && name === 'id') Object.assign(schema, ID);
+        else if (place === 'query' && schema.type === 'string') schema.pattern ??= DISPLAY_NAME_PATTERN;
 }
