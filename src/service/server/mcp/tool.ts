@@ -78,8 +78,7 @@ const Nothing = Type.Object({}, { additionalProperties: false });
 const KEY = {
   idempotencyKey: Type.Optional(
     Type.String({
-      description:
-        'Unique for each action. A repeated call with the same key acts once, and returns the same result for 24 hours.',
+      description: 'Unique for each action: a repeated call acts once, within 24 hours.',
     }),
   ),
 };
