@@ -262,6 +262,7 @@ const DEGRADED: Partial<Stream> = {
   scheduleStartAt: null,
   scheduleEndAt: null,
   destinationIDs: [EXAMPLE.destination, numbered('dst', 1)],
+  destinations: [EXAMPLE.destination, numbered('dst', 1)].map((destinationID) => ({ destinationID, enabled: true })),
   degraded: {
     ...example<Stream>('getStream').degraded,
     code: 'destination_reconnecting',

@@ -23,6 +23,8 @@ export interface EditValues extends ChoiceValues {
   /** objectID of the picture behind the words of each card; empty for the cover of the song, null for no cards. */
   cards: string | null;
   destinationIDs: string[];
+  /** Those that are switched off, and stay so unless they are ticked. */
+  offIDs: string[];
 }
 
 export const toEditValues = (stream: Stream): EditValues => ({
@@ -37,6 +39,7 @@ export const toEditValues = (stream: Stream): EditValues => ({
   slateUploadObjectID: stream.slateUploadObjectID ?? '',
   cards: stream.cards ? (stream.cards.imageUploadObjectID ?? '') : null,
   destinationIDs: stream.destinationIDs,
+  offIDs: stream.destinations.flatMap(({ destinationID, enabled }) => (enabled ? [] : [destinationID])),
 });
 
 const sameJson = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
@@ -45,6 +48,13 @@ const same = (a: readonly string[], b: readonly string[]): boolean => a.join(' '
 /** Without songs there are no cards. */
 const findCards = ({ audioPlaylistIDs, cards }: EditValues): string | null =>
   audioPlaylistIDs.length > 0 ? cards : null;
+
+function pickDestinations({ destinationIDs, offIDs }: EditValues): StreamUpdate {
+  const off = offIDs.filter((id) => !destinationIDs.includes(id));
+  if (off.length === 0) return { destinationIDs };
+  const list = (ids: readonly string[], enabled: boolean) => ids.map((destinationID) => ({ destinationID, enabled }));
+  return { destinations: [...list(destinationIDs, true), ...list(off, false)] };
+}
 
 /** The fields that are not as they were. A video takes the place of playlists, and the other way round. */
 export function findChanges(before: EditValues, after: EditValues): StreamUpdate {
@@ -57,7 +67,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
   return {
     ...(name !== before.name && { name }),
     ...findChangedChoices(before, after),
-    ...(!same(after.destinationIDs, before.destinationIDs) && { destinationIDs: after.destinationIDs }),
+    ...(!same(after.destinationIDs, before.destinationIDs) && pickDestinations(after)),
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
     ...(after.loudness !== before.loudness && { loudness: readLoudnessChoice(after.loudness) }),
     ...(!sameJson(after.overlays, before.overlays) && {

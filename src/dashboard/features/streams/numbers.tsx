@@ -82,6 +82,8 @@ type DestinationStats = LiveStats['destinations'][number];
 interface Row {
   id: string;
   name: string;
+  /** Whether it is switched off. */
+  isOff: boolean;
   /** Only while it is on air. */
   stats: DestinationStats | undefined;
   /** The view of its viewers. */
@@ -106,7 +108,7 @@ function Publishing({ stats, keyframeSeconds }: { stats: DestinationStats; keyfr
   );
 }
 
-function DestinationRow({ id, name, stats, view, keyframeSeconds }: Row & { keyframeSeconds: number | null }) {
+function DestinationRow({ id, name, isOff, stats, view, keyframeSeconds }: Row & { keyframeSeconds: number | null }) {
   const Icon = stats ? (stats.connected ? IconCircleCheck : IconCircleX) : IconSend;
   return (
     <li>
@@ -123,6 +125,7 @@ function DestinationRow({ id, name, stats, view, keyframeSeconds }: Row & { keyf
             <Name>{name}</Name>
           </strong>{' '}
           {stats && <span className={classes.state}>{stats.connected ? 'connected' : 'not connected'}</span>}
+          {isOff && <span className={classes.state}>switched off</span>}
         </p>
         {stats && (
           <p className={classes.small}>

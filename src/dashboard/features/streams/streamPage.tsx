@@ -157,9 +157,9 @@ function StreamView({ stream }: { stream: Stream }) {
   const findings = listFindings(stream, phase, { stats: numbers, readiness: readiness.data });
   const unseen = reachesNobody(phase, numbers);
   const views = useDestinationViews();
-  const rows = stream.destinationIDs.map((id) => {
+  const rows = stream.destinations.map(({ destinationID: id, enabled }) => {
     const own = numbers?.destinations.find((one) => one.id === id);
-    return { id, name: own?.name ?? names.get(id) ?? id, stats: own, view: views.get(id) };
+    return { id, name: own?.name ?? names.get(id) ?? id, isOff: !enabled, stats: own, view: views.get(id) };
   });
   return (
     <>

@@ -20,6 +20,7 @@ const stream = (more: Partial<Stream> = {}): Stream => ({
   quality: 'q_720p',
   destinationID: 'd1',
   destinationIDs: ['d1'],
+  destinations: [{ destinationID: 'd1', enabled: true }],
   videoUploadObjectID: 'u1',
   scheduleStartAt: null,
   scheduleEndAt: null,
@@ -96,6 +97,15 @@ describe('editing', () => {
       framerate: 'f_60',
     });
     expect(findChanges(before, { ...before, destinationIDs: ['d1', 'd2'] })).toEqual({ destinationIDs: ['d1', 'd2'] });
+  });
+
+  test('a destination that is switched off stays so until it is ticked', () => {
+    const list = (ids: string[], enabled: boolean) => ids.map((destinationID) => ({ destinationID, enabled }));
+    const before = toEditValues(stream({ destinations: [...list(['d1'], true), ...list(['d2'], false)] }));
+    expect(findChanges(before, { ...before, destinationIDs: ['d3'] })).toEqual({
+      destinations: [...list(['d3'], true), ...list(['d2'], false)],
+    });
+    expect(findChanges(before, { ...before, destinationIDs: ['d2'] })).toEqual({ destinationIDs: ['d2'] });
   });
 
   test('a video takes the place of playlists, and the other way round', () => {
