@@ -126,6 +126,24 @@ const OF_MEDIA: Record<string, Form> = {
     count: uploads,
     fields: () => [strict('Link', LINK), optional('Name')],
   },
+  'a quarantine of an upload': {
+    file: 'features/uploads/quarantine.tsx',
+    path: () => '/uploads',
+    form: dialog,
+    submit: 'Put in quarantine',
+    sends: 'POST /v1/uploads/',
+    keyed: true,
+    alone: true,
+    open: async (page) => {
+      await page
+        .getByRole('button', { name: /^More actions/ })
+        .first()
+        .click();
+      await press('Put in quarantine…')(page);
+    },
+    // A reason may be longer than a name.
+    fields: () => [name('Reason', { wrong: [...EMPTY, CONTROL] })],
+  },
   'a new destination': {
     file: 'features/destinations/form.tsx',
     path: () => '/destinations?form=new',

@@ -210,6 +210,7 @@ const SAME_SOURCE =
 
 export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
+  'spec.quarantine.reason': text(DISPLAY_NAME),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.track': rules(fixed('Upload')),
   'spec.tracks': rules({
