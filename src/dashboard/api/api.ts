@@ -60,7 +60,7 @@ export interface Api {
   /** The events of the account as they happen, without end. */
   watchEvents(query: WatchEventsQuery, signal: AbortSignal): AsyncIterable<AccountEvent>;
   /** The calls that pages change things by; the observer learns from each of their answers, too. */
-  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'destinations' | 'endpoints' | 'events'> &
+  calls: Pick<Client, 'streams' | 'uploads' | 'playlists' | 'scenes' | 'destinations' | 'endpoints' | 'events'> &
     Pick<Client, 'apiKeys' | 'apiKeyPolicy' | 'sessions' | 'connectedApps' | 'account'> &
     Pick<Client, 'billing' | 'topUps' | 'crypto' | 'invoices' | 'billingAddress' | 'limits'>;
   /** A file of the API, of a media type; `path` with its query. */
@@ -131,7 +131,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
     maxRetries: 0,
     ...(key !== undefined && { apiKey: key }),
   };
-  const { me, changes, streams, destinations, uploads, playlists, ...person } = createClient(options);
+  const { me, changes, streams, destinations, uploads, playlists, scenes, ...person } = createClient(options);
 
   const watch: Watch = (answer) =>
     answer.then(withReadable).catch((error: unknown) => {
@@ -178,6 +178,7 @@ export function createApi(base: string, key: string | undefined, observer: Parti
       streams: observed(streams, watch),
       uploads: observed(uploads, watch),
       playlists: observed(playlists, watch),
+      scenes: observed(scenes, watch),
       destinations: observed(destinations, watch),
       endpoints: observed(person.endpoints, watch),
       events: observed(person.events, watch),

@@ -14,6 +14,7 @@ export interface PaletteItem {
 const CREATE: readonly PaletteItem[] = [
   { id: 'new stream', group: 'Create', label: 'New stream', link: { to: '/create' } },
   { id: 'new playlist', group: 'Create', label: 'New playlist', link: { to: '/playlists', search: { form: 'new' } } },
+  { id: 'new scene', group: 'Create', label: 'New scene', link: { to: '/scenes', search: { form: 'new' } } },
   {
     id: 'new upload',
     group: 'Create',
@@ -33,6 +34,9 @@ const CREATE: readonly PaletteItem[] = [
     link: { to: '/notifications', search: { form: 'new' } },
   },
 ];
+
+/** Too few people need this page for a place among those that are always shown. */
+const SCENES: PaletteItem = { id: 'page Scenes', group: 'Go to', label: 'Scenes', link: { to: '/scenes' } };
 
 /** The things that a search has found, at most a few of each. */
 export interface Found {
@@ -86,6 +90,6 @@ export function listPaletteItems(words: string, found: Found, isPaid: boolean): 
   const pages = NAVIGATION_ITEMS.filter(({ paid }) => isPaid || !paid).map(
     ({ to, label }): PaletteItem => ({ id: `page ${label}`, group: 'Go to', label, link: { to } }),
   );
-  const fixed = [...pages, ...CREATE].filter(({ label, group }) => has(label, words) || has(group, words));
+  const fixed = [...pages, SCENES, ...CREATE].filter(({ label, group }) => has(label, words) || has(group, words));
   return [...toItems(found), ...fixed];
 }

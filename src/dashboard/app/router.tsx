@@ -26,6 +26,7 @@ const StreamsPage = lazyRouteComponent(() => import('../features/streams/listPag
 const UploadsPage = lazyRouteComponent(() => import('../features/uploads/page.tsx'), 'UploadsPage');
 const PlaylistsPage = lazyRouteComponent(() => import('../features/playlists/listPage.tsx'), 'PlaylistsPage');
 const PlaylistPage = lazyRouteComponent(() => import('../features/playlists/page.tsx'), 'PlaylistPage');
+const ScenesPage = lazyRouteComponent(() => import('../features/scenes/listPage.tsx'), 'ScenesPage');
 const DestinationsPage = lazyRouteComponent(() => import('../features/destinations/page.tsx'), 'DestinationsPage');
 
 const homeRoute = createRoute({ ...at('/'), component: OverviewPage });
@@ -49,6 +50,7 @@ const playlistRoute = createRoute({
   },
   loader: () => PlaylistPage.preload?.(),
 });
+const scenesRoute = createRoute({ ...at('/scenes'), component: ScenesPage, validateSearch: parseListSearch });
 const destinationsRoute = createRoute({
   ...at('/destinations'),
   component: DestinationsPage,
@@ -67,7 +69,7 @@ const endpointRoute = createRoute({
   },
   loader: () => EndpointPage.preload?.(),
 });
-const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, destinationsRoute] as const;
+const libraryRoutes = [uploadsRoute, playlistsRoute, playlistRoute, scenesRoute, destinationsRoute] as const;
 const notificationRoutes = [endpointsRoute, eventsRoute, endpointRoute] as const;
 
 /** Pages that stand alone: OPEN_PAGES of features/account/addresses.ts. */

@@ -225,7 +225,7 @@ export const ERRORS = {
     status: 409,
     title: 'Upload in use',
     meaning: 'A stream or playlist plays this upload, or a scene shows it.',
-    fix: 'Remove the upload from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and the playlists in `playlistIDs` (`POST /v1/playlists/{id}/changes`), and from the layers of the scenes in `sceneIDs`. A stream on air needs it until its replacement is prepared.',
+    fix: 'Remove the upload from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and the playlists in `playlistIDs` (`POST /v1/playlists/{id}/changes`), and from the layers of the scenes in `sceneIDs` (`PATCH /v1/scenes/{id}`). A stream on air needs it until its replacement is prepared.',
   },
   scene_in_use: {
     status: 409,

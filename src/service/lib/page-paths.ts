@@ -9,6 +9,7 @@ export const PAGE_PATHS = [
     '/uploads',
     '/playlists',
     '/playlists/$id',
+    '/scenes',
     '/destinations',
     '/notifications',
     '/notifications/events',

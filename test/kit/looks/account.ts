@@ -19,6 +19,7 @@ import type {
   PlaylistSummary,
   Prices,
   Readiness,
+  Scene,
   SignInOptions,
   Stream,
   StreamEvent,
@@ -311,6 +312,20 @@ const LOGO: Layer = {
   show: { firstSeconds: null, lastSeconds: null, everySeconds: 300, forSeconds: 20 },
 };
 export const overlaid: Stream = { ...live, overlays: { layers: [LOGO, TITLE], sceneID: null, required: false } };
+export const scenes: readonly Scene[] = [
+  { name: 'Evening', layers: [LOGO, TITLE], streamIDs: streams.slice(0, 3).map(({ id }) => id) },
+  { name: 'Advertisement', layers: [TITLE], streamIDs: [] },
+].map((one, n) => ({
+  ...example<Scene>('getScene'),
+  ...(n > 0 && { id: numbered('scn', n) }),
+  createdAt: before(20_000 + n),
+  ...one,
+}));
+/** A stream that shows a scene. */
+export const staged: Stream = {
+  ...live,
+  overlays: { layers: [], sceneID: scenes[0]?.id ?? '', required: false },
+};
 export const overlaidChange = {
   ...overlaid,
   ...{ takesOffAir: false, lostDestinationIDs: [], storageBytes: 1_386_000_000, effect: '', dryRun: true },

@@ -19,6 +19,7 @@ import {
   playlists,
   prices,
   ready,
+  scenes,
   sessions,
   signInOptions,
   streams,
@@ -72,6 +73,8 @@ const FULL: Answers = {
   getEndpoint: ({ id }: Asked) => endpoints.find((one) => one.id === id),
   listEndpointDeliveries: ({ query }: Asked) =>
     deliveries.filter(({ state }) => (query.get('state') ?? state) === state),
+  listScenes: scenes,
+  getScene: ({ id }: Asked) => scenes.find((one) => one.id === id),
   listPlaylists: playlists,
   getPlaylist: ({ id }: Asked) => ({ ...playlist, ...playlists.find((one) => one.id === id) }),
   getSignInOptions: signInOptions,

@@ -10,6 +10,8 @@ import {
   overlaidChange,
   playlist,
   radio,
+  scenes,
+  staged,
   streams,
   unseen,
   unseenStats,
@@ -125,6 +127,12 @@ async function openLayer(page: Page): Promise<void> {
   await overlays.evaluate((element) => element.scrollIntoView({ block: 'start' }));
 }
 
+async function showScene(page: Page): Promise<void> {
+  const overlays = page.getByRole('dialog').getByRole('group', { name: 'Overlays' });
+  await overlays.getByTestId('overlays-preview').waitFor();
+  await overlays.evaluate((element) => element.scrollIntoView({ block: 'start' }));
+}
+
 async function showCards(page: Page): Promise<void> {
   const dialog = page.getByRole('dialog');
   const cards = dialog.getByLabel('Show a picture for each song');
@@ -209,6 +217,12 @@ const OF_STREAMS: Look[] = [
     act: openLayer,
   },
   {
+    name: 'stream-edit-scene',
+    path: `/streams/${live.id}?form=edit`,
+    answers: { getStream: staged, listUploads: [logo, ...uploads.slice(0, 4)] },
+    shown: showScene,
+  },
+  {
     name: 'stream-edit-cards',
     path: `/streams/${live.id}?form=edit`,
     answers: { getStream: radio, listUploads: [logo, ...uploads.slice(0, 4)] },
@@ -247,6 +261,14 @@ const OF_MEDIA: Look[] = [
   { name: 'playlists-away', path: '/playlists', answers: AWAY, shown: failed },
   { name: 'playlist', path: `/playlists/${playlist.id}` },
   { name: 'playlist-new', path: '/playlists?form=new' },
+  { name: 'scenes', path: '/scenes' },
+  { name: 'scenes-empty', path: '/scenes', answers: EMPTY },
+  {
+    name: 'scene-edit',
+    path: `/scenes?form=edit+${scenes[0]?.id}`,
+    answers: { listUploads: [logo] },
+    shown: (page) => page.getByTestId('overlays-preview').waitFor(),
+  },
   { name: 'destinations', path: '/destinations' },
   { name: 'destinations-empty', path: '/destinations', answers: EMPTY },
   { name: 'destinations-away', path: '/destinations', answers: AWAY, shown: failed },

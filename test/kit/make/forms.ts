@@ -262,6 +262,32 @@ const OF_STREAMS: Record<string, Form> = {
         { label: 'Colour: Box', source: 'Colour: …', right: '#0000ff', wrong: [] },
       ].map((field) => ({ ...field, file: 'features/overlays/layerFields.tsx' })),
   },
+  'layers that are saved as a scene': {
+    file: 'features/scenes/streamField.tsx',
+    path: ({ stream }) => `/streams/${stream}?form=edit`,
+    form: dialog,
+    submit: 'Save scene',
+    sends: 'POST /v1/scenes',
+    keyed: true,
+    open: async (page) => {
+      await press('Add text')(page);
+      await press('Save these layers as a scene')(page);
+    },
+    fields: () => [name('Name of the scene')],
+    done: (page) => page.getByRole('link', { name: 'Edit this scene' }),
+    count: ({ scenes }) => countRows(scenes.list({ limit: 100 })),
+  },
+  'a new scene': {
+    file: 'features/scenes/form.tsx',
+    path: () => '/scenes?form=new',
+    form: dialog,
+    submit: 'Create scene',
+    sends: 'POST /v1/scenes',
+    keyed: true,
+    open: press('Add text'),
+    fields: () => [name('Name')],
+    count: ({ scenes }) => countRows(scenes.list({ limit: 100 })),
+  },
   'a schedule of one time': ofSchedule('Once', [
     {
       label: 'Goes on air',

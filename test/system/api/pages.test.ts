@@ -12,7 +12,17 @@ import { launchBrowser, visit } from '../../kit/real/page.ts';
 import { ROOT } from '../../kit/system/system.ts';
 
 const PATHS = [
-  ...['/', '/streams', '/create', '/uploads', '/destinations', '/playlists', '/billing', '/billing/deposits/dep-1'],
+  ...[
+    '/',
+    '/streams',
+    '/create',
+    '/uploads',
+    '/destinations',
+    '/playlists',
+    '/scenes',
+    '/billing',
+    '/billing/deposits/dep-1',
+  ],
   ...['/account', '/account/keys', '/account/apps', '/streams/str-1', '/playlists/pls-1', '/nowhere'],
 ];
 

@@ -1,6 +1,7 @@
 /** The way to a stream, step by step. Pure: no I/O, no clock. */
 import type { StreamCreate } from '../../../service/client/index.ts';
 import { quote } from '../../lib/isolate.ts';
+import { hasOverlays } from '../overlays/layers.ts';
 import { CHOICE_FIELDS, type ChoiceField, pickChoices } from '../streams/choiceValues.ts';
 import { readLoudnessChoice } from '../streams/loudness.ts';
 import type { SceneMedia } from '../streams/overlayScene.ts';
@@ -146,6 +147,6 @@ export function buildBody(draft: NewStream, made: MadePlaylists = {}): StreamCre
     ...findMedia(draft, made),
     ...(playsList(draft) && { onItemFailure }),
     ...(loudness && { loudness }),
-    ...(overlays.layers.length > 0 && { overlays }),
+    ...(hasOverlays(overlays) && { overlays }),
   };
 }

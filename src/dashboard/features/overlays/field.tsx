@@ -1,4 +1,4 @@
-/** The overlays of a stream in its form: a preview, and the layers from the lowest to the highest. */
+/** Overlays in a form: a preview, and the layers from the lowest to the highest. Those of a scene can only be looked at. */
 import { Button, Checkbox } from '@mantine/core';
 import { IconChevronDown, IconPhoto, IconTypography } from '@tabler/icons-react';
 import { type ReactNode, useEffect, useState } from 'react';
@@ -22,7 +22,7 @@ import { OverlaysPreview } from './preview.tsx';
 const HELP =
   'A logo, or the title of what plays, over the pictures. They are made in the background, and each item shows them from its next turn. They cost nothing on air.';
 
-interface OverlaysFieldProps {
+export interface OverlaysFieldProps {
   value: StreamOverlays;
   onChange: (overlays: StreamOverlays) => void;
   error: ReactNode;
@@ -32,7 +32,49 @@ interface OverlaysFieldProps {
   uploads: readonly Upload[] | undefined;
 }
 
-export function OverlaysField({ value, onChange, error, posterUrl, facts, uploads }: OverlaysFieldProps) {
+interface MoreProps {
+  /** Stands above the layers. */
+  choice?: ReactNode;
+  /** Layers of the scene that is chosen. */
+  sceneLayers?: readonly OverlayLayer[];
+  /** Stands below the layers, where there are some. */
+  children?: ReactNode;
+}
+
+export function OverlaysField({ choice, sceneLayers = [], children, ...field }: OverlaysFieldProps & MoreProps) {
+  const { value, onChange, error, ...scene } = field;
+  const layers = value.sceneID ? sceneLayers : value.layers;
+  // The mistake of a text stands at its field.
+  const besides = value.layers.some((layer) => findTextMistake(layer) !== undefined) ? undefined : error;
+  return (
+    <fieldset className={classes.overlays} aria-describedby={besides ? 'overlays-error' : undefined}>
+      <legend>Overlays</legend>
+      <p className={classes.help}>{HELP}</p>
+      {choice}
+      {layers.length > 0 && <OverlaysPreview layers={layers} {...scene} />}
+      {!value.sceneID && <LayersEditor value={value} onChange={onChange} error={error} uploads={scene.uploads} />}
+      {!value.sceneID && layers.length > 0 && (
+        <>
+          <Checkbox
+            label="Play an item only when its overlays are ready"
+            checked={value.required}
+            onChange={(event) => onChange({ ...value, required: event.currentTarget.checked })}
+          />
+          {children}
+        </>
+      )}
+      {besides && (
+        <p id="overlays-error" className={classes.error} role="alert">
+          {besides}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+type EditorProps = Pick<OverlaysFieldProps, 'value' | 'onChange' | 'error' | 'uploads'>;
+
+function LayersEditor({ value, onChange, error, uploads }: EditorProps) {
   const { layers } = value;
   const [opened, setOpened] = useState<number>();
   const set = (next: OverlayLayer[]) => onChange({ ...value, layers: next, sceneID: null });
@@ -50,18 +92,13 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
   };
   const [picture] = listPictures(uploads);
   const wrong = layers.findIndex((layer) => findTextMistake(layer) !== undefined);
-  // The mistake of a text stands at its field.
-  const besides = wrong < 0 ? error : undefined;
   // biome-ignore lint/correctness/useExhaustiveDependencies: a layer with a mistake is opened when the form is refused.
   useEffect(() => {
     if (error && wrong >= 0) setOpened(wrong);
   }, [error]);
   const isFull = layers.length >= MAX_LAYERS;
   return (
-    <fieldset className={classes.overlays} aria-describedby={besides ? 'overlays-error' : undefined}>
-      <legend>Overlays</legend>
-      <p className={classes.help}>{HELP}</p>
-      {layers.length > 0 && <OverlaysPreview layers={layers} posterUrl={posterUrl} facts={facts} uploads={uploads} />}
+    <>
       <ol className={classes.layers}>
         {layers.map((layer, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: a layer is known by its place.
@@ -125,18 +162,6 @@ export function OverlaysField({ value, onChange, error, posterUrl, facts, upload
       {!picture && uploads && (
         <p className={classes.help}>For a logo, add a picture to your uploads first, such as a PNG.</p>
       )}
-      {layers.length > 0 && (
-        <Checkbox
-          label="Play an item only when its overlays are ready"
-          checked={value.required}
-          onChange={(event) => onChange({ ...value, required: event.currentTarget.checked })}
-        />
-      )}
-      {besides && (
-        <p id="overlays-error" className={classes.error} role="alert">
-          {besides}
-        </p>
-      )}
-    </fieldset>
+    </>
   );
 }

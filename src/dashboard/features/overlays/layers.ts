@@ -17,6 +17,9 @@ export type OverlayFieldName = (typeof TEMPLATE_FIELDS)[number];
 
 export const NO_OVERLAYS: StreamOverlays = { layers: [], sceneID: null, required: false };
 
+/** Whether anything is shown: a draft may be of a version that knew no scenes. */
+export const hasOverlays = ({ layers, sceneID }: StreamOverlays): boolean => layers.length > 0 || Boolean(sceneID);
+
 const PLACE = { ...DEFAULT_PLACE, show: null };
 
 export const NEW_TEXT: OverlayLayer = {

@@ -38,7 +38,7 @@ export function OverlaysPreview({ layers, posterUrl, facts, uploads }: PreviewPr
   return (
     <figure className={classes.preview}>
       <div className={classes.frame} data-testid="overlays-preview" aria-hidden>
-        <Poster url={posterUrl} kind="VIDEO" size="full" />
+        {posterUrl && <Poster url={posterUrl} kind="VIDEO" size="full" />}
         {layers.map((layer, index) =>
           layer.imageUploadObjectID === null ? (
             // biome-ignore lint/suspicious/noArrayIndexKey: a layer is known by its place.

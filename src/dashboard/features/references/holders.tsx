@@ -12,7 +12,7 @@ interface Holder {
 }
 
 /** Ids stand for the names that are not known (yet). */
-function useNames(noun: 'streams' | 'playlists', ids: readonly string[]): Holder[] {
+function useNames(noun: 'streams' | 'playlists' | 'scenes', ids: readonly string[]): Holder[] {
   const api = useApi();
   const answers = useQueries({
     queries: ids.map((id) => ({
@@ -53,14 +53,30 @@ function PlaylistLinks({ ids }: { ids: readonly string[] }) {
   );
 }
 
+function SceneLinks({ ids }: { ids: readonly string[] }) {
+  return (
+    <ul className={classes.holders}>
+      {useNames('scenes', ids).map(({ id, name }) => (
+        <li key={id}>
+          Scene{' '}
+          <Link to="/scenes" search={{ form: `edit ${id}` }}>
+            <Name>{name}</Name>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** With a code that ends in `_in_use`. */
 export function HolderList({ noun, error }: { noun: string; error: ProblemError }) {
-  const { streamIDs = [], playlistIDs = [] } = error.problem;
+  const { streamIDs = [], playlistIDs = [], sceneIDs = [] } = error.problem;
   return (
     <>
       <p>This {noun} is still in use. Remove it from these first:</p>
       <StreamLinks ids={streamIDs} />
       <PlaylistLinks ids={playlistIDs} />
+      <SceneLinks ids={sceneIDs} />
     </>
   );
 }

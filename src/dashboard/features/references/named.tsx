@@ -9,6 +9,7 @@ const LOOKUPS: Record<string, { key: string[]; find: (api: Api, id: string) => P
   str: { key: ['stream'], find: (api, id) => api.stream(id) },
   upl: { key: ['uploads', 'one'], find: (api, id) => api.calls.uploads.get(id) },
   pls: { key: ['playlists', 'one'], find: (api, id) => api.calls.playlists.get(id) },
+  scn: { key: ['scenes', 'one'], find: (api, id) => api.calls.scenes.get(id) },
   dst: { key: ['destinations', 'one'], find: (api, id) => api.calls.destinations.get(id) },
 };
 

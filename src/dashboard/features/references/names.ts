@@ -2,7 +2,7 @@
 import { quote } from '../../lib/isolate.ts';
 
 /** The API makes such ids; an object made with kubectl has a name of its own, which people know. */
-const ID = /"((?:str|upl|pls|dst)-[0-9a-z]{26})"/g;
+const ID = /"((?:str|upl|pls|scn|dst)-[0-9a-z]{26})"/g;
 
 /** Each once. */
 export const idsIn = (text: string): string[] => [...new Set(Array.from(text.matchAll(ID), ([, id = '']) => id))];

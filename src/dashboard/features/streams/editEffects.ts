@@ -1,6 +1,5 @@
 /** Says what an edit of a stream costs, and when viewers see it, as docs/edits.md has it. Pure: no I/O, no clock. */
 import type { StreamUpdate } from '../../../service/client/index.ts';
-import { formatBytes } from '../../lib/format.ts';
 
 const PICTURE = 'The media is prepared for the new picture first. It begins after the clip that plays then.';
 const MEDIA = 'The new media plays after the clip that plays now, once it is prepared.';
@@ -31,7 +30,3 @@ export function listEditEffects(changes: StreamUpdate, isOnAir: boolean): string
   if (found.size === 1 && found.has(QUIET)) return [ALONE];
   return ORDER.filter((effect) => found.has(effect));
 }
-
-/** undefined for an edit that takes nothing, as the server estimates it. */
-export const describeStorage = (storageBytes: number): string | undefined =>
-  storageBytes > 0 ? `It takes about ${formatBytes(storageBytes)} more of your storage.` : undefined;

@@ -15,6 +15,7 @@ import { FormEnd } from '../../ui/formEnd.tsx';
 import { useTriedSubmit } from '../../ui/useTriedSubmit.ts';
 import { PriceLine } from '../billing/prices.tsx';
 import { findLayersMistake } from '../overlays/layers.ts';
+import { useStorageSentence } from '../overlays/useStorageSentence.ts';
 import { CardsField } from './cardsField.tsx';
 import { ChoiceFields } from './choiceFields.tsx';
 import { type StreamChoices, useChoices } from './choices.ts';
@@ -27,7 +28,6 @@ import { OffAirQuestion } from './offAirQuestion.tsx';
 import { OverlaysSection } from './overlaysSection.tsx';
 import { isRunning } from './phase.ts';
 import { SlateField } from './slateField.tsx';
-import { useStorageSentence } from './useStorageSentence.ts';
 
 const FIELDS = Object.keys(LABELS);
 const PICTURE = ['quality', 'framerate'] as const;
@@ -160,7 +160,9 @@ export function EditForm({ stream, onClose, onDone }: EditFormProps) {
     hint: rtmpUrl,
   }));
   const changes = findChanges(form.getInitialValues(), form.values);
-  const storage = useStorageSentence(stream.id, changes);
+  const storage = useStorageSentence(['stream', stream.id], changes, (given, signal) =>
+    streams.update(stream.id, given, { dryRun: true, signal }),
+  );
   const effects = [...listEditEffects(changes, isRunning(stream.status)), ...(storage ? [storage] : [])];
   return (
     <>

@@ -3,7 +3,7 @@ import type { PlaylistSummary, StreamUpdate, Upload } from '../../../service/cli
 import type { Stream } from '../../api/api.ts';
 import { formatLength } from '../../lib/format.ts';
 import type { CheckboxItem } from '../../ui/checkboxItem.ts';
-import { NO_OVERLAYS, type StreamOverlays } from '../overlays/layers.ts';
+import { hasOverlays, NO_OVERLAYS, type StreamOverlays } from '../overlays/layers.ts';
 import { type ChoiceValues, findChangedChoices, pickChoices } from './choiceValues.ts';
 import { readLoudnessChoice, toLoudnessChoice } from './loudness.ts';
 
@@ -71,7 +71,7 @@ export function findChanges(before: EditValues, after: EditValues): StreamUpdate
     ...(!same(after.audioPlaylistIDs, before.audioPlaylistIDs) && { audioPlaylistIDs: after.audioPlaylistIDs }),
     ...(after.loudness !== before.loudness && { loudness: readLoudnessChoice(after.loudness) }),
     ...(!sameJson(after.overlays, before.overlays) && {
-      overlays: after.overlays.layers.length > 0 ? after.overlays : null,
+      overlays: hasOverlays(after.overlays) ? after.overlays : null,
     }),
     ...(after.slateUploadObjectID !== before.slateUploadObjectID && {
       slateUploadObjectID: after.slateUploadObjectID || null,

@@ -5,8 +5,8 @@ import type { StreamOverlays } from '../overlays/layers.ts';
 import type { StreamChoices } from './choices.ts';
 import { findScene, type SceneMedia } from './overlayScene.ts';
 
-const OverlaysField = lazy(() =>
-  import('../overlays/field.tsx').then(({ OverlaysField: Field }) => ({ default: Field })),
+const StreamOverlaysField = lazy(() =>
+  import('../scenes/streamField.tsx').then(({ StreamOverlaysField: Field }) => ({ default: Field })),
 );
 
 interface OverlaysSectionProps {
@@ -21,6 +21,6 @@ interface OverlaysSectionProps {
 
 export const OverlaysSection = ({ choices, media, posterUrl = null, ...field }: OverlaysSectionProps) => (
   <Suspense fallback={<Skeleton height={88} />}>
-    <OverlaysField uploads={choices.uploads} {...field} {...findScene(media, choices, { posterUrl })} />
+    <StreamOverlaysField uploads={choices.uploads} {...field} {...findScene(media, choices, { posterUrl })} />
   </Suspense>
 );

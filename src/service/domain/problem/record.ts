@@ -26,6 +26,7 @@ export const Problem = Type.Object(
     playlistIDs: Type.Optional(
       Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
     ),
+    sceneIDs: Type.Optional(Type.Array(Type.String(), { description: 'With upload_in_use: the scenes that show it.' })),
     scope: Type.Optional(Type.String({ description: 'With insufficient_scope: the scope that is missing.' })),
     limit: Type.Optional(
       Type.String({ description: 'With quota_exceeded and other limits of an account: its name in `GET /v1/limits`.' }),
@@ -39,7 +40,9 @@ export const Problem = Type.Object(
       Type.Integer({ description: 'Where a flow is limited: when to try again, as `Retry-After` says too.' }),
     ),
     currentVersion: Type.Optional(
-      Type.Integer({ description: 'With playlist_version_conflict: the version that the playlist has by now.' }),
+      Type.Integer({
+        description: 'With a code that ends in _version_conflict: the version that the playlist or scene has by now.',
+      }),
     ),
   },
   { title: 'Problem' },

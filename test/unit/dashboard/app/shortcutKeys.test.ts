@@ -44,7 +44,7 @@ test('the palette offers pages and forms by words of their names, and billing on
   expect(labels('  STREAM ')).toEqual(['Streams', 'New stream']);
   expect(labels('billing')).toEqual(['Billing']);
   expect(labels('billing', false)).toEqual([]);
-  expect(labels('create')).toHaveLength(5);
+  expect(labels('create')).toHaveLength(6);
 });
 
 test('the palette leads to each thing that a search has found, before any page', () => {

@@ -1,8 +1,9 @@
 /** Tests what the preview of overlays knows of a stream, and what an edit of them sends. */
 import { expect, test } from 'vitest';
 import { NEW_TEXT, NO_OVERLAYS } from '../../../../../src/dashboard/features/overlays/layers.ts';
+import { describeStorage } from '../../../../../src/dashboard/features/overlays/storage.ts';
 import { toCopy } from '../../../../../src/dashboard/features/streams/duplicate.ts';
-import { describeStorage, listEditEffects } from '../../../../../src/dashboard/features/streams/editEffects.ts';
+import { listEditEffects } from '../../../../../src/dashboard/features/streams/editEffects.ts';
 import { findChanges, toEditValues } from '../../../../../src/dashboard/features/streams/editValues.ts';
 import { findScene } from '../../../../../src/dashboard/features/streams/overlayScene.ts';
 import { exampleStream } from '../../../../../src/service/domain/streams/examples.ts';
@@ -51,6 +52,8 @@ test('an edit sends overlays that were changed as a whole, and null without a la
     overlays: { layers: [NEW_TEXT], sceneID: null, required: false },
   });
   expect(findChanges(before, { ...before, overlays: NO_OVERLAYS })).toEqual({ overlays: null });
+  const byScene = { layers: [], sceneID: 'scn-1', required: false };
+  expect(findChanges(before, { ...before, overlays: byScene })).toEqual({ overlays: byScene });
   expect(toEditValues(exampleStream).overlays).toEqual(NO_OVERLAYS);
   expect(toCopy({ ...exampleStream, overlays }, 'Copy', ['dst-1'])).toMatchObject({ overlays });
   expect(toCopy(exampleStream, 'Copy', ['dst-1'])).not.toHaveProperty('overlays');
