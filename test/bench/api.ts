@@ -15,13 +15,14 @@ import { call } from '../kit/system/api.ts';
 import { flatRows, type Load, latencyRows, type Rounds, rateRow } from './api/compare.ts';
 import type { LoadJobs, Target } from './api/load.ts';
 import { memoryRows } from './api/memory.ts';
+import { nowRows } from './api/now.ts';
 import { buildObject, type Media, makeMedia, makeStreams, observe, streamSpec } from './api/objects.ts';
 import type { PeerJobs } from './api/peers.ts';
 import { type Account, type BenchSystem, startSystem } from './api/system.ts';
 import { startWorker } from './api/worker.ts';
 import { circumstances, collect, type Row, report, selectParts, whole } from './report.ts';
 
-const PARTS = ['reads', 'flat', 'filters', 'graphql', 'creates', 'memory'];
+const PARTS = ['reads', 'flat', 'filters', 'graphql', 'creates', 'memory', 'now'];
 const HELP = `Usage: node test/bench/api.ts [options]
 
   --streams N    streams of the larger account (10000); the smaller one has 10
@@ -29,6 +30,7 @@ const HELP = `Usage: node test/bench/api.ts [options]
   --seconds S    for how long each side of a round is asked (1)
   --creates N    streams that each side of a round creates (75)
   --memory S     for how many seconds memory is watched under load (60; the issue's bar is for 600)
+  --polled S     for how many seconds pages poll what a stream plays (90)
   --only PARTS   some of ${PARTS.join(',')}
   --prof DIR     write a CPU profile of the API server into DIR, and record nothing
   --no-record    print the table, leave RESULTS.md as it is
@@ -44,6 +46,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '1' },
     creates: { type: 'string', default: '75' },
     memory: { type: 'string', default: '60' },
+    polled: { type: 'string', default: '90' },
     only: { type: 'string', default: PARTS.join(',') },
     prof: { type: 'string' },
     'no-record': { type: 'boolean', default: false },
@@ -199,6 +202,11 @@ const measureMemory = (scene: Scene, seconds: number) => {
   return memoryRows({ load, kube: system.kube, api }, targets, ids, seconds);
 };
 
+const measureNow = ({ load, system, api, many, media, ids }: Scene, seconds: number) => {
+  const stream = ids.at(-1) ?? '';
+  return nowRows({ load, kube: system.kube, api, key: many.key, stream, upload: media.videoUploadObjectID }, seconds);
+};
+
 async function measure(parts: readonly string[]): Promise<Row[]> {
   await using started = new AsyncDisposableStack();
   const system = await startSystem();
@@ -217,6 +225,7 @@ async function measure(parts: readonly string[]): Promise<Row[]> {
   await take('filters', () => measureFilters(scene, rounds));
   await take('graphql', () => measureGraphql(scene, peers.graphql, rounds));
   await take('memory', () => measureMemory(scene, whole(values.memory)));
+  await take('now', () => measureNow(scene, whole(values.polled)));
   await take('creates', () => measureCreates(scene, whole(values.creates), rounds.rounds));
   return rows;
 }

@@ -68,6 +68,8 @@ import type {
   StreamCreate,
   StreamEvent,
   StreamNow,
+  StreamPublicNow,
+  StreamPublicNowUpdate,
   StreamQuery,
   StreamSchedule,
   StreamSession,
@@ -431,6 +433,14 @@ export interface Operations {
      * meanwhile.
      */
     now: (id: string, query?: NowQuery, call?: CallOptions) => Promise<StreamNow>;
+    /** Get whether anyone may read what a stream plays now. Returns the address for pages of others, where it is on. */
+    publicNow: (id: string, call?: CallOptions) => Promise<StreamPublicNow>;
+    /**
+     * Let anyone read what a stream plays now. Turns an address on that needs no key, for a page or an app of yours,
+     * or turns it off for good. The address shows titles and times, and never ids, names of files, or the name of
+     * the stream. To replace it, turn it off and on. It may reject with `problems.Conflict`.
+     */
+    updatePublicNow: (id: string, body: StreamPublicNowUpdate, call?: CallOptions) => Promise<StreamPublicNow>;
     /**
      * List the sessions of a stream, newest first. A session is the time from the first media that a destination
      * takes until the process that sends it ends. Returns the latest sessions with their time on air, their cost,
@@ -740,6 +750,8 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
     timeline: (id, query, call) => get(path`/streams/${id}/timeline`, { ...call, query }),
     now: (id, query, call) => get(path`/streams/${id}/now`, { ...call, query }),
+    publicNow: (id, call) => get(path`/streams/${id}/public-now`, call),
+    updatePublicNow: (id, body, call) => patch(path`/streams/${id}/public-now`, call, body),
     sessions: (id, query, call) => list(path`/streams/${id}/sessions`, query, call),
     uptime: (id, query, call) => get(path`/streams/${id}/uptime`, { ...call, query }),
   },

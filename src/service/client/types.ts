@@ -67,7 +67,13 @@ export type {
   StreamWindows,
   UnplayableItem,
 } from '../domain/streams/record.ts';
-export type { StreamNow, StreamTimeline, StreamTimelineItem } from '../domain/timeline/record.ts';
+export type {
+  StreamNow,
+  StreamPublicNow,
+  StreamPublicNowUpdate,
+  StreamTimeline,
+  StreamTimelineItem,
+} from '../domain/timeline/record.ts';
 export type {
   Upload,
   UploadFromLink,

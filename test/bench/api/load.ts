@@ -1,7 +1,8 @@
 /** Generates load from a process of its own: as many requests as are answered (autocannon), or one after the other, timed. */
 
+import { setTimeout } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { Agent } from 'undici';
+import { Agent, Client } from 'undici';
 import { serve } from './worker.ts';
 
 export interface Target {
@@ -64,6 +65,37 @@ async function latencies(targets: (Target & { tls?: Tls })[], names: string[]): 
   return clients.map(({ took }) => took);
 }
 
-const jobs = { rate, latencies };
+export interface Polling {
+  pollers: number;
+  everySeconds: number;
+  seconds: number;
+}
+
+/** Asks for a URL as many pages do, each over a connection of its own, evenly spread, and with the ETag that it had last. */
+async function poll(url: string, { pollers, everySeconds, seconds }: Polling) {
+  const { origin, pathname: path } = new URL(url);
+  const counts = { asked: 0, unchanged: 0 };
+  const clients = Array.from({ length: pollers }, () => new Client(origin, { keepAliveTimeout: 60_000 }));
+  const begin = performance.now();
+  const follow = async (client: Client, n: number) => {
+    let etag = '';
+    for (let at = (1000 * everySeconds * n) / pollers; at < 1000 * seconds; at += 1000 * everySeconds) {
+      await setTimeout(begin + at - performance.now());
+      const headers = etag === '' ? {} : { 'if-none-match': etag };
+      const answer = await client.request({ path, method: 'GET', headers });
+      await answer.body.dump();
+      if (answer.statusCode !== 200 && answer.statusCode !== 304) throw new Error(`${url}: ${answer.statusCode}`);
+      etag = String(answer.headers.etag ?? '');
+      counts.asked += 1;
+      if (answer.statusCode === 304) counts.unchanged += 1;
+    }
+  };
+  await Promise.all(clients.map(follow));
+  await setTimeout(begin + 1000 * seconds - performance.now());
+  await Promise.all(clients.map((client) => client.close()));
+  return counts;
+}
+
+const jobs = { rate, latencies, poll };
 export type LoadJobs = typeof jobs;
 serve(jobs);

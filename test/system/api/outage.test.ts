@@ -38,8 +38,8 @@ const APART = [
   ...['getStatus', 'getOpenApi', 'getMe', 'getSignInOptions', 'watchEvents'],
   ...['listEndpoints', 'getEndpoint', 'getEndpointSecret', 'listEndpointDeliveries'],
 ];
-/** The feed never ends, and a badge has an address that cannot be guessed: both have tests of their own. */
-const ELSEWHERE = ['watchChanges', 'getUptimeBadge'];
+/** The feed never ends, and badges and public addresses cannot be guessed: these have tests of their own. */
+const ELSEWHERE = ['watchChanges', 'getUptimeBadge', 'getPublicNow'];
 /** No pod has media to show, and no media was prepared. */
 const NOTHING = new Map([
   ['getStreamPreview', 'stream_not_live'],

@@ -5,7 +5,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { PODS } from '../../../src/core/kube/core.ts';
 import type { Program } from '../../../src/core/protocol/program.ts';
 import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../../src/core/resources/common/names.ts';
-import { createClient, type StreamNow, type StreamTimeline } from '../../../src/service/client/index.ts';
+import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
+import {
+  createClient,
+  type StreamNow,
+  type StreamPublicNow,
+  type StreamTimeline,
+} from '../../../src/service/client/index.ts';
+import type { PublicNow } from '../../../src/service/domain/timeline/record.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { HOSTILE_TEXTS } from '../../kit/make/hostile-texts.ts';
 import { type StreamsApi, startStreamsApi } from '../../kit/make/streams.ts';
@@ -203,4 +210,99 @@ test.each([
   );
   expect([status, body.code, body.errors?.[0]?.path]).toEqual([422, 'validation_failed', field]);
   expect(body.errors[0]?.message).toContain(message);
+});
+
+describe('what a stream plays now, for anyone', () => {
+  const turn = (id: string, enabled: boolean, client = ada) =>
+    client.call<StreamPublicNow>('PATCH', `/v1/streams/${id}/public-now`, { enabled });
+  /** The public address of the server is another one than that of the tests. */
+  const reach = (url: string | null) => `${api.url}${new URL(String(url)).pathname}`;
+  const read = (url: string | null, headers: Record<string, string> = {}) => fetch(reach(url), { headers });
+
+  test('is public once it is turned on, with titles alone, for pages of all origins, and 304 until it changes', async () => {
+    const id = await putOnAir(buildProgram(['file-name.mp4', 'B']));
+    await ada.call('PATCH', `/v1/uploads/${upload}`, { title: 'Fireplace', artist: 'Ada', isrc: 'USRC17607839' });
+    expect(await ask(id, 'public-now')).toEqual({ enabled: false, url: null, since: null });
+    const { status, body } = await turn(id, true);
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ enabled: true, since: expect.stringMatching(/Z$/) });
+    const url = body.url ?? '';
+    expect(new URL(url).pathname).toMatch(/^\/v1\/public\/now\/lsn_[0-9A-Za-z]{46}$/);
+    // The address stays, and the resource has no more of it than a hash.
+    expect((await turn(id, true)).body.url).toBe(url);
+    expect(await ask(id, 'public-now')).toEqual(body);
+    const { metadata } = await api.kube.get(LOOPSTREAMS, NAMESPACE, id);
+    expect(JSON.stringify(metadata)).not.toContain(url.split('/').at(-1));
+
+    const shown = await until('it is known', async () => {
+      const answer = await read(url, { origin: 'https://pages.example' });
+      return answer.status === 200 && answer;
+    });
+    expect(Object.fromEntries(shown.headers)).toMatchObject({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': expect.stringContaining('ETag'),
+      'cache-control': 'public, no-cache',
+    });
+    const text = await shown.text();
+    const now = JSON.parse(text) as PublicNow;
+    const item = { durationSeconds: 600, title: 'Fireplace', artist: 'Ada', exact: true };
+    expect(now).toMatchObject({ onAir: true, current: { startAt: at(0), endAt: at(600), ...item } });
+    expect(now.next).toHaveLength(3);
+    expect(now.next[0]).toEqual({ startAt: at(600), endAt: at(1200), ...item });
+    for (const secret of [id, upload, ada.accountId, 'file-name', 'USRC17607839', 'playlistID'])
+      expect(text).not.toContain(secret);
+    const etag = shown.headers.get('etag') ?? '';
+    expect(etag).toMatch(/^W\/"/);
+    expect((await read(url, { 'if-none-match': etag })).status).toBe(304);
+    const preflight = await fetch(reach(url), {
+      method: 'OPTIONS',
+      headers: { 'access-control-request-method': 'GET', 'access-control-request-headers': 'if-none-match' },
+    });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get('access-control-allow-headers')).toContain('If-None-Match');
+  });
+
+  test('is gone once it is turned off, and turned on again it has another address', async () => {
+    const id = await putOnAir(buildProgram(['A']));
+    const { url } = (await turn(id, true)).body;
+    await until('it is known', async () => (await read(url)).status === 200);
+    expect((await turn(id, false)).body).toEqual({ enabled: false, url: null, since: null });
+    await until('it is gone', async () => (await read(url)).status === 404);
+    const other = (await turn(id, true)).body.url;
+    expect(other).not.toBe(url);
+    await until('the other one works', async () => (await read(other)).status === 200);
+    expect(await (await read(url)).json()).toMatchObject({ code: 'stream_not_found' });
+    await ada.call('DELETE', `/v1/streams/${id}`);
+    await until('it goes with the stream', async () => (await read(other)).status === 404);
+  });
+
+  test('does not follow from a wrong token, nor from the stream of somebody else; GraphQL and the client turn it on as well', async () => {
+    const { id } = await create();
+    for (const wrong of ['x', `lsn_${'0'.repeat(46)}`, id])
+      expect((await read(`${api.url}/v1/public/now/${wrong}`)).status).toBe(404);
+    expect((await turn(id, true, eve)).status).toBe(404);
+    expect((await eve.call('GET', `/v1/streams/${id}/public-now`)).status).toBe(404);
+    const query = `mutation ($id: ID!) { updateStreamPublicNow(id: $id, input: { enabled: true }) { streamPublicNow { enabled url } } }`;
+    const { body } = await ada.call<{ data: Record<string, { streamPublicNow: StreamPublicNow }> }>(
+      'POST',
+      '/graphql',
+      {
+        query,
+        variables: { id },
+      },
+    );
+    const url = body.data.updateStreamPublicNow?.streamPublicNow.url ?? '';
+    const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });
+    expect(await client.streams.publicNow(id)).toMatchObject({ enabled: true, url });
+    const offAir = await until('it is known', async () => {
+      const answer = await read(url);
+      return answer.status === 200 && answer;
+    });
+    expect(await offAir.json()).toMatchObject({ onAir: false, current: null, next: [], last: [] });
+    expect(await client.streams.updatePublicNow(id, { enabled: false })).toEqual({
+      enabled: false,
+      url: null,
+      since: null,
+    });
+  });
 });

@@ -130,6 +130,7 @@ const fillPath = (path: string, id = 'none-1') => path.replace('{version}', '1')
 
 const OPEN: Operation[] = [
   'getOpenApi',
+  'getPublicNow',
   'getResumableUploadOptions',
   'getSignInOptions',
   'getStatus',

@@ -63,6 +63,8 @@ export const INTENT_ANNOTATION = `${GROUP}/intent`;
  * wrote it. Only while tracing is on.
  */
 export const TRACEPARENT_ANNOTATION = `${GROUP}/traceparent`;
+/** On a LoopStream: what it plays now is public, at an address whose secret part this has as a hash (service/domain/timeline/public-token.ts). */
+export const PUBLIC_NOW_ANNOTATION = `${GROUP}/public-now`;
 /** On a LoopStream: staff locked its account, so it is suspended until they unlock it. */
 export const SUSPENDED_ANNOTATION = `${GROUP}/account-suspended`;
 /** On an Upload that a client sends: what it said of it at the beginning (tus, Upload-Metadata). */

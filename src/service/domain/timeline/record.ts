@@ -1,5 +1,5 @@
 /** Defines what a stream plays when, as clients see it. Pure: no I/O, no clock. */
-import { type Static, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { PROGRAMME_TRACKS } from '../../../core/programme/tracks.ts';
 import { nullable, Time } from '../../lib/schemas.ts';
 
@@ -46,17 +46,54 @@ export const StreamTimeline = Type.Object(
 );
 export type StreamTimeline = Static<typeof StreamTimeline>;
 
-export const StreamNow = Type.Object(
-  {
-    ...shared,
-    current: nullable(StreamTimelineItem, 'Item that plays now. Null if none is known.'),
-    elapsedSeconds: nullable(Type.Number({ minimum: 0 }), 'Time that the item has played, in seconds.'),
-    remainingSeconds: nullable(Type.Number({ minimum: 0 }), 'Time until it ends, in seconds.'),
-    next: Type.Array(StreamTimelineItem, { description: 'The next 3 items.' }),
-    last: Type.Array(StreamTimelineItem, {
-      description: 'The last 10 items, latest first, as far back as the last skip, edit or other move of the list.',
-    }),
-  },
-  { title: 'StreamNow' },
-);
+const momentOf = <Item extends TSchema>(item: Item) => ({
+  ...shared,
+  current: nullable(item, 'Item that plays now. Null if none is known.'),
+  elapsedSeconds: nullable(Type.Number({ minimum: 0 }), 'Time that the item has played, in seconds.'),
+  remainingSeconds: nullable(Type.Number({ minimum: 0 }), 'Time until it ends, in seconds.'),
+  next: Type.Array(item, { description: 'The next 3 items.' }),
+  last: Type.Array(item, {
+    description: 'The last 10 items, latest first, as far back as the last skip, edit or other move of the list.',
+  }),
+});
+
+export const StreamNow = Type.Object(momentOf(StreamTimelineItem), { title: 'StreamNow' });
 export type StreamNow = Static<typeof StreamNow>;
+
+const { startAt, endAt, durationSeconds, exact } = StreamTimelineItem.properties;
+
+/** An item as anyone may see it: without ids, names of files and labels. */
+export const PublicNowItem = Type.Object(
+  {
+    startAt,
+    endAt,
+    durationSeconds,
+    title: nullable(Type.String(), 'Title of the upload. Null if it has none: its name may be that of a file.'),
+    artist: nullable(Type.String(), 'Artist of the upload, if it has one.'),
+    exact,
+  },
+  { title: 'PublicNowItem' },
+);
+export type PublicNowItem = Static<typeof PublicNowItem>;
+
+export const PublicNow = Type.Object(momentOf(PublicNowItem), { title: 'PublicNow' });
+export type PublicNow = Static<typeof PublicNow>;
+
+export const StreamPublicNowUpdate = Type.Object(
+  { enabled: Type.Boolean({ description: 'Whether anyone who has the address may read what the stream plays now.' }) },
+  { title: 'StreamPublicNowUpdate', additionalProperties: false },
+);
+export type StreamPublicNowUpdate = Static<typeof StreamPublicNowUpdate>;
+
+export const StreamPublicNow = Type.Object(
+  {
+    enabled: Type.Boolean({ description: 'Whether what the stream plays now is public.' }),
+    url: nullable(
+      Type.String(),
+      'The address, which needs no key. Null if it is off, or was made with an earlier secret of the service: turn it off and on then.',
+    ),
+    since: nullable(Time, 'Time since which the address works. Null if it is off.'),
+  },
+  { title: 'StreamPublicNow' },
+);
+export type StreamPublicNow = Static<typeof StreamPublicNow>;

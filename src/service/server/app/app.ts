@@ -10,7 +10,7 @@ import { type AuthServer, serveAuth } from '../auth/serve.ts';
 import type { ChangeService } from '../events/changes.ts';
 import { GRAPHQL, graphqlRoutes } from '../graphql/routes.ts';
 import { setAgeHeader } from '../http/age-header.ts';
-import { allowOrigins } from '../http/cors.ts';
+import { allowOrigins, openPaths } from '../http/cors.ts';
 import { createApp } from '../http/create-app.ts';
 import { explainToBrowsers, serveDashboard } from '../http/dashboard.ts';
 import { handleErrors } from '../http/errors.ts';
@@ -97,6 +97,7 @@ export async function buildServer(deps: ServerDeps): Promise<FastifyInstance> {
 
   const methods = createMethods();
   await app.register(async (api) => {
+    openPaths(api, `${V1}/public/`);
     await allowOrigins(api, config.corsOrigins);
     methods.watch(api);
     traceRequests(api, config);

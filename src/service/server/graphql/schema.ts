@@ -14,7 +14,7 @@ import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
 import { sceneFields } from './scenes.ts';
 import { sessionFields } from './stream-sessions.ts';
-import { timelineFields } from './stream-timeline.ts';
+import { publicNowFields, timelineFields } from './stream-timeline.ts';
 import { uptimeFields } from './stream-uptime.ts';
 import { streamFields } from './streams.ts';
 import { topUpFields } from './top-ups.ts';
@@ -36,6 +36,7 @@ const createNouns = (services: Services): Record<string, NounFields> => ({
 export function createSchema(services: Services): GraphQLSchema {
   const nouns = createNouns(services);
   const all = Object.values(nouns);
+  const open = publicNowFields(services);
   return new GraphQLSchema({
     query: new GraphQLObjectType({
       name: 'Query',
@@ -45,6 +46,7 @@ export function createSchema(services: Services): GraphQLSchema {
         ...eventFields(services),
         ...sessionFields(services),
         ...timelineFields(services),
+        ...open.queries,
         ...uptimeFields(services),
         node: nodeField(nouns, services.account),
         ...Object.assign({}, ...all.map(({ queries }) => queries)),
@@ -52,7 +54,7 @@ export function createSchema(services: Services): GraphQLSchema {
     }),
     mutation: new GraphQLObjectType({
       name: 'Mutation',
-      fields: Object.assign({}, ...all.map(({ mutations }) => mutations)),
+      fields: Object.assign({}, open.mutations, ...all.map(({ mutations }) => mutations)),
     }),
   });
 }

@@ -1,9 +1,11 @@
 /** Defines the GraphQL fields of what a stream plays when. */
 
 import { timelineOperations } from '../../domain/timeline/operations.ts';
+import { publicNowOperations } from '../../domain/timeline/public-operations.ts';
 import {
   StreamTimelineItem as ItemSchema,
   StreamNow as NowSchema,
+  StreamPublicNow as PublicSchema,
   StreamTimeline as TimelineSchema,
 } from '../../domain/timeline/record.ts';
 import type { Services } from '../setup/services.ts';
@@ -26,8 +28,15 @@ const StreamNow = outputType('StreamNow', NowSchema, {
   types: { track: StreamTrack, current: StreamTimelineItem, next: StreamTimelineItem, last: StreamTimelineItem },
 });
 
+const StreamPublicNow = outputType('StreamPublicNow', PublicSchema, {
+  description: 'Whether anyone may read what a stream plays now, and the address.',
+});
+
 export const timelineFields = (services: Pick<Services, 'timeline'>): GraphqlFields =>
   operationFields(timelineOperations, services, {
     inputs: { track: StreamTrack },
     outputs: { StreamTimeline, StreamNow },
   }).queries;
+
+export const publicNowFields = (services: Pick<Services, 'publicNow'>) =>
+  operationFields(publicNowOperations, services, { inputs: {}, outputs: { StreamPublicNow } });

@@ -23,10 +23,33 @@ export async function allowOrigins(app: FastifyInstance, origins: readonly strin
   });
 }
 
+/**
+ * Allows pages of all origins to read the paths that begin with `prefix`, whatever origins are configured. Runs before the guards, as
+ * `allowOrigins` does.
+ */
+export function openPaths(app: FastifyInstance, prefix: string): void {
+  const allowed = { 'access-control-allow-origin': '*', 'access-control-expose-headers': 'ETag, Retry-After' };
+  const preflight = {
+    'access-control-allow-methods': 'GET',
+    'access-control-allow-headers': 'If-None-Match',
+    'access-control-max-age': MAX_AGE_SECONDS,
+    'content-length': '0',
+  };
+  app.addHook('onRequest', (request, reply, done) => {
+    if (!request.url.startsWith(prefix)) return done();
+    void reply.headers(allowed);
+    if (request.method !== 'OPTIONS' || !request.headers['access-control-request-method']) return done();
+    void reply.code(204).headers(preflight).send();
+  });
+}
+
 /** Allows pages of all origins to read paths that respond alike to everybody, and ignore cookies. */
 export function openToPages(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate' });
+    void reply.headers({
+      'access-control-allow-origin': '*',
+      'access-control-expose-headers': 'WWW-Authenticate',
+    });
     done();
   });
   const preflight = {

@@ -14,6 +14,7 @@ import { playlistVersionOperations } from '../../domain/playlists/version-operat
 import { sceneOperations } from '../../domain/scenes/operations.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { timelineOperations } from '../../domain/timeline/operations.ts';
+import { publicNowOperations, publicOperations } from '../../domain/timeline/public-operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
@@ -36,6 +37,8 @@ const ALL = [
   ...endpointOperations,
   ...streamOperations,
   ...timelineOperations,
+  ...publicNowOperations,
+  ...publicOperations,
   ...sessionOperations,
   ...uptimeOperations,
   ...badgeOperations,

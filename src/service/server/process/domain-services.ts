@@ -15,6 +15,7 @@ import { createStatsService, type StatsService } from '../../domain/stats/servic
 import { createViewTokens, type ViewTokens } from '../../domain/stats/view-tokens.ts';
 import { createStreamService } from '../../domain/streams/service.ts';
 import { createStorageEstimate } from '../../domain/streams/storage-estimate.ts';
+import { createPublicNowService } from '../../domain/timeline/public-now.ts';
 import { createTimelineService } from '../../domain/timeline/service.ts';
 import { createPosters } from '../../domain/uploads/posters.ts';
 import { createUploadService } from '../../domain/uploads/service.ts';
@@ -22,7 +23,7 @@ import { createUptimeService } from '../../domain/uptime/service.ts';
 import type { Services } from '../setup/services.ts';
 import type { AuthParts } from './auth.ts';
 import type { ProcessContext } from './context.ts';
-import type { Resources } from './kubernetes.ts';
+import { BY_PUBLIC_HASH, type Resources } from './kubernetes.ts';
 import type { openQuotas } from './quotas.ts';
 import { openStorages } from './storages.ts';
 
@@ -69,6 +70,15 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   const posters = createPosters({ uploads, playlists });
   const history = createHistory(kube, writes);
   const estimateStorage = createStorageEstimate({ uploads, playlists, scenes });
+  const timeline = createTimelineService({ streams, uploads, pods });
+  // Addresses without a credential, which stand for an object of an account.
+  const addressed = {
+    loadAccount: async (accountId: string) => {
+      if (!resources.cells.hasLoaded(accountId)) await resources.cells.load(accountId);
+    },
+    secret: config.authSecret,
+    publicUrl: config.publicUrl,
+  };
   return {
     stats,
     account: createAccountService({ auth: auth.service, readLimits }),
@@ -105,16 +115,19 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
       usage,
     }),
     playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
-    timeline: createTimelineService({ streams, uploads, pods }),
+    timeline,
+    publicNow: createPublicNowService({
+      streams,
+      uploads,
+      findByHash: (hash) => resources.byName.streams.byIndex(BY_PUBLIC_HASH, hash),
+      timeline,
+      ...addressed,
+    }),
     scenes: createSceneService({ scenes, streams, references, estimateStorage, quotas }),
     uptime: createUptimeService({
       db: auth.db,
       findStream: streams.get,
-      loadAccount: async (accountId) => {
-        if (!resources.cells.hasLoaded(accountId)) await resources.cells.load(accountId);
-      },
-      secret: config.authSecret,
-      publicUrl: config.publicUrl,
+      ...addressed,
     }),
   };
 }

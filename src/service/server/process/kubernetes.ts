@@ -30,6 +30,7 @@ import { PLAYLIST_LIST } from '../../domain/playlists/list.ts';
 import { SCENE_LIST } from '../../domain/scenes/list.ts';
 import { podStreamIndex } from '../../domain/stats/service.ts';
 import { STREAM_LIST } from '../../domain/streams/list.ts';
+import { readPublicAccess } from '../../domain/timeline/public-token.ts';
 import { listUploads } from '../../domain/uploads/holders.ts';
 import { UPLOAD_LIST } from '../../domain/uploads/list.ts';
 import { listNamespaces } from '../../settings/settings.ts';
@@ -103,6 +104,9 @@ function countByNamespace(objects: readonly KubeObject[]): Map<string, number> {
   return counts;
 }
 
+/** Index of streams by the hash of their public token. */
+export const BY_PUBLIC_HASH = 'publicHash';
+
 /** Creates one cache for each kind, with the indexes of the services. */
 const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => ({
   destinations: createCache(DESTINATIONS, { keep: (one) => believeDestination(keepOwnMetadata(one)) }),
@@ -117,6 +121,7 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
     indexes: {
       destination: ({ spec }) => listDestinationNames(spec),
       upload: listUploads,
+      [BY_PUBLIC_HASH]: (stream) => [readPublicAccess(stream)?.hash ?? ''].filter((hash) => hash !== ''),
       playlist: ({ spec }) => [...(spec.playlistNames ?? []), ...(spec.audioPlaylistNames ?? [])],
       scene: ({ spec }) => (spec.overlays?.sceneName === undefined ? [] : [spec.overlays.sceneName]),
     },

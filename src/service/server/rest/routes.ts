@@ -18,6 +18,7 @@ import { sceneOperations } from '../../domain/scenes/operations.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import { streamOperations } from '../../domain/streams/operations.ts';
 import { timelineOperations } from '../../domain/timeline/operations.ts';
+import { publicNowOperations, publicOperations } from '../../domain/timeline/public-operations.ts';
 import { uploadOperations } from '../../domain/uploads/operations.ts';
 import { resumableOperations } from '../../domain/uploads/resumable.ts';
 import { badgeOperations, uptimeOperations } from '../../domain/uptime/operations.ts';
@@ -39,7 +40,7 @@ import { documentHandlers, sessionHandlers, uptimeHandlers } from './documents.t
 import { type ExportHandlerDeps, exportHandlers } from './export.ts';
 import { type WebhookDeps, webhookRoutes } from './payment-webhook.ts';
 import { previewHandlers } from './previews.ts';
-import { timelineHandlers } from './timeline.ts';
+import { publicNowHandlers, timelineHandlers } from './timeline.ts';
 
 /** Services of the account's owner. */
 export interface AccountOwnerServices {
@@ -86,12 +87,14 @@ export async function nounRoutes(v1: FastifyInstance, deps: RouteDeps): Promise<
   serveOperations(v1, endpointOperations, services);
   serveOperations(v1, eventOperations, services, eventHandlers({ ...services, places, scopePrefix, stopping }));
   serveOperations(v1, badgeOperations, services, badgeHandlers(services));
+  serveOperations(v1, publicOperations, services, publicNowHandlers(services));
   await v1.register(async (cached) => {
     setAgeHeader(cached, deps.ageMs);
     const previews = previewHandlers({ stats, uploads: services.uploads, stopping: deps.stopping });
     serveOperations(cached, [getLimits], services);
     serveOperations(cached, sessionOperations, services, sessionHandlers(services));
     serveOperations(cached, timelineOperations, services, timelineHandlers(services));
+    serveOperations(cached, publicNowOperations, services);
     serveOperations(cached, uptimeOperations, services, uptimeHandlers(services));
     serveOperations(cached, [...streamOperations, ...destinationOperations, ...uploadOperations], services, previews);
     const { incoming } = services.uploads;

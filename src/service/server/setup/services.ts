@@ -12,6 +12,7 @@ import type { PlaylistService } from '../../domain/playlists/service.ts';
 import type { SceneService } from '../../domain/scenes/service.ts';
 import type { StatsService } from '../../domain/stats/service.ts';
 import type { StreamService } from '../../domain/streams/service.ts';
+import type { PublicNowService } from '../../domain/timeline/public-now.ts';
 import type { TimelineService } from '../../domain/timeline/service.ts';
 import type { UploadService } from '../../domain/uploads/service.ts';
 import type { UptimeService } from '../../domain/uptime/service.ts';
@@ -31,6 +32,7 @@ export interface Services {
   crypto: CryptoService;
   streamSessions: SessionService;
   timeline: TimelineService;
+  publicNow: PublicNowService;
   uptime: UptimeService;
   stats: Pick<StatsService, 'live'>;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { generateKey, isKeyLike } from '../../../../src/service/auth/key-format.ts';
+import { formatSecret, generateKey, isKeyLike, isSecretLike } from '../../../../src/service/auth/key-format.ts';
 
 test('a new key has the prefix, 40 random characters and a checksum that any one changed character breaks', () => {
   const { key, hint } = generateKey();
@@ -30,4 +30,23 @@ test.each([
   ['a text without end', `lsk_${'a'.repeat(5000)}`, false],
 ])('%s', (_name, text, isLike) => {
   expect(isKeyLike(text)).toBe(isLike);
+});
+
+test('a secret of other prefix has the form of a key, follows from its bytes, and is told from a mistyped one', () => {
+  const bytes = Buffer.from(Array.from({ length: 64 }, (_, i) => i * 4));
+  const secret = formatSecret('lsn_', bytes);
+  expect(secret).toMatch(/^lsn_[0-9A-Za-z]{46}$/);
+  expect(formatSecret('lsn_', bytes)).toBe(secret);
+  expect(isSecretLike('lsn_', secret)).toBe(true);
+  expect(isKeyLike(secret)).toBe(false);
+  for (const wrong of [
+    '',
+    'lsn_',
+    secret.slice(0, -1),
+    `${secret}0`,
+    secret.replace('lsn_', 'lsk_'),
+    secret.replace('4', '5'),
+  ])
+    expect(isSecretLike('lsn_', wrong)).toBe(false);
+  expect(() => formatSecret('lsn_', Buffer.alloc(39))).toThrow('40 bytes');
 });

@@ -145,6 +145,7 @@ describe('GraphQL matches REST', () => {
       getUploadPreview: null,
       getUploadPoster: null,
       getUptimeBadge: null,
+      getPublicNow: null,
       exportStreamTimeline: null,
       receiveStripeEvent: null,
       getInvoicePdf: null,

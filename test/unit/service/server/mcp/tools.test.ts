@@ -32,6 +32,9 @@ const NOT_FOR_AGENTS: Operation[] = [
   'exportStreamTimeline',
   // The timeline begins with it.
   'getStreamNow',
+  // Its owner decides on a page what is public.
+  'getStreamPublicNow',
+  'updateStreamPublicNow',
   // An agent imports link after link: the list of tools has no room for another form of it.
   'createUploadsFromLinks',
   // Secrets do not belong in conversations.
