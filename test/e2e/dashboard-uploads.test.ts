@@ -158,6 +158,27 @@ test('a video is left without overlays at the press of a button, and gets them b
   await upload('Advert').getByText('without overlays').waitFor({ state: 'detached' });
 });
 
+test('an upload is put in quarantine with a reason, which its row then shows, and is released at the press of a button', async () => {
+  const { objectID } = await system.client.uploads.fromLink({ type: 'VIDEO', url: `${link}/a.mp4`, name: 'Claimed' });
+  await upload('Claimed').getByRole('button', { name: 'More actions' }).click();
+  await page.getByRole('button', { name: 'Put in quarantine…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByRole('button', { name: 'Put in quarantine' }).click();
+  await dialog.getByText('Enter a reason').waitFor();
+  await dialog.getByLabel('Reason').fill('A claim is being checked.');
+  await dialog.getByLabel('End it at once').check();
+  await dialog.getByRole('button', { name: 'Put in quarantine' }).click();
+  await upload('Claimed').getByText('In quarantine', { exact: true }).waitFor();
+  await upload('Claimed').getByText('A claim is being checked.').waitFor();
+  const read = async () => (await system.client.uploads.get(objectID)).quarantine;
+  expect(await read()).toMatchObject({ reason: 'A claim is being checked.', cut: true });
+  await expectForEverybody(page);
+  await upload('Claimed').getByRole('button', { name: 'End the quarantine' }).click();
+  await expect.poll(read).toBeNull();
+  await expect.poll(() => upload('Claimed').getByText('In quarantine', { exact: true }).count()).toBe(0);
+  await system.client.uploads.delete(objectID);
+});
+
 test('several at once; a pause stops one and not the other, elsewhere in the dashboard it goes on, and a reload loses nothing', async () => {
   const freely = await slow(200_000);
   await choose('long.mp4', 'second.mp4');

@@ -12,6 +12,7 @@ import {
   destinations,
   entries,
   events,
+  live,
   liveStats,
   NOW,
   notReady,
@@ -29,6 +30,7 @@ import {
   usageLines,
 } from './account.ts';
 import { accountEvents, deliveries, endpoints } from './notifications.ts';
+import { publicNow, timeline } from './programme.ts';
 
 /** A page waits for `later`, and finds no server with `away`; a problem has a status and a code. Any picture is the same. */
 export type Given =
@@ -65,6 +67,8 @@ const FULL: Answers = {
   getStreamUptime: ({ query }: Asked) =>
     uptimeOf(Math.round((NOW.getTime() - Date.parse(query.get('from') ?? '')) / 86_400_000)),
   getUptimeBadge: { svg: drawBadge(describeUptime(uptimeOf(30), 30)) },
+  getStreamTimeline: timeline,
+  getStreamPublicNow: ({ id }: Asked) => (id === live.id ? publicNow : { enabled: false, url: null, since: null }),
   listUploads: uploads,
   getUpload: ({ id }: Asked) => uploads.find(({ objectID }) => objectID === id),
   listDestinations: destinations,

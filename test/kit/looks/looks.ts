@@ -21,6 +21,7 @@ import {
 import { type Answers, AWAY, EMPTY, later } from './answers.ts';
 import { endpoints } from './notifications.ts';
 import type { Visit } from './open.ts';
+import { quarantine } from './programme.ts';
 
 export interface Look extends Visit {
   name: string;
@@ -255,6 +256,14 @@ const OF_MEDIA: Look[] = [
   { name: 'upload-delete', path: '/uploads', act: chooseInMenu('Delete upload…') },
   { name: 'upload-rename', path: '/uploads', act: chooseInMenu('Rename…') },
   { name: 'uploads-not-found', path: '/uploads?q=nothing+is+called+this', answers: { listUploads: [] } },
+  {
+    name: 'uploads-quarantined',
+    path: '/uploads',
+    answers: {
+      listUploads: uploads.slice(0, 3).map((one, n) => ({ ...one, quarantine: n === 1 ? quarantine : null })),
+    },
+  },
+  { name: 'upload-quarantine', path: '/uploads', act: chooseInMenu('Put in quarantine…') },
   { name: 'upload-play', path: '/uploads', act: press(/^Play /) },
   { name: 'playlists', path: '/playlists' },
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },

@@ -30,6 +30,7 @@ import { UptimePanel } from './outages.tsx';
 import { Outdated } from './outdated.tsx';
 import { getStreamLook, isRunning, isUnseen } from './phase.ts';
 import { formatPicture } from './picture.ts';
+import { ProgrammePanel } from './programme.tsx';
 import {
   useDestinationNames,
   useDestinationViews,
@@ -189,6 +190,7 @@ function StreamView({ stream }: { stream: Stream }) {
               {!numbers && <div className={classes.timelinePlace} />}
             </Panel>
           )}
+          <ProgrammePanel id={stream.id} isRunning={running} />
           <Panel title="Destinations">
             <DestinationRows rows={rows} stats={numbers} />
           </Panel>
