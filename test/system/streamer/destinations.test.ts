@@ -94,6 +94,26 @@ test('while no destination takes media the stream is not ready, says why, and ke
   expect(stream.log()).toContain('connection_refused');
 });
 
+test('a key is given to a server once: the second destination with it says so, and sends once it has another one', async () => {
+  const stream = await onAir(buildProgram(items, { destinations: ['main', 'backup'] }), {
+    main: [rtmp.url, 'shared-key'],
+    backup: [rtmp.url, 'shared-key'],
+  });
+  await connected(stream, 'main');
+  const refused = () => counted(stream, 'destination_failures_total', 'backup', 'key_twice');
+  await until('it is refused again and again', async () => (await refused()) > 2);
+  expect(await destination(stream, 'backup')).toMatchObject({ connected: false, lastError: { code: 'key_twice' } });
+  expect(await destination(stream, 'main')).toMatchObject({ connected: true, reconnects: 0 });
+  await stream.destination('backup', rtmp.url, 'spare-key');
+  await connected(stream, 'backup');
+  // Both at the same key again: the one that came first stays.
+  await stream.destination('backup', rtmp.url, 'shared-key');
+  await until('it left', async () => (await destination(stream, 'backup'))?.connected === false);
+  await stream.stop();
+  for (const key of ['shared-key', 'spare-key']) expect(await rtmp.recordings(key)).toHaveLength(1);
+  expect(stream.log()).not.toContain('spare-key');
+});
+
 test('a changed key reconnects its destination with the new one', async () => {
   const stream = await onAir(buildProgram(items), { main: [rtmp.url, 'before-rotation'] });
   await live(stream);

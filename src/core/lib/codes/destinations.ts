@@ -33,6 +33,11 @@ export const DESTINATION_ERRORS = {
     meaning: 'The destination says that the key is in use: something else is publishing with it.',
     fix: 'Stop the other publisher with this key, or use another key.',
   },
+  key_twice: {
+    meaning:
+      'Another destination of the stream sends to the same address with the same key, and a server takes one publisher of a key.',
+    fix: 'Give the destination the backup address or another key that the platform shows, or take it off the stream.',
+  },
   login_required: {
     meaning: 'The destination requires a user name and password.',
     fix: 'Set rtmpUser and rtmpPassword to the user name and password of the server.',

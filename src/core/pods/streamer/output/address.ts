@@ -148,3 +148,14 @@ export function readAddress(given: GivenDestination): Address {
 
 /** Names that owners know. */
 const NAMES = { rtmpUrl: 'URL', rtmpKey: 'key', rtmpUser: 'user name', rtmpPassword: 'password' } as const;
+
+/** Returns where a destination sends to, in a form that is the same for the same key at the same address; undefined for no address. */
+export function readPlace(given: GivenDestination): string | undefined {
+  try {
+    const { url, preset } = readAddress(given);
+    return `${url}\n${preset}`;
+  } catch (error) {
+    if (error instanceof AddressError) return undefined;
+    throw error;
+  }
+}

@@ -92,6 +92,8 @@ const LONGEST_MS: Record<FailureCode, number> = {
   connect_timeout: 5000,
   tls_failed: 15_000,
   key_in_use: 10_000,
+  // It asks nobody.
+  key_twice: 2000,
   login_required: 15_000,
   login_refused: 15_000,
   publish_rejected: 10_000,

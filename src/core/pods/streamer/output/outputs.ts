@@ -35,7 +35,8 @@ export class Outputs {
         if (![...this.#outputs].some(([other, one]) => other !== name && one.takesMedia))
           this.#options.onAirtimeLost?.(ms);
       };
-      const output = new DestinationOutput({ ...this.#options, name, onAirtimeLost });
+      const findTwin = (place: string) => this.#findFirst(name, place);
+      const output = new DestinationOutput({ ...this.#options, name, findTwin, onAirtimeLost });
       this.#outputs.set(name, output);
       output.configure(this.#secrets.get(name));
     }
@@ -48,6 +49,15 @@ export class Outputs {
       const known = this.#secrets.get(name);
       if (known) output.configure(known);
     }
+  }
+
+  /** Returns the output that goes to the same place as this one, and was there before it: a server takes one publisher of a key. */
+  #findFirst(name: string, place: string): string | undefined {
+    for (const [other, output] of this.#outputs) {
+      if (other === name) return undefined;
+      if (output.place === place) return other;
+    }
+    return undefined;
   }
 
   async close(): Promise<void> {
