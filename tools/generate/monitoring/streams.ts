@@ -165,6 +165,7 @@ const onAir: Alert[] = [
       'MediaFailed: the rest of an item could not be prepared, and the stream goes on with the part that is. Upload the file again.',
       'OverlaysMissing: import the picture that the message names again, or remove it from the overlays of the stream. Make a scene that is missing again, or choose another one.',
       'CardsMissing: import the picture that the message names again, or choose another one for the cards of the stream.',
+      'SlateMissing: import the picture that the message names again, or choose another one for the slate of the stream.',
       'DestinationReconnecting: see LoopStreamDestinationDown.',
       'Reasons of platforms, such as BroadcastEnded: see LoopStreamNotSeenByViewers. LimitNear: stop and start the stream at a time that suits the viewers.',
       'NothingPlayable: see LoopStreamStorageFailing. If the storage responds, the media itself is missing or broken.',

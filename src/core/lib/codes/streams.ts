@@ -205,6 +205,12 @@ export const DEGRADATIONS = {
     meaning: 'The picture behind the cards cannot be shown, so songs play without the cards that they do not have yet.',
     fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or choose another one for the cards of the stream.',
   },
+  SlateMissing: {
+    code: 'slate_missing',
+    meaning:
+      'The picture of the slate cannot be shown, so two grey bars on black are shown while no item can be played.',
+    fix: 'Import the picture again, as PNG, JPEG, WebP, GIF or BMP, or choose another one for the slate of the stream.',
+  },
   DestinationReconnecting: {
     code: 'destination_reconnecting',
     meaning: 'A destination does not accept the stream, which connects to it again and again.',

@@ -11,6 +11,7 @@ import { lookProfile } from '../../resources/upload/look.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import type { ResolvedLayer } from '../../resources/upload/overlays.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
+import { slateProfile } from '../../resources/upload/slate.ts';
 import { resolveCard } from '../../resources/upload/song-card.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { Finding } from '../runtime/controller.ts';
@@ -99,6 +100,18 @@ export function findImageProblem(
 export function findBackgroundProblem({ spec }: Pick<LoopStream, 'spec'>, findUpload: FindUpload): Finding | undefined {
   const name = spec.cards?.imageUploadName;
   return name === undefined ? undefined : imageProblem(name, findUpload(name), 'the picture behind the cards');
+}
+
+/** Why the picture of a stream's own slate cannot be had; undefined where it can, or is on its way. */
+export function findSlateProblem({ spec }: Pick<LoopStream, 'spec'>, findUpload: FindUpload): Finding | undefined {
+  if (!spec.slate) return undefined;
+  const { uploadName: name } = spec.slate;
+  const [image, role] = [findUpload(name), 'the picture of the slate'];
+  const problem = imageProblem(name, image, role);
+  const made = image && findRendition(image, slateProfile(formatProfile(spec.quality, spec.framerate)));
+  if (problem || made?.state !== 'failed') return problem;
+  const what = beginWith(callObject('upload', name, image && findUploadName(image)));
+  return finding('MediaFailed', `${what}, ${role}, could not be prepared: ${made.error?.message ?? ''}`.trim());
 }
 
 /** Why an item of a stream cannot be shown as its overlays ask, where it is not to be shown without them. `what` names the item. */

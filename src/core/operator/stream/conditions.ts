@@ -35,7 +35,7 @@ import {
 } from '../../resources/stream/spec.ts';
 import { formatPart } from '../media/assess.ts';
 import { type Entry, findProfile, isOnTheWay, QUARANTINED } from '../media/items.ts';
-import { findBackgroundProblem, findImageProblem } from '../media/looks.ts';
+import { findBackgroundProblem, findImageProblem, findSlateProblem } from '../media/looks.ts';
 import { findPodTrouble, findReadySince, findUnschedulable } from '../pods/status.ts';
 import type { Finding, Verdict } from '../runtime/controller.ts';
 import type { Course } from './course.ts';
@@ -46,6 +46,7 @@ const LEFT_OUT = 'ItemsLeftOut';
 const CUT_SHORT = 'MediaFailed';
 const NO_OVERLAYS = 'OverlaysMissing';
 const NO_CARDS = 'CardsMissing';
+const NO_SLATE = 'SlateMissing';
 
 type ReadinessCondition = (typeof READINESS_CONDITIONS)[number];
 
@@ -287,11 +288,12 @@ const describeWithout = (items: readonly Found[], total: number): Finding[] => {
 
 /** Pictures that will not come by themselves. Where the overlays are required, the items are left out and say so. */
 function describePictures({ stream, uploads }: Situation): Finding[] {
-  if (!stream.spec.overlays && !stream.spec.cards) return [];
+  if (!stream.spec.overlays && !stream.spec.cards && !stream.spec.slate) return [];
   const findUpload = (name: string) => uploads.get(name);
   const found = {
     [NO_OVERLAYS]: stream.spec.overlays?.required ? undefined : findImageProblem(stream, findUpload),
     [NO_CARDS]: findBackgroundProblem(stream, findUpload),
+    [NO_SLATE]: findSlateProblem(stream, findUpload),
   };
   return Object.entries(found).flatMap(([reason, problem]) =>
     problem === undefined || isOnTheWay(problem.reason) ? [] : [{ reason, message: problem.message }],
@@ -327,6 +329,7 @@ const GRAVITY = [
   LEFT_OUT,
   NO_OVERLAYS,
   NO_CARDS,
+  NO_SLATE,
   'DestinationReconnecting',
 ];
 const LEAST_GRAVE: ReadonlySet<string> = new Set(['HealthBad', 'LimitNear']);
@@ -334,7 +337,7 @@ const rankGravity = (reason: string): number => (LEAST_GRAVE.has(reason) ? GRAVI
 
 /** Reasons of which the operator knows without a report of the pod. */
 const isFound = (reason: string): boolean =>
-  [LEFT_OUT, CUT_SHORT, NO_OVERLAYS, NO_CARDS].includes(reason) ||
+  [LEFT_OUT, CUT_SHORT, NO_OVERLAYS, NO_CARDS, NO_SLATE].includes(reason) ||
   findPlatformCode(reason) !== undefined ||
   reason === 'NotSeen';
 

@@ -52,6 +52,7 @@ const TOOL_FOR_CODE = new Map([
   ['media_failed', 'create_upload_from_link'],
   ['overlays_missing', 'create_upload_from_link'],
   ['cards_missing', 'create_upload_from_link'],
+  ['slate_missing', 'create_upload_from_link'],
   ['media_preparing', 'get_stream_readiness'],
   ['playlist_empty', 'change_playlist'],
   ['not_checked', 'get_stream_readiness'],

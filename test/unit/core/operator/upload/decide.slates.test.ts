@@ -4,6 +4,8 @@ import type { Job, Pod } from '../../../../../src/core/kube/core.ts';
 import { watchNamespaces } from '../../../../../src/core/kube/namespace-watch.ts';
 import type { Kube } from '../../../../../src/core/kube/types.ts';
 import { createCaches, listProfilesAsked, watchCaches } from '../../../../../src/core/operator/caches/caches.ts';
+import { findSlateProblem } from '../../../../../src/core/operator/media/looks.ts';
+import { decide } from '../../../../../src/core/operator/stream/decide.ts';
 import { decideUpload } from '../../../../../src/core/operator/upload/decide.ts';
 import { findPriority } from '../../../../../src/core/operator/upload/job.ts';
 import type { UploadObservation } from '../../../../../src/core/operator/upload/plan.ts';
@@ -18,6 +20,7 @@ import {
   at,
   endedPod,
   makeJob,
+  makePod,
   makeProgram,
   NAMESPACE,
   NOW,
@@ -172,5 +175,38 @@ describe('the program of a stream with a slate of its own', () => {
   it('names none before, after a failure, and without the image', () => {
     for (const uploads of [[], [picture()], [picture(rendition(PROFILE, { state: 'failed' }))]])
       expect(play(...uploads)).not.toHaveProperty('slate');
+  });
+});
+
+describe('the picture of a slate', () => {
+  const slate = { uploadName: 'soon' };
+  const find = (...uploads: Upload[]) =>
+    findSlateProblem(stream({ slate }), (name) => uploads.find(({ metadata }) => metadata.name === name));
+
+  it('is named where it is missing, is none, or could not be imported or prepared', () => {
+    expect(find()?.message).toBe('Upload "soon", the picture of the slate, does not exist.');
+    expect(find(upload('soon'))?.message).toContain('the picture of the slate, is no picture: PNG');
+    const failed = { state: 'failed', error: { code: 'media_unreadable', message: 'It is damaged.' } } as const;
+    expect(find(picture(made(failed)))?.message).toContain('could not be prepared: It is damaged.');
+    expect(find(upload('soon', {}))).toMatchObject({ reason: 'MediaImporting' });
+    for (const image of [picture(), picture(made())]) expect(find(image)).toBeUndefined();
+    expect(findSlateProblem(stream(), () => undefined)).toBeUndefined();
+  });
+
+  it('that is missing is a problem of the stream on air, and one that is on its way is none', () => {
+    const judge = (...more: Upload[]) => {
+      const onAir = stream({ slate });
+      const seen = world({ uploads: [upload('film'), ...more] });
+      const pod = makePod(onAir, { ready: true }, seen);
+      const live = { ...onAir, status: { podUID: pod.metadata.uid, phase: 'live' as const } };
+      const { conditions } = decide({ ...seen, pod, stream: live }, SETTINGS);
+      return conditions.find(({ type }) => type === 'Degraded');
+    };
+    expect(judge()).toMatchObject({
+      status: 'True',
+      reason: 'SlateMissing',
+      message: expect.stringContaining('"soon"'),
+    });
+    expect(judge(upload('soon', {}))).not.toMatchObject({ status: 'True' });
   });
 });
