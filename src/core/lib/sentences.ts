@@ -144,6 +144,8 @@ export const GATE: readonly TextRule[] = [
 
 /** Rules between fields, and of lists. */
 export const SENTENCES = {
+  oneWhen: 'must have exactly one of everySeconds, eachItems, at and window',
+  oneRuleSource: 'must name either a playlist or an upload',
   noMedia: 'is required, unless playlists are given',
   twoMedia: 'cannot be given together with an upload',
   noDestination: 'is required',

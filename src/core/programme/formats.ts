@@ -118,10 +118,10 @@ function formatCalendar({ id, name, now }: PlannedChannel, items: readonly Plann
   return [...head, ...events, 'END:VCALENDAR'].map(fold).join('');
 }
 
-const CSV_HEADER = ['startAt', 'endAt', 'durationSeconds', 'id', 'name', 'playlistID', 'index', 'exact'];
+const CSV_HEADER = ['startAt', 'endAt', 'durationSeconds', 'id', 'name', 'playlistID', 'index', 'exact', 'rule'];
 
 function formatRows(items: readonly PlannedItem[]): string {
-  const rows = items.map(({ startAt, endAt, durationSeconds, id, name, playlistID, index, exact }) => [
+  const rows = items.map(({ startAt, endAt, durationSeconds, id, name, playlistID, index, exact, rule }) => [
     startAt,
     endAt,
     durationSeconds,
@@ -130,6 +130,7 @@ function formatRows(items: readonly PlannedItem[]): string {
     playlistID ?? '',
     index ?? '',
     exact,
+    rule === null ? '' : quoteCsv(rule),
   ]);
   return formatCsv(CSV_HEADER, rows);
 }

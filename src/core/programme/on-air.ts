@@ -6,8 +6,12 @@ import type { TrackAnchor } from '../resources/stream/anchors.ts';
 import type { Playing, ProgramItem, Track } from '../resources/stream/playing.ts';
 import type { LoopStream } from '../resources/stream/resource.ts';
 import { computeScheduleState } from '../resources/stream/schedule.ts';
+import type { Standings } from '../resources/stream/standing.ts';
 import type { Upload } from '../resources/upload/resource.ts';
+import { findMoment } from './moments.ts';
 import { countTicksBefore } from './playhead.ts';
+import { compileRule, GRID_TICKS, readStanding } from './program-rules.ts';
+import { hasRules } from './rules.ts';
 import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND } from './ticks.ts';
 import { anchorAt, findExactUntil, type Programme, type ProgrammeAnchor } from './timeline.ts';
 import type { ProgrammeTrack } from './tracks.ts';
@@ -16,6 +20,7 @@ import type { ProgrammeTrack } from './tracks.ts';
 export interface GivenProgram extends Pick<Playing, 'version' | 'video' | 'audio'> {
   epoch: string;
   audioEpoch?: string | undefined;
+  standings?: Standings | undefined;
   seed: number;
 }
 
@@ -63,20 +68,25 @@ function listBroken({ status }: Pick<LoopStream, 'status'>, kind: ProgrammeTrack
 
 function buildProgramme(
   stream: Pick<LoopStream, 'status'>,
-  { mode, items }: Track,
+  { mode, items, rules = [] }: Track,
   { kind, seed, findUpload }: { kind: ProgrammeTrack; seed: number } & Pick<OnAirContext, 'findUpload'>,
 ): Programme {
   const broken = listBroken(stream, kind);
-  const estimated = new Set<number>();
-  const lengths = items.map((item, index) => {
-    if (item.rendition === '' || broken.has(item.id)) return 0;
-    const length = readLength(item, findUpload(item.id));
-    if (!length?.isExact) estimated.add(index);
-    return length && toTicks(kind, length.seconds);
-  });
-  const known = lengths.filter((ticks) => ticks !== undefined && ticks > 0) as number[];
-  const mean = known.length === 0 ? UNKNOWN_TICKS : Math.round(known.reduce((sum, one) => sum + one, 0) / known.length);
-  return { mode, seed, durations: lengths.map((ticks) => ticks ?? mean), estimated };
+  const measure = (list: readonly ProgramItem[]) => {
+    const estimated = new Set<number>();
+    const lengths = list.map((item, index) => {
+      if (item.rendition === '' || broken.has(item.id)) return 0;
+      const length = readLength(item, findUpload(item.id));
+      if (!length?.isExact) estimated.add(index);
+      return length && toTicks(kind, length.seconds);
+    });
+    const known = lengths.filter((ticks) => ticks !== undefined && ticks > 0) as number[];
+    const sum = known.reduce((total, one) => total + one, 0);
+    const mean = known.length === 0 ? UNKNOWN_TICKS : Math.round(sum / known.length);
+    return { durations: lengths.map((ticks) => ticks ?? mean), estimated };
+  };
+  const own = { mode, seed, ...measure(items), gridTicks: GRID_TICKS[kind] };
+  return { ...own, rules: rules.map((rule) => compileRule(rule, measure(rule.items), seed, findMoment)) };
 }
 
 interface Stood {
@@ -93,16 +103,25 @@ interface Stood {
 function findPlace(
   programme: Programme,
   told: TrackAnchor | undefined,
-  given: { version: number; epoch: string },
+  given: { version: number; epoch: string; standing: Standings[ProgrammeTrack] | undefined },
   now: Date,
 ): Stood {
+  const epochMs = Date.parse(given.epoch);
+  if (hasRules(programme)) {
+    const standing = readStanding(programme, given.standing, epochMs);
+    const isKnown =
+      told?.version === given.version && Date.parse(told.epoch) === epochMs && given.standing !== undefined;
+    const { round, turn } = standing;
+    // Nobody can count back by rules.
+    return { anchor: { round, turn, atMs: epochMs, standing }, sinceMs: isKnown ? epochMs : now.getTime(), isKnown };
+  }
   if (told?.version === given.version) {
     const { round, turn, startedAt, since } = told;
     const anchor = { round, turn, atMs: Date.parse(startedAt) };
     const isPossible = turn < programme.durations.length && Number.isSafeInteger(countTicksBefore(programme, anchor));
     if (isPossible) return { anchor, sinceMs: Date.parse(since), isKnown: true };
   }
-  return { anchor: anchorAt(Date.parse(given.epoch)), sinceMs: now.getTime(), isKnown: false };
+  return { anchor: anchorAt(epochMs), sinceMs: now.getTime(), isKnown: false };
 }
 
 /** End of the time on air by the schedule. */
@@ -125,7 +144,12 @@ export function readOnAir(
   const epoch = (kind === 'audio' ? given.audioEpoch : undefined) ?? given.epoch;
   const programme = buildProgramme(stream, track, { kind, seed: given.seed, findUpload });
   const told = stream.status?.anchors?.[kind];
-  const { anchor, sinceMs, isKnown } = findPlace(programme, told, { version: given.version, epoch }, now);
+  const { anchor, sinceMs, isKnown } = findPlace(
+    programme,
+    told,
+    { version: given.version, epoch, standing: given.standings?.[kind] },
+    now,
+  );
   return {
     track,
     programme,

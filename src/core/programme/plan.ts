@@ -16,6 +16,8 @@ export interface PlannedItem {
   playlistID: string | null;
   /** Position in the playlist, from 0. */
   index: number | null;
+  /** Name of the rule that placed it; null for an item of the list itself. */
+  rule: string | null;
   /** False for an estimate. */
   exact: boolean;
 }
@@ -28,8 +30,10 @@ export interface PlannedPart {
 
 const toTime = (ms: number): string => new Date(ms).toISOString();
 
-function show({ track, exactUntilMs, untilMs }: OnAirList, { item, startMs, endMs: end }: PlannedTurn): PlannedItem {
-  const { id = '', name = '' } = track.items[item] ?? {};
+function show({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn): PlannedItem {
+  const { item, startMs, endMs: end } = planned;
+  const rule = planned.rule === null ? undefined : track.rules?.[planned.rule];
+  const { id = '', name = '' } = (rule ?? track).items[item] ?? {};
   const endMs = Math.min(end, untilMs ?? end);
   return {
     startAt: toTime(startMs),
@@ -37,7 +41,10 @@ function show({ track, exactUntilMs, untilMs }: OnAirList, { item, startMs, endM
     durationSeconds: (endMs - startMs) / 1000,
     id,
     name: name || id,
-    ...findPlace(track.lists, item),
+    ...(rule
+      ? { playlistID: rule.list ?? null, index: rule.list === undefined ? null : item }
+      : findPlace(track.lists, item)),
+    rule: rule?.name ?? null,
     exact: exactUntilMs === undefined || endMs <= exactUntilMs,
   };
 }

@@ -1,13 +1,14 @@
 /**
  * Computes what plays when: a fold over the turns of a programme, from the place where it stood at a known moment. The streamer
  * plays by the same turns (playhead.ts), so what is announced and what is on air cannot differ. docs/programme.md describes the
- * terms, and where rules will join. Pure: no I/O, no clock.
+ * terms. Pure: no I/O, no clock.
  */
-import { computePlayhead, countTicksBefore, type Loop, type TrackPlayhead, walk } from './playhead.ts';
+import { computePlayhead, countTicksBefore, type TrackPlayhead, walk } from './playhead.ts';
+import { hasRules, MAX_TURNS, type RuledLoop, type Standing, startStanding, takeTurns } from './rules.ts';
 import { TICKS_PER_MS, ticksToMs } from './ticks.ts';
 
 /** A list as it is played, with what is known of the lengths of its items. */
-export interface Programme extends Loop {
+export interface Programme extends RuledLoop {
   /** Items whose length is an estimate, by index. */
   estimated: ReadonlySet<number>;
 }
@@ -15,13 +16,17 @@ export interface Programme extends Loop {
 /** Where a programme stood at a known moment: a turn, and when that began, in milliseconds. */
 export interface ProgrammeAnchor extends Pick<TrackPlayhead, 'round' | 'turn'> {
   atMs: number;
+  /** The state of the rules; without it they begin then. */
+  standing?: Standing | undefined;
 }
 
 /** An item's turn on air. The end of one is the start of the next. */
 export interface PlannedTurn {
   round: number;
   turn: number;
-  /** Index of the item. */
+  /** Index of the rule that placed it; null for an item of the list itself. */
+  rule: number | null;
+  /** Index of the item, in the list of the rule where it has one. */
   item: number;
   startMs: number;
   endMs: number;
@@ -30,14 +35,33 @@ export interface PlannedTurn {
 /** Returns the anchor of a loop that began at its epoch. */
 export const anchorAt = (epochMs: number): ProgrammeAnchor => ({ round: 0, turn: 0, atMs: epochMs });
 
+/** Yields all turns from an anchor on. Rules have no way to enter later. */
+function* foldRules(programme: Programme, anchor: ProgrammeAnchor): Generator<PlannedTurn, void> {
+  const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
+  const epochMs = anchor.atMs - ticksToMs(standing.ticks);
+  let folded = 0;
+  for (const { round, turn, rule, item, startTicks, endTicks } of takeTurns(programme, standing, epochMs)) {
+    if (++folded > MAX_TURNS) return;
+    yield {
+      ...{ round, turn, rule, item },
+      startMs: epochMs + ticksToMs(startTicks),
+      endMs: epochMs + ticksToMs(endTicks),
+    };
+  }
+}
+
 /** Yields the turns that end after `fromMs`, for ever, in their order. */
 function* turnsFrom(programme: Programme, anchor: ProgrammeAnchor, fromMs: number): Generator<PlannedTurn, void> {
+  if (hasRules(programme)) {
+    for (const planned of foldRules(programme, anchor)) if (planned.endMs > fromMs) yield planned;
+    return;
+  }
   const anchorTicks = countTicksBefore(programme, anchor);
   const toMs = (ticks: number) => anchor.atMs + ticksToMs(ticks - anchorTicks);
   const first = computePlayhead(programme, anchorTicks + (fromMs - anchor.atMs) * TICKS_PER_MS);
   if (!first) return;
   for (const { round, turn, item, startTicks, endTicks } of walk(programme, first)) {
-    const planned = { round, turn, item, startMs: toMs(startTicks), endMs: toMs(endTicks) };
+    const planned = { round, turn, rule: null, item, startMs: toMs(startTicks), endMs: toMs(endTicks) };
     // The turn before begins in this millisecond where half of one is rounded up.
     if (planned.endMs > fromMs) yield planned;
   }
@@ -70,11 +94,20 @@ export function findTurn(programme: Programme, anchor: ProgrammeAnchor, atMs: nu
  * Undefined where all of it is exact.
  */
 export function findExactUntil(programme: Programme, anchor: ProgrammeAnchor): number | undefined {
+  if (hasRules(programme)) return findRuledExactUntil(programme, anchor);
   const isEstimate = (item: number) => programme.estimated.has(item) && (programme.durations[item] ?? 0) > 0;
   if (!programme.durations.some((_, item) => isEstimate(item))) return undefined;
   const anchorTicks = countTicksBefore(programme, anchor);
   for (const { item, startTicks } of walk(programme, anchor))
     if (isEstimate(item)) return anchor.atMs + ticksToMs(startTicks - anchorTicks);
+  return undefined;
+}
+
+function findRuledExactUntil(programme: Programme, anchor: ProgrammeAnchor): number | undefined {
+  const { rules = [], estimated } = programme;
+  if (estimated.size === 0 && !rules.some((rule) => rule.estimated?.size)) return undefined;
+  for (const { rule, item, startMs } of foldRules(programme, anchor))
+    if ((rule === null ? estimated : rules[rule]?.estimated)?.has(item)) return startMs;
   return undefined;
 }
 
@@ -84,6 +117,7 @@ export function listTurnsBefore(
   anchor: ProgrammeAnchor,
   { sinceMs, beforeMs, count }: { sinceMs: number; beforeMs: number; count: number },
 ): PlannedTurn[] {
+  if (hasRules(programme)) return [...timeline(programme, anchor, sinceMs, beforeMs)].slice(-count).reverse();
   const found: PlannedTurn[] = [];
   for (let at = beforeMs - 1; found.length < count && at >= sinceMs; ) {
     const planned = findTurn(programme, anchor, at);

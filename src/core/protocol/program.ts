@@ -5,6 +5,7 @@
  */
 import { type Static, Type } from 'typebox';
 import { Playing } from '../resources/stream/playing.ts';
+import { Standings } from '../resources/stream/standing.ts';
 
 export const Program = Type.Object({
   /** `version` rises by one with each published change of what is played; where it is sent has no part in it. */
@@ -16,6 +17,8 @@ export const Program = Type.Object({
   epoch: Type.String({ format: 'date-time' }),
   /** The same of the audio list, where it has moved by itself. */
   audioEpoch: Type.Optional(Type.String({ format: 'date-time' })),
+  /** Where the lists with rules stood at their epochs. Without it, the rules begin then. */
+  standings: Type.Optional(Standings),
   /** The last skip of each track that has been carried out, so that none is done twice. */
   skipped: Type.Optional(Type.Object({ video: Type.Optional(Type.String()), audio: Type.Optional(Type.String()) })),
   /** Seed of the shuffle. */

@@ -5,6 +5,7 @@
  * A field that an earlier release did not send is optional or has a default.
  */
 import { type Static, type TSchema, Type } from 'typebox';
+import { TrackStanding } from '../resources/stream/standing.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';
 
 const nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()], { default: null });
@@ -36,6 +37,8 @@ const TrackClock = Type.Object({
       startedAt: Time,
     }),
   ),
+  /** Where a list with rules stood at its epoch. */
+  standing: Type.Optional(TrackStanding),
 });
 
 /** The playhead of each track, as another streamer would need it to stand at the same place. */

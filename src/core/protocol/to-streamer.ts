@@ -6,6 +6,7 @@ import { atLeast, isDateTime, isInteger, isString, list, object, oneOrMore } fro
 import { PROGRAM_ANNOTATION } from '../resources/common/names.ts';
 import { MOST_LEAST_KBPS } from '../resources/destination/least-bitrate.ts';
 import { FIELDS } from '../resources/destination/read.ts';
+import { LEAST_EVERY_SECONDS } from '../resources/playlist/rule-limits.ts';
 import type { ReleaseRequest, SkipRequest } from './commands.ts';
 import type { DestinationSecrets } from './destinations.ts';
 import type { Program } from './program.ts';
@@ -28,14 +29,46 @@ const isOneOf =
   (value: unknown) =>
     values.includes(value);
 
-const isTrack = object(
+const isItem = object({ id: isString, name: isString, rendition: isString }, { sound: isString, card: isString });
+const isRule = object(
   {
-    mode: isOneOf('sequential', 'shuffle'),
-    items: oneOrMore(
-      object({ id: isString, name: isString, rendition: isString }, { sound: isString, card: isString }),
+    name: isString,
+    when: object(
+      {},
+      {
+        everySeconds: atLeast(LEAST_EVERY_SECONDS),
+        eachItems: atLeast(1),
+        at: object({ cron: isString, timeZone: isString }),
+        window: object({ cron: isString, timeZone: isString, durationSeconds: atLeast(1) }),
+      },
+    ),
+    start: isOneOf('Border', 'Cut'),
+    lateSeconds: atLeast(0),
+    after: isOneOf('Resume', 'Next', 'Restart'),
+    count: atLeast(1),
+    pick: isOneOf('Next', 'Shuffle'),
+    items: list(isItem),
+  },
+  { list: isString },
+);
+const isTrack = object(
+  { mode: isOneOf('sequential', 'shuffle'), items: oneOrMore(isItem) },
+  { lists: list(object({ id: isString, items: atLeast(1) })), rules: list(isRule) },
+);
+const place = { round: atLeast(0), turn: atLeast(0) };
+const isStanding = object(
+  {
+    ...place,
+    items: atLeast(0),
+    rules: list(
+      object({ name: isString, ...place, items: atLeast(0), since: isDateTime }, { offsetTicks: atLeast(0) }),
     ),
   },
-  { lists: list(object({ id: isString, items: atLeast(1) })) },
+  {
+    offsetTicks: atLeast(0),
+    played: list(isString),
+    next: object({ left: atLeast(0) }, { rule: isString, dueAt: isDateTime }),
+  },
 );
 export const isProgram = object(
   {
@@ -50,6 +83,7 @@ export const isProgram = object(
     audio: isTrack,
     slate: isString,
     audioEpoch: isDateTime,
+    standings: object({}, { video: isStanding, audio: isStanding }),
     skipped: object({}, { video: isString, audio: isString }),
     destinationsRevision: isString,
   },

@@ -63,6 +63,7 @@ const COLUMNS: readonly Column<PlannedItem>[] = [
   { name: 'START', read: ({ startAt, exact }) => (exact ? startAt : `~ ${startAt.slice(0, 19)}Z`) },
   { name: 'SECONDS', read: ({ durationSeconds }) => durationSeconds.toFixed(1) },
   { name: 'UPLOAD', read: ({ id }) => id },
+  { name: 'RULE', read: ({ rule }) => rule ?? '' },
   { name: 'NAME', read: ({ name }) => name, least: 20 },
 ];
 

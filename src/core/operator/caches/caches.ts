@@ -41,7 +41,14 @@ import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts
 import { soundProfile } from '../../resources/upload/loudness.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem } from '../media/item-problem.ts';
-import { findHold, findProfile, isWaiting, listItemNames, listPlaylistNames } from '../media/items.ts';
+import {
+  findHold,
+  findProfile,
+  isWaiting,
+  listItemNames,
+  listPlaylistNames,
+  listRulePlaylists,
+} from '../media/items.ts';
 import { keepRequests } from '../pods/requests.ts';
 import { isOver } from '../pods/status.ts';
 import { joinKey } from '../runtime/controller.ts';
@@ -67,6 +74,8 @@ const BY_ASK = 'ask';
 /** Streams by the sound that they want of each item. */
 const BY_SOUND = 'sound';
 export const BY_PLAYLIST = 'playlist';
+/** Playlists by those that their rules play. */
+const BY_RULE = 'rule';
 export const BY_DESTINATION = 'destination';
 /** Uploads by their account. */
 const BY_ACCOUNT = 'account';
@@ -180,7 +189,10 @@ export function createCaches({ createCache }: Pick<NamespaceWatch, 'createCache'
     playlists: createCache(PLAYLISTS, {
       keep: (one) => believePlaylist(keepOwnMetadata(one)),
       readEnding: readByPatch,
-      indexes: { [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)) },
+      indexes: {
+        [BY_UPLOAD]: (playlist) => listKeys(playlist, listItemNames(playlist)),
+        [BY_RULE]: (playlist) => listKeys(playlist, listRulePlaylists(playlist)),
+      },
     }),
     uploads: createCache(UPLOADS, {
       keep: keepOwnMetadata,
@@ -240,11 +252,22 @@ export const listUploadsOfAccount = (caches: Pick<Caches, 'uploads'>, upload: Up
 /** Streams that play an upload: directly, or through a playlist. */
 export function listStreamsOfUpload(caches: Pick<Caches, 'streams' | 'playlists'>, uploadKey: string): LoopStream[] {
   const direct = caches.streams.byIndex(BY_UPLOAD, uploadKey);
-  const through = caches.playlists
-    .byIndex(BY_UPLOAD, uploadKey)
-    .flatMap(({ metadata }) => caches.streams.byIndex(BY_PLAYLIST, joinKey(metadata.namespace, metadata.name)));
+  const through = listPlaylistsOfUpload(caches, uploadKey).flatMap((key) => caches.streams.byIndex(BY_PLAYLIST, key));
   return [...new Set([...direct, ...through])];
 }
+
+/** The keys of a playlist, and of those whose rules play its items. */
+export const listPlayingKeys = ({ playlists }: Pick<Caches, 'playlists'>, key: string): string[] => [
+  key,
+  ...playlists.byIndex(BY_RULE, key).map(buildKey),
+];
+
+/** The keys of the playlists that have an upload, and of those whose rules play one of them. */
+const listPlaylistsOfUpload = (caches: Pick<Caches, 'playlists'>, uploadKey: string): string[] => [
+  ...new Set(
+    caches.playlists.byIndex(BY_UPLOAD, uploadKey).flatMap((playlist) => listPlayingKeys(caches, buildKey(playlist))),
+  ),
+];
 
 /** The profiles that streams ask of an upload. */
 export interface Asked {
@@ -268,7 +291,7 @@ export function listProfilesAsked(
   { streams, playlists }: Pick<Caches, 'streams' | 'playlists'>,
   uploadKey: string,
 ): Asked {
-  const through = playlists.byIndex(BY_UPLOAD, uploadKey).map(buildKey);
+  const through = listPlaylistsOfUpload({ playlists }, uploadKey);
   const isAsked = (profile: string, level: Level) =>
     streams.has(BY_ASK, ask(BY_UPLOAD, uploadKey, profile, level)) ||
     through.some((key) => streams.has(BY_ASK, ask(BY_PLAYLIST, key, profile, level)));
@@ -304,7 +327,8 @@ function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[
   const { namespace = '' } = stream.metadata;
   const items = listPlaylistNames(stream).flatMap((name) => {
     const playlist = caches.playlists.get(namespace, name);
-    return playlist ? listItemNames(playlist) : [];
+    const ofRules = playlist ? listRulePlaylists(playlist).map((one) => caches.playlists.get(namespace, one)) : [];
+    return [playlist, ...ofRules].flatMap((one) => (one ? listItemNames(one) : []));
   });
   const direct = stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName];
   const played = [...direct, ...items].map((name) => joinKey(namespace, name));
@@ -331,6 +355,11 @@ const isSameButForPlatform = (current: Destination, previous: Destination): bool
 
 const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
   playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
+
+const listCachedRulePlaylists = (caches: Caches, playlist: Playlist | undefined) =>
+  (playlist ? listRulePlaylists(playlist) : []).map((name) =>
+    caches.playlists.get(playlist?.metadata.namespace ?? '', name),
+  );
 
 const readPublishedText = ({ metadata }: Playlist): string | undefined => metadata.annotations?.[PUBLISHED_ANNOTATION];
 
@@ -416,8 +445,10 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     enqueue.playlist(key);
     // Its status concerns nobody else, and changes with each of up to 500 items.
     if (isSameList(current, previous)) return;
-    for (const stream of caches.streams.byIndex(BY_PLAYLIST, key)) enqueue.stream(buildKey(stream));
-    for (const upload of [...playlistUploadKeys(previous), ...playlistUploadKeys(current)]) enqueue.upload(upload);
+    for (const playing of listPlayingKeys(caches, key))
+      for (const stream of caches.streams.byIndex(BY_PLAYLIST, playing)) enqueue.stream(buildKey(stream));
+    const lists = [previous, current].flatMap((one) => [one, ...listCachedRulePlaylists(caches, one)]);
+    for (const upload of lists.flatMap(playlistUploadKeys)) enqueue.upload(upload);
   }, REPLAY);
   caches.scenes.onChange((key, current, previous) => {
     if (isSameJson(current?.spec, previous?.spec)) return;

@@ -18,6 +18,7 @@ import {
   findMediaProblem,
   findProfile,
   isOnTheWay,
+  listEntries,
   listUnplayable,
   losesItems,
   type MediaObjects,
@@ -83,8 +84,10 @@ const MOST = 0.99;
 
 /** Uploads that are prepared or on their way to that, each once. */
 function listParts({ stream, uploads, tracks }: AssessedMedia): Part[] {
-  const names = tracks.flatMap(({ entries }) =>
-    entries.flatMap(({ upload, problem }) => (upload && (!problem || isOnTheWay(problem.reason)) ? [upload] : [])),
+  const names = tracks.flatMap((track) =>
+    listEntries(track).flatMap(({ upload, problem }) =>
+      upload && (!problem || isOnTheWay(problem.reason)) ? [upload] : [],
+    ),
   );
   return [...new Set(names)].flatMap((name) => {
     const upload = uploads.get(name);

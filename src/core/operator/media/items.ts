@@ -10,12 +10,14 @@ import { beginWith, callObject, callPlace } from '../../resources/common/called.
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { readPlayedPart } from '../../resources/playlist/spec.ts';
+import type { PlaylistRule } from '../../resources/playlist/rules.ts';
+import { listPartPlaylists, listPartUploads, readPlayedPart } from '../../resources/playlist/spec.ts';
 import type { Playing, Track } from '../../resources/stream/playing.ts';
 import { formatProfile, type Profile } from '../../resources/stream/profile.ts';
 import { readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { isWanted, type MediaField, type Phase } from '../../resources/stream/spec.ts';
+import { listTrackItems } from '../../resources/stream/track-items.ts';
 import { findUploadName } from '../../resources/upload/name.ts';
 import { describeQuarantine } from '../../resources/upload/quarantine.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -42,7 +44,22 @@ export interface Assessed {
   mode: Track['mode'];
   /** All entries with an upload are items of the track, in this order. */
   entries: Entry[];
+  /** The rules of its playlists, in their order. */
+  rules?: AssessedRule[];
 }
+
+export interface AssessedRule {
+  rule: PlaylistRule;
+  /** Name of the rule in the stream. */
+  name: string;
+  entries: Entry[];
+}
+
+/** All entries of a track, those of its rules behind its own. */
+export const listEntries = ({ entries, rules = [] }: Assessed): Entry[] => [
+  ...entries,
+  ...rules.flatMap((rule) => rule.entries),
+];
 
 export const findProfile = (stream: Pick<LoopStream, 'spec'>): Profile =>
   formatProfile(stream.spec.quality, stream.spec.framerate);
@@ -139,25 +156,42 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
     const problem = plain ?? (isRequired && upload && kind === 'video' ? findLook(what, upload, playlist) : undefined);
     return { ...entry, name, problem };
   };
+  const assessList = (kind: Assessed['kind'], field: MediaField, name: string): Entry[] => {
+    const playlist = objects.playlists.get(name);
+    const fault = (reason: ReadinessReason, message: string) => [
+      { field, playlist: name, problem: finding(reason, message) },
+    ];
+    if (!playlist) return fault('PlaylistNotFound', `${beginWith(callObject('playlist', name))} does not exist.`);
+    const called = beginWith(callObject('playlist', name, playlist.spec.displayName));
+    if (playlist.spec.track !== kind)
+      return fault('PlaylistNotFound', `${called} is of kind ${playlist.spec.track}, not ${kind}.`);
+    const { items } = readPlayedPart(playlist);
+    if (items.length === 0) return fault('PlaylistEmpty', `${called} has no items.`);
+    return items.map(({ uploadName: upload }, index) =>
+      assessEntry(kind, { field, playlist: name, index, upload }, playlist),
+    );
+  };
   const fromPlaylists = (kind: Assessed['kind'], field: MediaField, refs: string[]): Assessed => {
-    let mode: Track['mode'] | undefined;
-    const entries = refs.flatMap((name): Entry[] => {
-      const playlist = objects.playlists.get(name);
-      const fault = (reason: ReadinessReason, message: string) => [
-        { field, playlist: name, problem: finding(reason, message) },
-      ];
-      if (!playlist) return fault('PlaylistNotFound', `${beginWith(callObject('playlist', name))} does not exist.`);
-      const called = beginWith(callObject('playlist', name, playlist.spec.displayName));
-      if (playlist.spec.track !== kind)
-        return fault('PlaylistNotFound', `${called} is of kind ${playlist.spec.track}, not ${kind}.`);
-      const played = readPlayedPart(playlist);
-      if (played.items.length === 0) return fault('PlaylistEmpty', `${called} has no items.`);
-      mode ??= played.mode;
-      return played.items.map(({ uploadName: upload }, index) =>
-        assessEntry(kind, { field, playlist: name, index, upload }, playlist),
-      );
-    });
-    return { kind, mode: mode ?? 'sequential', entries };
+    const lists = refs.map((name) => ({ name, entries: assessList(kind, field, name) }));
+    const playable = lists.filter(({ entries }) => entries.some(({ upload }) => upload !== undefined));
+    const played = playable.flatMap(({ name }) => objects.playlists.get(name) ?? []).map(readPlayedPart);
+    const rules = playable.flatMap(({ name: playlist }, index) =>
+      (played[index]?.rules ?? []).map((rule): AssessedRule => {
+        const { uploadName: upload, playlistName } = rule;
+        const entries = upload === undefined ? [] : [assessEntry(kind, { field, playlist, upload })];
+        return {
+          rule,
+          name: refs.length > 1 ? `${playlist}/${rule.name}` : rule.name,
+          entries: playlistName === undefined ? entries : assessList(kind, field, playlistName),
+        };
+      }),
+    );
+    return {
+      kind,
+      mode: played[0]?.mode ?? 'sequential',
+      entries: lists.flatMap(({ entries }) => entries),
+      ...(rules.length > 0 && { rules }),
+    };
   };
   const single = (): Assessed => {
     const none = finding('UploadNotFound', 'The stream has no video; set uploadName or playlistNames.');
@@ -201,28 +235,28 @@ export const isBlocking = ({ spec }: Pick<LoopStream, 'spec'>): boolean => spec.
 /** Entries that cannot be played, the most urgent first. */
 export const listUnplayable = (tracks: readonly Assessed[]): Entry[] =>
   tracks
-    .flatMap(({ entries }) => entries)
+    .flatMap(listEntries)
     .filter(({ problem }) => problem !== undefined)
     .sort((a, b) => urgency(a) - urgency(b));
 
 export const countItems = (tracks: readonly Assessed[]): number =>
-  tracks.reduce((sum, { entries }) => sum + entries.length, 0);
+  tracks.reduce((sum, track) => sum + listEntries(track).length, 0);
 
 /** Whether an item that cannot be played is wanted. */
 const isMissing = ({ problem }: Entry): boolean => problem !== undefined && problem.reason !== QUARANTINED;
 
 /**
  * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
- * nearest to that is named: the track plays when it is ready. With Block every item is needed but those in quarantine, which somebody wants
- * left out, and the most urgent is named.
+ * nearest to that is named: the track plays when it is ready. With Block every item is needed, those of rules too, but for those in quarantine, which somebody
+ * wants left out, and the most urgent is named.
  */
 export function findMediaProblem(stream: Pick<LoopStream, 'spec'>, tracks: readonly Assessed[]): Finding | undefined {
   const skips = !isBlocking(stream);
-  const stuck = tracks.filter(({ entries }) => {
+  const stuck = tracks.filter((track) => {
     const isUnplayable = ({ problem }: Entry) => problem !== undefined;
-    return entries.every(isUnplayable) || (!skips && entries.some(isMissing));
+    return track.entries.every(isUnplayable) || (!skips && listEntries(track).some(isMissing));
   });
-  const problems = listUnplayable(skips ? stuck.slice(0, 1) : stuck);
+  const problems = listUnplayable(skips ? stuck.slice(0, 1).map((track) => ({ ...track, rules: [] })) : stuck);
   const nearest = problems.at(-1);
   const named = skips
     ? problems.find((entry) => nearest && urgency(entry) === urgency(nearest))
@@ -238,12 +272,12 @@ export function findMediaProblem(stream: Pick<LoopStream, 'spec'>, tracks: reado
 /** Whether a program that is on air would lose items that only have to be prepared again, as for another quality. */
 export function losesItems(tracks: readonly Assessed[], { video, audio }: Pick<Playing, 'video' | 'audio'>): boolean {
   const playing = (track: Track | undefined) =>
-    new Set(track?.items.flatMap(({ id, rendition }) => (rendition === '' ? [] : [id])));
+    new Set(track && listTrackItems(track).flatMap(({ id, rendition }) => (rendition === '' ? [] : [id])));
   const now = { video: playing(video), audio: playing(audio) };
-  return tracks.some(({ kind, entries }) =>
-    entries.some(
+  return tracks.some((track) =>
+    listEntries(track).some(
       ({ upload, problem }) =>
-        problem !== undefined && upload !== undefined && isOnTheWay(problem.reason) && now[kind].has(upload),
+        problem !== undefined && upload !== undefined && isOnTheWay(problem.reason) && now[track.kind].has(upload),
     ),
   );
 }
@@ -311,13 +345,22 @@ export const listPlaylistNames = (stream: Pick<LoopStream, 'spec'>): string[] =>
   ...(stream.spec.audioPlaylistNames ?? []),
 ];
 
-/** Names of the uploads that streams play of a playlist, in order. */
+/** Names of the uploads that streams play of a playlist, in order. Those of playlists that its rules name are not among them. */
 export const listItemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
-  readPlayedPart(playlist).items.map((item) => item.uploadName);
+  listPartUploads(readPlayedPart(playlist));
+
+/** Names of the playlists whose items the rules of a playlist play. */
+export const listRulePlaylists = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
+  listPartPlaylists(readPlayedPart(playlist));
 
 /** Names of all uploads that a stream plays, each once. */
 export function listUploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
-  const fromLists = (refs: string[] = []) => refs.flatMap((ref) => listPlaylistItems(playlists.get(ref)));
+  const fromLists = (refs: string[] = []) =>
+    refs.flatMap((ref) => {
+      const playlist = playlists.get(ref);
+      const rules = playlist ? listRulePlaylists(playlist) : [];
+      return [playlist, ...rules.map((name) => playlists.get(name))].flatMap(listPlaylistItems);
+    });
   const single = spec.uploadName === undefined ? [] : [spec.uploadName];
   const video = spec.playlistNames?.length ? fromLists(spec.playlistNames) : single;
   return [...new Set([...video, ...fromLists(spec.audioPlaylistNames)])];

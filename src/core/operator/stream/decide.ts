@@ -44,6 +44,7 @@ export interface Decision {
   /** Where the stream stands; nothing while it is not meant to be on air. */
   epoch?: string;
   audioEpoch?: string;
+  standings?: NonNullable<Program['standings']>;
   skipped?: NonNullable<Program['skipped']>;
   /** The program on air, or that was when its pod was lost, while the next one cannot be played. */
   playing?: Playing;

@@ -34,9 +34,15 @@ const gainsLook = ({ rendition }: Item, before: Item | undefined): boolean =>
 const gainsCard = ({ card }: Item, before: Item | undefined): boolean => card !== undefined && card !== before?.card;
 
 /** Returns the track as it was before: what `before` leaves out is left out. */
-const withoutJoined = (track: Track, before: Track | undefined): Track => ({
+const withoutJoined = ({ rules, ...track }: Track, before: Track | undefined): Track => ({
   ...track,
   items: track.items.map((item, i) => withoutNews(item, before?.items[i])),
+  ...(rules && {
+    rules: rules.map((rule, nth) => ({
+      ...rule,
+      items: rule.items.map((item, i) => withoutNews(item, before?.rules?.[nth]?.items[i])),
+    })),
+  }),
 });
 
 function withoutNews(item: Item, before: Item | undefined): Item {

@@ -8,7 +8,7 @@ import { listItems } from '../../resources/stream/playing.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { listShownImages } from '../../resources/upload/layers.ts';
 import { BY_STREAM } from '../caches/caches.ts';
-import { listPlaylistNames, listUploadNames } from '../media/items.ts';
+import { listPlaylistNames, listRulePlaylists, listUploadNames } from '../media/items.ts';
 import { isOwnedBy, isStray } from '../pods/security.ts';
 import { isOver } from '../pods/status.ts';
 import { isOutOfService } from '../pods/taints.ts';
@@ -54,7 +54,10 @@ export function observeStream(
 ): Observation {
   const { namespace = '', name } = found.metadata;
   const stream = withScene(found, (scene) => caches.scenes.get(namespace, scene));
-  const playlists = collect(listPlaylistNames(stream), (playlist) => caches.playlists.get(namespace, playlist));
+  const getPlaylist = (playlist: string) => caches.playlists.get(namespace, playlist);
+  const direct = collect(listPlaylistNames(stream), getPlaylist);
+  const ofRules = [...direct.values()].flatMap(listRulePlaylists);
+  const playlists = new Map([...direct, ...collect(ofRules, getPlaylist)]);
   const { slate } = stream.spec;
   const images = [...listShownImages(stream.spec), ...(slate ? [slate.uploadName] : [])];
   // Items that go on may be in no list any more, and somebody may put them in quarantine.

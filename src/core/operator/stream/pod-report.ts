@@ -9,6 +9,7 @@ import type { Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { TrackAnchor } from '../../resources/stream/anchors.ts';
+import type { TrackStanding } from '../../resources/stream/standing.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
 export interface TrackClock {
@@ -17,6 +18,8 @@ export interface TrackClock {
   epoch: string;
   /** A turn and when it began. Pods of an earlier release do not say it. */
   anchor?: Pick<TrackAnchor, 'round' | 'turn' | 'startedAt'>;
+  /** Where a list with rules stood at its epoch. */
+  standing?: TrackStanding;
 }
 
 export interface PodClock {

@@ -5,7 +5,7 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { SKIP_ANNOTATIONS } from '../../resources/common/names.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
-import type { Playing, Track } from '../../resources/stream/playing.ts';
+import type { Playing, ProgramItem, Track } from '../../resources/stream/playing.ts';
 import type { Profile } from '../../resources/stream/profile.ts';
 import { leaveOut, leaveOutQuarantined } from '../../resources/stream/quarantine.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -17,7 +17,7 @@ import type { Upload } from '../../resources/upload/resource.ts';
 import { slateProfile } from '../../resources/upload/slate.ts';
 import { findRendition } from '../../resources/upload/spec.ts';
 import type { MediaAssessment } from '../media/assess.ts';
-import { type Assessed, findProfile, QUARANTINED } from '../media/items.ts';
+import { type Assessed, type Entry, findProfile, QUARANTINED } from '../media/items.ts';
 import { resolveItemCard, resolveLook } from '../media/looks.ts';
 import type { StreamObjects } from './observation.ts';
 import type { PodClock, TrackClock } from './pod-report.ts';
@@ -98,15 +98,18 @@ function findSlate({ spec }: LoopStream, { uploads }: Pick<StreamObjects, 'uploa
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
-function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, wanted: Wanted): Track {
+function buildTrack({ mode, entries, kind, rules = [] }: Assessed, objects: StreamObjects, wanted: Wanted): Track {
   const { profile, loudness, findLook, findCard } = wanted;
   const lists: NonNullable<Track['lists']> = [];
-  const items = entries.flatMap(({ upload: id, name = '', playlist, problem }) => {
+  for (const { upload, playlist } of entries) {
+    if (upload === undefined || playlist === undefined) continue;
+    const last = lists.at(-1);
+    if (last?.id === playlist) last.items += 1;
+    else lists.push({ id: playlist, items: 1 });
+  }
+  const buildItem = ({ upload: id, name = '', playlist, problem }: Entry): ProgramItem[] => {
     if (id === undefined) return [];
     const upload = problem ? undefined : objects.uploads.get(id);
-    const last = lists.at(-1);
-    if (playlist !== undefined && last?.id === playlist) last.items += 1;
-    else if (playlist !== undefined) lists.push({ id: playlist, items: 1 });
     if (problem?.reason === QUARANTINED) return [leaveOut({ id, name }, objects.uploads.get(id))];
     const plain = (upload && findRendition(upload, profile)?.key) ?? '';
     const look = upload && plain !== '' && kind === 'video' ? findLook?.(upload, playlist) : undefined;
@@ -116,16 +119,24 @@ function buildTrack({ mode, entries, kind }: Assessed, objects: StreamObjects, w
     const card = upload && rendition !== '' ? findCard?.(upload) : undefined;
     // A song is its sound.
     return [{ id, name, rendition: sound ?? rendition, ...(card !== undefined && { card }) }];
-  });
-  return { mode, items, ...(lists.length > 0 && { lists }) };
+  };
+  const played = rules.map(({ rule: { playlistName, uploadName: _, ...terms }, name, entries: own }) => ({
+    ...terms,
+    name,
+    items: own.flatMap(buildItem),
+    ...(playlistName !== undefined && { list: playlistName }),
+  }));
+  const items = entries.flatMap(buildItem);
+  return { mode, items, ...(lists.length > 0 && { lists }), ...(played.length > 0 && { rules: played }) };
 }
 
 /** Where a stream stands: what outlives a pod. */
-export type Playhead = Pick<Program, 'epoch' | 'audioEpoch' | 'skipped'>;
+export type Playhead = Pick<Program, 'epoch' | 'audioEpoch' | 'standings' | 'skipped'>;
 
-export const pickPlayhead = ({ epoch, audioEpoch, skipped }: Playhead): Playhead => ({
+export const pickPlayhead = ({ epoch, audioEpoch, standings, skipped }: Playhead): Playhead => ({
   epoch,
   ...(audioEpoch !== undefined && { audioEpoch }),
+  ...(standings && { standings }),
   ...(skipped && { skipped }),
 });
 
@@ -262,11 +273,29 @@ const updateEpoch = (known: string, reported: string | undefined): string =>
  * The program with the epochs that its pod now has, where they are of this version of it; the same object when they are
  * what it says. The pod knows what it has been given from then on; the one after it does not.
  */
-export function withClock(program: Program, { video, audio }: PodClock): Program {
-  const read = (clock: TrackClock | undefined) => (clock?.version === program.version ? clock.epoch : undefined);
+export function withClock(program: Program, clock: PodClock): Program {
+  const { video, audio } = clock;
+  const read = (one: TrackClock | undefined) => (one?.version === program.version ? one.epoch : undefined);
   const { audioEpoch: audioBefore = program.epoch, ...rest } = program;
   const epoch = updateEpoch(program.epoch, read(video));
   const audioEpoch = updateEpoch(audioBefore, read(audio));
-  if (epoch === program.epoch && audioEpoch === audioBefore) return program;
-  return { ...rest, epoch, ...(program.audio && audioEpoch !== epoch && { audioEpoch }) };
+  const standings = updateStandings(program, clock);
+  const isSame = epoch === program.epoch && audioEpoch === audioBefore;
+  if (isSame && isSameJson(standings, program.standings ?? {})) return program;
+  return {
+    ...withoutStandings(rest),
+    epoch,
+    ...(program.audio && audioEpoch !== epoch && { audioEpoch }),
+    ...((standings.video || standings.audio) && { standings }),
+  };
+}
+
+const withoutStandings = <T extends Pick<Program, 'standings'>>({ standings: _, ...rest }: T) => rest;
+
+/** Where the lists with rules stood at the epochs of the pod. */
+function updateStandings({ version, standings }: Program, clock: PodClock): NonNullable<Program['standings']> {
+  const read = (kind: 'video' | 'audio') =>
+    clock[kind]?.version === version ? clock[kind] : { standing: standings?.[kind] };
+  const [{ standing: video }, { standing: audio }] = [read('video') ?? {}, read('audio') ?? {}];
+  return { ...(video && { video }), ...(audio && { audio }) };
 }

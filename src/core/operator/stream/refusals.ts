@@ -49,7 +49,7 @@ const withProgress = (conditions: Verdict[], progressing: ProgressCondition): Ve
 export function withoutPod({ stream, now }: Observation, decision: Decision, refusal?: Refusal): Decision {
   const { phase, live, progressing, requeueAt } =
     refusal === undefined ? describeNameTaken(stream, now) : describeRefusal(stream, refusal);
-  const { epoch: _, audioEpoch: __, skipped: ___, ...rest } = decision;
+  const { epoch: _, audioEpoch: __, skipped: ___, standings: ____, ...rest } = decision;
   const scheduled = judgeScheduling(stream, undefined, progressing);
   const conditions = withProgress(decision.conditions, progressing).filter(({ type }) => type !== 'PodScheduled');
   return {

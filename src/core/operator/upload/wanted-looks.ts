@@ -3,7 +3,7 @@ import type { Playlist } from '../../resources/playlist/resource.ts';
 import { withScene } from '../../resources/scene/resource.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
-import { BY_UPLOAD, type Caches } from '../caches/caches.ts';
+import { BY_UPLOAD, type Caches, listPlayingKeys } from '../caches/caches.ts';
 import { BY_LOOK, refer } from '../caches/look-index.ts';
 import { findHold, isWaiting } from '../media/items.ts';
 import { type ItemCard, type ItemLook, resolveItemCard, resolveLook } from '../media/looks.ts';
@@ -33,8 +33,8 @@ export function listWantedLooks(
   };
   for (const stream of caches.streams.byIndex(BY_LOOK, refer('upload', key))) add(stream);
   for (const playlist of caches.playlists.byIndex(BY_UPLOAD, key)) {
-    const playlistKey = joinKey(namespace, playlist.metadata.name);
-    for (const stream of caches.streams.byIndex(BY_LOOK, refer('playlist', playlistKey))) add(stream, playlist);
+    for (const playing of listPlayingKeys(caches, joinKey(namespace, playlist.metadata.name)))
+      for (const stream of caches.streams.byIndex(BY_LOOK, refer('playlist', playing))) add(stream, playlist);
   }
   return [...found.values()].sort((a, b) => Number(b.urgent) - Number(a.urgent) || a.profile.localeCompare(b.profile));
 }
@@ -44,8 +44,8 @@ export function listWantedCards(caches: Pick<Caches, 'streams' | 'playlists' | '
   const { namespace = '', name } = upload.metadata;
   const found = new Map<string, ItemCard>();
   for (const playlist of caches.playlists.byIndex(BY_UPLOAD, joinKey(namespace, name))) {
-    const songs = refer('songs', joinKey(namespace, playlist.metadata.name));
-    for (const stream of caches.streams.byIndex(BY_LOOK, songs)) {
+    const playing = listPlayingKeys(caches, joinKey(namespace, playlist.metadata.name));
+    for (const stream of playing.flatMap((one) => caches.streams.byIndex(BY_LOOK, refer('songs', one)))) {
       const card = findHold(stream)
         ? undefined
         : resolveItemCard(stream, upload, (image) => caches.uploads.get(namespace, image));

@@ -201,6 +201,18 @@ export const PLAYLIST_RULES: Additions = {
   'spec.displayName': text(DISPLAY_NAME),
   'spec.track': rules(fixed('Playlist')),
   'spec.items[].uploadName': text(REFERENCE),
+  'spec.rules': listMap('name'),
+  'spec.rules[]': rules({ rule: 'has(self.playlistName) != has(self.uploadName)', message: SENTENCES.oneRuleSource }),
+  'spec.rules[].playlistName': text(REFERENCE),
+  'spec.rules[].uploadName': text(REFERENCE),
+  'spec.rules[].when': rules({
+    rule: '[has(self.everySeconds), has(self.eachItems), has(self.at), has(self.window)].exists_one(given, given)',
+    message: SENTENCES.oneWhen,
+  }),
+  'spec.rules[].when.at.cron': text([CRON]),
+  'spec.rules[].when.at.timeZone': text([TIME_ZONE]),
+  'spec.rules[].when.window.cron': text([CRON]),
+  'spec.rules[].when.window.timeZone': text([TIME_ZONE]),
   ...CONDITIONS,
 };
 

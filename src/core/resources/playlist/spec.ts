@@ -8,6 +8,8 @@ import { parseAs } from '../../lib/parse.ts';
 import { Condition } from '../common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../common/names.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
+import { MAX_RULES } from './rule-limits.ts';
+import { PlaylistRule } from './rules.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
@@ -29,6 +31,13 @@ export const PlaylistSpec = Type.Object({
       }),
     }),
     { maxItems: MAX_ITEMS, description: 'The items to play.' },
+  ),
+  rules: Type.Optional(
+    Type.Array(PlaylistRule, {
+      maxItems: MAX_RULES,
+      description:
+        'Rules of what else plays when, the most important first. Those without a window hold in windows, too.',
+    }),
   ),
 });
 export type PlaylistSpec = Static<typeof PlaylistSpec>;
@@ -59,12 +68,16 @@ const Published = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   mode: Type.Enum(PLAYLIST_MODES),
   items: PlaylistSpec.properties.items,
+  rules: PlaylistSpec.properties.rules,
 });
 type Published = Static<typeof Published>;
 
+/** The part of a playlist that streams play, and that a version is made of. */
+export type PlayedPart = Pick<PlaylistSpec, 'mode' | 'items' | 'rules'>;
+
 /** The annotation with a published version. */
-export const annotatePublished = (version: number, { mode, items }: Pick<PlaylistSpec, 'mode' | 'items'>) => ({
-  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items } satisfies Published),
+export const annotatePublished = (version: number, { mode, items, rules }: PlayedPart) => ({
+  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items, ...(rules && { rules }) } satisfies Published),
 });
 
 /** Names that fields of copies had before. Such copies are still published and kept. */
@@ -95,15 +108,25 @@ export function readPublished(playlist: Annotated): Published | undefined {
   return published;
 }
 
-type WithSpec = Annotated & { spec: Pick<PlaylistSpec, 'mode' | 'items'> };
+type WithSpec = Annotated & { spec: PlayedPart };
 
 /**
  * Returns the part that streams play: the published version, or the spec where nothing was ever published (kubectl).
  */
-export const readPlayedPart = (playlist: WithSpec): Pick<PlaylistSpec, 'mode' | 'items'> =>
-  readPublished(playlist) ?? playlist.spec;
+export const readPlayedPart = (playlist: WithSpec): PlayedPart => readPublished(playlist) ?? playlist.spec;
+
+/** Names of the uploads of items, and of those that rules name themselves. */
+export const listPartUploads = ({ items, rules = [] }: PlayedPart): string[] => [
+  ...items.map(({ uploadName }) => uploadName),
+  ...rules.flatMap(({ uploadName }) => uploadName ?? []),
+];
+
+/** Names of the playlists whose items rules play. */
+export const listPartPlaylists = ({ rules = [] }: PlayedPart): string[] => [
+  ...new Set(rules.flatMap(({ playlistName }) => playlistName ?? [])),
+];
 
 /** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
 export const listNeededUploads = (playlist: WithSpec): string[] => [
-  ...new Set([...readPlayedPart(playlist).items, ...playlist.spec.items].map(({ uploadName }) => uploadName)),
+  ...new Set([...listPartUploads(readPlayedPart(playlist)), ...listPartUploads(playlist.spec)]),
 ];

@@ -1,5 +1,7 @@
 /** Declares what a stream plays: the part of its pod's program (protocol/program.ts) that its status may keep. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
+import { RuleTerms } from '../playlist/rules.ts';
+import { listTrackItems } from './track-items.ts';
 
 const Item = Type.Object({
   id: Type.String({ description: 'Name of the Upload.' }),
@@ -27,6 +29,13 @@ const Item = Type.Object({
  */
 export type ProgramItem = Static<typeof Item>;
 
+const PlayedRule = Type.Object({
+  ...RuleTerms.properties,
+  items: Type.Array(Item, { description: 'The items that the rule plays.' }),
+  list: Type.Optional(Type.String({ description: 'Name of the Playlist that the items come from.' })),
+});
+export type PlayedRule = Static<typeof PlayedRule>;
+
 const playedTrack = (description: string) =>
   Type.Object(
     {
@@ -41,6 +50,7 @@ const playedTrack = (description: string) =>
           { description: 'The playlists that the items come from, in order.' },
         ),
       ),
+      rules: Type.Optional(Type.Array(PlayedRule, { description: 'The rules of the playlists, in their order.' })),
     },
     { description },
   );
@@ -68,10 +78,10 @@ export const Playing = Type.Object(
 export type Playing = Static<typeof Playing>;
 export type Track = Playing['video'];
 
-/** All items of what is played, those of the sound too. */
+/** All items of what is played, those of rules and of the sound too. */
 export const listItems = ({ video, audio }: Pick<Playing, 'video' | 'audio'>): ProgramItem[] => [
-  ...video.items,
-  ...(audio?.items ?? []),
+  ...listTrackItems(video),
+  ...(audio ? listTrackItems(audio) : []),
 ];
 
 /** Storage keys of everything that is played: renditions, sounds in the place of theirs, cards and the slate. */

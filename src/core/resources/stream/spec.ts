@@ -13,6 +13,7 @@ import { Anchors } from './anchors.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
+import { Standings } from './standing.ts';
 import { Template } from './template.ts';
 import { MAX_TRANSITION_MESSAGE, MAX_TRANSITIONS, Transition } from './transitions.ts';
 import { StreamPlatform } from './viewers.ts';
@@ -374,6 +375,7 @@ export const LoopStreamStatus = Type.Object({
       description: 'Time at which the loop of the audio list began. Set only if the audio list has moved on its own.',
     }),
   ),
+  standings: Type.Optional(Standings),
   skipped: Type.Optional(
     Type.Object(
       {

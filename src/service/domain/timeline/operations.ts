@@ -52,6 +52,7 @@ const item = (startAt: string, endAt: string, name: string, index: number): Stre
   name,
   playlistID: EXAMPLE.playlist,
   index,
+  rule: null,
   exact: true,
 });
 const first = item('2027-01-31T18:00:00.000Z', '2027-01-31T18:30:00.000Z', 'Fireplace', 0);

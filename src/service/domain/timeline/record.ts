@@ -12,6 +12,7 @@ export const StreamTimelineItem = Type.Object(
     name: Type.String(),
     playlistID: nullable(Type.String(), 'Playlist that contains the item. Null for a single upload.'),
     index: nullable(Type.Integer({ minimum: 0 }), 'Position of the item in that playlist, from 0.'),
+    rule: nullable(Type.String(), 'Rule that placed the item. Null for an item of the list itself.'),
     exact: Type.Boolean({
       description: 'False if the times are an estimate, since a length is not known before an item is prepared.',
     }),

@@ -25,6 +25,7 @@ const items = NAMES.map((name, index): PlannedItem => {
     playlistID: index === 0 ? null : 'pls-1',
     index: index === 0 ? null : index,
     exact: index < 3,
+    rule: index === 1 ? 'news' : null,
   };
 });
 const channel = { id: 'str-1', name: 'Night, "loop" & more', now: new Date(BEGIN_MS) };
@@ -79,12 +80,12 @@ describe('XMLTV', () => {
 
 test('CSV has a line for each item, and no name is a formula', () => {
   const [header, ...lines] = formatTimeline('csv', channel, items.slice(0, 4)).split('\r\n');
-  expect(header).toBe('startAt,endAt,durationSeconds,id,name,playlistID,index,exact');
+  expect(header).toBe('startAt,endAt,durationSeconds,id,name,playlistID,index,exact,rule');
   expect(lines).toEqual([
-    '2026-03-01T00:00:00.000Z,2026-03-01T00:00:01.700Z,1.7,upl-0,"Plain",,,true',
-    '2026-03-01T00:00:01.700Z,2026-03-01T00:00:03.400Z,1.7,upl-1,"Rain, wind; and \\ thunder",pls-1,1,true',
-    '2026-03-01T00:00:03.400Z,2026-03-01T00:00:05.100Z,1.7,upl-2,"<b>""Bold"" & \'brave\'</b> ]]>",pls-1,2,true',
-    '2026-03-01T00:00:05.100Z,2026-03-01T00:00:06.800Z,1.7,upl-3,"\'=HYPERLINK(""http://example.com"")",pls-1,3,false',
+    '2026-03-01T00:00:00.000Z,2026-03-01T00:00:01.700Z,1.7,upl-0,"Plain",,,true,',
+    '2026-03-01T00:00:01.700Z,2026-03-01T00:00:03.400Z,1.7,upl-1,"Rain, wind; and \\ thunder",pls-1,1,true,"news"',
+    '2026-03-01T00:00:03.400Z,2026-03-01T00:00:05.100Z,1.7,upl-2,"<b>""Bold"" & \'brave\'</b> ]]>",pls-1,2,true,',
+    '2026-03-01T00:00:05.100Z,2026-03-01T00:00:06.800Z,1.7,upl-3,"\'=HYPERLINK(""http://example.com"")",pls-1,3,false,',
     '',
   ]);
 });

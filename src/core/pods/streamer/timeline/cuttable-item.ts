@@ -1,10 +1,10 @@
 /**
- * Ends an item early, for a skip, at a place where a decoder notices nothing. Pictures end where every sent picture has
+ * Ends an item early, for a skip or a rule, at a place where a decoder notices nothing. Pictures end where every sent picture has
  * been shown in its turn: a missing B-frame would leave a hole before the next item's keyframe.
  * Pure: no I/O, no clock.
  */
 
-import { TICKS_PER_SECOND } from '../../../programme/ticks.ts';
+import { AUDIO_FRAME_TICKS, TICKS_PER_SECOND } from '../../../programme/ticks.ts';
 import { compositionTimeMs, type FlvTag } from '../../rendition/flv.ts';
 import type { TimelineItem } from './splicer.ts';
 
@@ -12,13 +12,25 @@ export class CuttableItem implements TimelineItem {
   readonly #item: TimelineItem;
   readonly #isOver: () => boolean;
   readonly #leading: 'video' | 'audio';
+  readonly #limitTicks: () => number;
   #ended = false;
   /** Number of pictures taken, and the last slot that shows one of them. */
   #taken = 0;
   #lastShown = -1;
+  /** Number of AAC frames taken. */
+  #soundTaken = 0;
 
-  /** `isOver` is called before each frame of the `leading` track; true ends the item at the next good place. */
-  constructor(item: TimelineItem, leading: 'video' | 'audio', isOver: () => boolean) {
+  /**
+   * `isOver` is called before each frame of the `leading` track; true ends the item at the next good place. `limitTicks` returns the ticks
+   * that it plays at most; pictures are expected to have a keyframe there.
+   */
+  constructor(
+    item: TimelineItem,
+    leading: 'video' | 'audio',
+    isOver: () => boolean,
+    limitTicks: () => number = () => Number.POSITIVE_INFINITY,
+  ) {
+    this.#limitTicks = limitTicks;
     this.#item = item;
     this.#leading = leading;
     this.#isOver = isOver;
@@ -40,7 +52,7 @@ export class CuttableItem implements TimelineItem {
     return this.#item.frameTicks;
   }
   get videoFrames(): number {
-    return this.#item.videoFrames;
+    return Math.min(this.#item.videoFrames, Math.max(1, Math.round(this.#limitTicks() / this.#item.frameTicks)));
   }
   get delayFrames(): number {
     return this.#item.delayFrames;
@@ -59,8 +71,14 @@ export class CuttableItem implements TimelineItem {
 
   takeAudio(): FlvTag | 'wait' | 'end' {
     if (this.#ended) return 'end';
-    if (this.#leading === 'audio' && this.#isOver()) return this.#end();
-    return this.#item.takeAudio();
+    if (this.#leading === 'audio' && (this.#isOver() || this.#isAtLimit)) return this.#end();
+    const tag = this.#item.takeAudio();
+    if (typeof tag !== 'string') this.#soundTaken++;
+    return tag;
+  }
+
+  get #isAtLimit(): boolean {
+    return this.#soundTaken > 0 && this.#soundTaken * AUDIO_FRAME_TICKS >= this.#limitTicks();
   }
 
   mute(): void {

@@ -5,20 +5,14 @@
 import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
-import {
-  advance,
-  computePlayhead,
-  correctDuration,
-  countTicksBefore,
-  findItem,
-  type Loop,
-  resumeAfter,
-  type TrackPlayhead,
-} from '../../../programme/playhead.ts';
-import { msToTicks, ticksToMs } from '../../../programme/ticks.ts';
+import { compileRule, GRID_TICKS, readStanding, recordStanding } from '../../../programme/program-rules.ts';
+import { hasRules, joinTurn, type RuledLoop, startStanding, type Turn, takeTurn } from '../../../programme/rules.ts';
+import { msToTicks, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks.ts';
 import type { Program } from '../../../protocol/program.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
 import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
+import type { TrackStanding } from '../../../resources/stream/standing.ts';
+import { listTrackItems } from '../../../resources/stream/track-items.ts';
 import { indexKey } from '../../rendition/format.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CuttableItem } from '../timeline/cuttable-item.ts';
@@ -29,6 +23,22 @@ import type { TimelineItem } from '../timeline/splicer.ts';
 import { ItemError, itemError } from './item-error.ts';
 import type { ItemReader } from './item-reader.ts';
 import { type OpenedItem, openItem } from './item-with-sound.ts';
+import {
+  correctLength,
+  countEpoch,
+  findNearest,
+  findStart,
+  findTurnItem,
+  isSameTurn,
+  passOver,
+  rebase,
+  retake,
+  type ShownItem,
+  showItem,
+  type TrackListing,
+  take,
+  takeOver,
+} from './listing.ts';
 import { measure } from './measure-list.ts';
 import type { TrackKind } from './rendition.ts';
 import { VerifiedChunks } from './verified-chunks.ts';
@@ -54,37 +64,14 @@ export interface TrackOptions {
   ownSlate?: () => Gop | undefined;
 }
 
-/** Returns the index of item `id` that is nearest to its old index: a list may hold an item more than once. */
-function nearest(items: readonly ProgramItem[], id: string, was: number): number | undefined {
-  const found = items.flatMap((item, index) => (item.id === id ? [index] : []));
-  return found.sort((a, b) => Math.abs(a - was) - Math.abs(b - was))[0];
-}
-
-/** Describes the item of a turn for display. */
-function show(
-  { id, name }: Pick<ProgramItem, 'id' | 'name'>,
-  listing: Listing | undefined,
-  turn: TrackPlayhead,
-): ShownItem {
-  const index = (listing && findItem(listing.loop, turn)) ?? 0;
-  return { id, name, ...findPlace(listing?.lists, index) };
-}
-
-/** The list of one program version, with the measures that its first item needs. */
-interface Listing {
-  version: number;
-  /** Undefined until the first item of a version that was published on air begins. */
-  epochMs: number | undefined;
-  items: readonly ProgramItem[];
-  lists: Track['lists'];
-  /** Whether items play the sounds that they name; those of pictures with a list of songs play none. */
-  playsSounds: boolean;
-  loop: Loop;
-  /** Largest B-frame delay of the items, in ticks. */
-  delayTicks: number;
-  /** True when nothing is known of the items because the storage did not answer. */
-  unanswered: boolean;
-}
+/** A list with rules is anchored again after this time: what follows from an old anchor takes long to compute. */
+const ANCHOR_TICKS = 86_400 * TICKS_PER_SECOND;
+/** The place of a track of which nothing has played. */
+const NOWHERE = takeTurn(
+  { mode: 'sequential', seed: 0, durations: [] },
+  startStanding({ mode: 'sequential', seed: 0, durations: [] }, 0),
+  0,
+);
 
 export interface TrackStats {
   /** Items that could not be played, by code, since the start. */
@@ -120,10 +107,9 @@ export interface TrackEpoch {
   epoch: string;
   /** A turn and when it began, as of the last move of the epoch: who does not know all lengths counts from there. */
   anchor: { round: number; turn: number; startedAt: string };
+  /** Where a list with rules stood at its epoch. */
+  standing?: TrackStanding;
 }
-
-/** An item and its place in the stream's lists. */
-export type ShownItem = { id: string; name: string } & Place;
 
 export interface BrokenTrackItem extends ShownItem {
   code: string;
@@ -136,14 +122,39 @@ export interface ItemPosition {
   durationSeconds: number | null;
 }
 
+/** A place among all items of a list: an item of a rule has none in the playlists of the stream. */
+const findItemPlace = ({ items, lists }: Track, index: number): Place =>
+  index < items.length ? findPlace(lists, index) : { playlistID: null, index: 0 };
+
+/** Makes a list ready to be played. Only rules need the library of cron expressions. */
+async function createLoop(
+  { seed }: Program,
+  { mode, items, rules = [] }: Track,
+  kind: TrackKind,
+  durations: readonly number[],
+): Promise<RuledLoop> {
+  const own = { mode, seed, durations: durations.slice(0, items.length), gridTicks: GRID_TICKS[kind] };
+  if (rules.length === 0) return own;
+  const { findMoment } = await import('../../../programme/moments.ts');
+  let first = items.length;
+  const compiled = rules.map((rule) => {
+    const lengths = { durations: durations.slice(first, first + rule.items.length) };
+    first += rule.items.length;
+    return compileRule(rule, lengths, seed, findMoment);
+  });
+  return { ...own, rules: compiled };
+}
+
 export class TrackPlayer {
   readonly #options: TrackOptions;
   /** The next item reads what the last one has left. */
   readonly #pools = new BlockPools();
   readonly #verified = new VerifiedChunks();
-  #listing: Listing | undefined;
+  #listing: TrackListing | undefined;
   /** The turn after the last one returned. */
-  #cursor: TrackPlayhead | undefined;
+  #cursor: Turn | undefined;
+  /** Ticks of that turn which have passed where it is joined. */
+  #joinTicks = 0;
   #ready: OpenedItem | undefined;
   #opening: Promise<void> | undefined;
   /** Rises when a new listing makes the item that is being opened useless. */
@@ -151,11 +162,11 @@ export class TrackPlayer {
   #changed = new AbortController();
   #playing: ItemReader | undefined;
   /** The turn of #playing. */
-  #at: TrackPlayhead = { round: 0, turn: 0, offsetTicks: 0 };
+  #at: Turn = NOWHERE;
   /** The length of #playing that its listing knows. */
   #notedTicks: number | undefined;
   /** The listing of #playing. */
-  #onAir: Listing | undefined;
+  #onAir: TrackListing | undefined;
   #anchor: TrackEpoch['anchor'] | undefined;
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
@@ -200,22 +211,15 @@ export class TrackPlayer {
       throw new ItemError('storage_unavailable', 'The storage did not respond, so the new list cannot be loaded.');
     const told = Date.parse((this.#options.kind === 'audio' ? program.audioEpoch : undefined) ?? program.epoch);
     const epochMs = this.#onAir?.epochMs ?? told;
-    const elapsed = msToTicks(this.#options.clock.now().getTime() - epochMs);
-    if (this.#playing) {
-      const index = this.#onAir ? findItem(this.#onAir.loop, this.#at) : undefined;
-      const playing = nearest(listing.items, this.#playing.id, index ?? 0);
-      this.#cursor = resumeAfter(listing.loop, elapsed, { playing, round: this.#at.round });
-    } else {
-      listing.epochMs = epochMs;
-      this.#cursor = computePlayhead(listing.loop, elapsed);
-    }
+    const first = this.#findFirst(listing, program, epochMs);
     // While no item is known to play, the list is tried from its beginning.
-    this.#cursor ??= { round: 0, turn: 0, offsetTicks: 0 };
+    this.#cursor = first?.turn ?? take(listing, startStanding(listing.loop, countEpoch(listing)));
+    this.#joinTicks = first?.joinTicks ?? 0;
+    const items = listTrackItems(list);
     for (const id of this.#broken.keys())
-      if (!listing.items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
-    for (const key of this.#faultySounds)
-      if (!listing.items.some(({ sound }) => sound === key)) this.#faultySounds.delete(key);
-    if (!listing.items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
+      if (!items.some((item) => item.id === id && !isLeftOut(item))) this.#broken.delete(id);
+    for (const key of this.#faultySounds) if (!items.some(({ sound }) => sound === key)) this.#faultySounds.delete(key);
+    if (!items.some(({ rendition }) => rendition === this.#behind?.rendition)) this.#behind = undefined;
     this.#listing = listing;
     if (this.#options.kind === 'video') this.#slate = createSlate(program.profile);
     this.#again = listing.unanswered ? () => this.load(program, list) : undefined;
@@ -229,8 +233,24 @@ export class TrackPlayer {
   }
 
   /** Whether the newest list leaves out the item on air, and not only from its end on. */
-  #isToEndNow({ items }: Listing): boolean {
-    return items.some(({ id, cut }) => cut === true && id === this.#playing?.id);
+  #isToEndNow(listing: TrackListing): boolean {
+    return listTrackItems(listing).some(({ id, cut }) => cut === true && id === this.#playing?.id);
+  }
+
+  /** Finds where a new list begins: behind the item that plays, or where the clock stands. */
+  #findFirst(listing: TrackListing, program: Program, epochMs: number): { turn: Turn; joinTicks: number } | undefined {
+    const { kind, clock } = this.#options;
+    const nowMs = clock.now().getTime();
+    const before = this.#onAir;
+    const isRuled = hasRules(listing.loop) || (before !== undefined && hasRules(before.loop));
+    if (before && (this.#playing || isRuled)) {
+      const atMs = this.#playing ? countEpoch(before) + ticksToMs(this.#at.endTicks) : nowMs;
+      const turn = takeOver(listing, before, this.#at, atMs, msToTicks(nowMs - epochMs));
+      return turn && { turn, joinTicks: 0 };
+    }
+    listing.epochMs = epochMs;
+    listing.origin = readStanding(listing.loop, program.standings?.[kind], epochMs);
+    return joinTurn(listing.loop, listing.origin, epochMs, nowMs);
   }
 
   /** Implements the splicer's NextItem. */
@@ -245,9 +265,9 @@ export class TrackPlayer {
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
-      this.#setClock(listing, cursor, reader, before?.ranOut === true);
-      this.#at = cursor;
-      this.#cursor = advance(listing.loop, cursor);
+      this.#at = this.#setClock(listing, cursor, reader, before?.ranOut === true);
+      this.#cursor = take(listing, this.#at.after);
+      this.#joinTicks = 0;
     }
     this.#noteLength();
     this.#endSkip();
@@ -256,8 +276,20 @@ export class TrackPlayer {
     const isSkipped = () => this.#skipping !== undefined && this.#ready !== undefined;
     // Where nothing else can play, the slate follows.
     const isCut = () => this.#isCut && (this.#ready !== undefined || !this.#playable);
-    return new CuttableItem(item, kind, () => isSkipped() || isCut() || isReplaced?.() === true);
+    const isOver = () => isSkipped() || isCut() || isReplaced?.() === true;
+    return new CuttableItem(item, kind, isOver, this.#limit(reader));
   };
+
+  /** Returns the ticks that an item plays at most: a rule may cut it. The next turn begins before its last pictures are taken. */
+  #limit(reader: ItemReader): () => number {
+    let limitTicks = Number.POSITIVE_INFINITY;
+    return () => {
+      const { isCut, offsetTicks, startTicks, endTicks } = this.#at;
+      if (this.#playing === reader)
+        limitTicks = isCut ? offsetTicks + endTicks - startTicks - reader.startTicks : Number.POSITIVE_INFINITY;
+      return limitTicks;
+    };
+  }
 
   /** Returns what plays while no item can. */
   #standIn(): TimelineItem | 'none' {
@@ -286,11 +318,9 @@ export class TrackPlayer {
   /** Key of the card of the item that plays, by the newest list that has the item, or of the first one that will. */
   get card(): string | undefined {
     if (!this.#playing) return this.nextCard;
-    const { loop, items } = this.#onAir ?? {};
-    const index = loop && findItem(loop, this.#at);
-    const newest = this.#listing?.items ?? [];
-    const now = nearest(newest, this.#playing.id, index ?? 0);
-    return now === undefined ? items?.[index ?? -1]?.card : newest[now]?.card;
+    const newest = this.#listing ? listTrackItems(this.#listing) : [];
+    const now = findNearest(newest, this.#playing.id, this.#at.item);
+    return now === undefined ? findTurnItem(this.#onAir, this.#at)?.card : newest[now]?.card;
   }
 
   /** Key of the card of the next item. */
@@ -304,16 +334,38 @@ export class TrackPlayer {
    */
   async skip(): Promise<boolean> {
     if (!this.#playing) return false;
+    this.#decideSkip();
     this.#skipping ??= Promise.withResolvers();
     await this.#skipping.promise;
     return true;
   }
 
+  /** Decides what plays next where the current item ends now: rules that were due at its end may not be due yet. */
+  #decideSkip(): void {
+    const listing = this.#listing;
+    if (!listing || listing !== this.#onAir || !hasRules(listing.loop)) return;
+    const { after } = takeTurn(listing.loop, this.#at.before, countEpoch(listing), true);
+    const elapsedTicks = msToTicks(this.#options.clock.now().getTime() - countEpoch(listing));
+    this.#turnTo(take(listing, { ...after, ticks: Math.max(this.#at.startTicks, elapsedTicks) }));
+  }
+
+  /** Plays another turn next. One that is open already stays so where it is the same. */
+  #turnTo(turn: Turn): void {
+    const before = this.#cursor;
+    if (!before || turn.endTicks === turn.startTicks) return;
+    this.#cursor = turn;
+    if (isSameTurn(before, turn)) return;
+    this.#generation++;
+    this.#ready?.item.close();
+    this.#ready = undefined;
+    this.#open();
+  }
+
   stats(): TrackStats {
     return {
       skipped: this.#skipped,
-      loopCount: this.#at.round,
-      current: this.#playing ? { ...show(this.#playing, this.#onAir, this.#at), ...this.#findPosition() } : null,
+      loopCount: this.#at.before.round,
+      current: this.#playing ? { ...showItem(this.#playing, this.#onAir, this.#at), ...this.#findPosition() } : null,
       next: this.#nextItem(),
       playable: this.#playable,
       clock: this.#describeClock(),
@@ -324,9 +376,10 @@ export class TrackPlayer {
   }
 
   #describeClock(): TrackEpoch | null {
-    const { version, epochMs } = this.#onAir ?? {};
-    if (version === undefined || epochMs === undefined || !this.#anchor) return null;
-    return { version, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor };
+    const { version, epochMs, loop, origin } = this.#onAir ?? {};
+    if (version === undefined || epochMs === undefined || !loop || !this.#anchor) return null;
+    const standing = origin && hasRules(loop) ? { standing: recordStanding(loop, origin) } : {};
+    return { version, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor, ...standing };
   }
 
   #showBehind(): PreparationBehind {
@@ -350,11 +403,11 @@ export class TrackPlayer {
    * Records that `item` begins at `cursor`. Its epoch changes only after an item that ended early (by a skip, or because it ran
    * out) or with a new version.
    */
-  #setClock(listing: Listing, cursor: TrackPlayhead, item: ItemReader, afterRunOut: boolean): void {
+  #setClock(listing: TrackListing, cursor: Turn, item: ItemReader, afterRunOut: boolean): Turn {
     const { clock, leadMs } = this.#options;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
-    const before = countTicksBefore(listing.loop, cursor);
-    const epochMs = Math.round(dueMs - ticksToMs(before + item.startTicks));
+    const isJoined = !this.#onAir;
+    const epochMs = Math.round(dueMs - ticksToMs(cursor.startTicks + item.startTicks - cursor.offsetTicks));
     const isMoved = this.#moveEpoch(listing, {
       epochMs,
       knownMs: listing.epochMs,
@@ -363,40 +416,45 @@ export class TrackPlayer {
       monotonicMs: clock.monotonicMs(),
     });
     this.#rejoins = false;
-    if (isMoved || this.#onAir !== listing) this.#setAnchor(listing, cursor);
+    const isNew = isMoved || this.#onAir !== listing || (hasRules(listing.loop) && cursor.startTicks > ANCHOR_TICKS);
+    // A pod that takes over where its program says goes on with the anchor of the one before.
+    const turn = isNew && (isMoved || !isJoined) ? rebase(listing, cursor) : cursor;
+    if (isNew) this.#setAnchor(listing, turn);
     this.#onAir = listing;
+    return turn;
   }
 
   /** Returns whether the epoch of a listing has moved by the start of an item. */
-  #moveEpoch(listing: Listing, start: ItemStart): boolean {
+  #moveEpoch(listing: TrackListing, start: ItemStart): boolean {
     const before = listing.epochMs;
     listing.epochMs = this.#epoch.begin(start);
     return listing.epochMs !== before;
   }
 
-  #setAnchor({ loop, epochMs }: Listing, { round, turn }: TrackPlayhead): void {
+  #setAnchor(listing: TrackListing, turn: Turn): void {
+    const { epochMs, origin, loop } = listing;
     if (epochMs === undefined) return;
-    const startedMs = epochMs + ticksToMs(countTicksBefore(loop, { round, turn }));
-    this.#anchor = { round, turn, startedAt: new Date(startedMs).toISOString() };
+    const { round, turn: nth } = origin && hasRules(loop) ? origin : turn;
+    const startedMs = hasRules(loop) ? epochMs : findStart(listing, turn);
+    this.#anchor = { round, turn: nth, startedAt: new Date(startedMs).toISOString() };
   }
 
-  /** Records the true length of an item: 0 when it cannot be played. */
-  #correctDuration(listing: Listing, cursor: TrackPlayhead, ticks: number): void {
-    const corrected = correctDuration(listing.loop, findItem(listing.loop, cursor) ?? 0, ticks, this.#at);
-    if (!corrected) return;
-    listing.loop = corrected.loop;
-    if (this.#onAir !== listing || listing.epochMs === undefined) return;
-    listing.epochMs += ticksToMs(corrected.shiftTicks);
-    this.#setAnchor(listing, this.#at);
+  /** Records the true length of the item of a turn: 0 when it cannot be played. */
+  #correctDuration(listing: TrackListing, turn: Turn, ticks: number): void {
+    if (!correctLength(listing, turn, ticks, this.#at)) return;
+    if (this.#onAir === listing && listing.epochMs !== undefined) {
+      this.#at = rebase(listing, retake(listing, this.#at));
+      this.#setAnchor(listing, this.#at);
+    }
   }
 
   #findPosition(): ItemPosition {
-    const { loop, epochMs } = this.#onAir ?? {};
-    const index = loop && findItem(loop, this.#at);
-    if (!loop || epochMs === undefined || index === undefined) return { positionSeconds: null, durationSeconds: null };
-    const durationMs = ticksToMs(loop.durations[index] ?? 0);
-    const begin = countTicksBefore(loop, this.#at);
-    const positionMs = this.#options.clock.now().getTime() - epochMs - ticksToMs(begin);
+    const listing = this.#onAir;
+    const { rule, item, offsetTicks } = this.#at;
+    const loop = rule === null ? listing?.loop : listing?.loop.rules?.[rule]?.loop;
+    if (!listing || !loop || listing.epochMs === undefined) return { positionSeconds: null, durationSeconds: null };
+    const durationMs = ticksToMs(loop.durations[item] ?? 0);
+    const positionMs = this.#options.clock.now().getTime() - findStart(listing, this.#at) + ticksToMs(offsetTicks);
     // The item begins on air a little later than it is read.
     const positionSeconds = Math.max(0, Math.min(Math.round(positionMs), durationMs)) / 1000;
     return { positionSeconds, durationSeconds: Math.round(durationMs) / 1000 };
@@ -407,12 +465,15 @@ export class TrackPlayer {
     const item = this.#playing;
     if (!item || !this.#onAir || item.ticks === this.#notedTicks) return;
     this.#notedTicks = item.ticks;
-    this.#correctDuration(this.#onAir, this.#at, item.ticks);
+    const onAir = this.#onAir;
+    this.#correctDuration(onAir, this.#at, item.ticks);
+    if (this.#listing !== onAir || !this.#cursor) return;
+    if (hasRules(onAir.loop)) this.#turnTo(take(onAir, this.#at.after));
+    else this.#cursor = retake(onAir, this.#cursor);
   }
 
   #upcoming(): ProgramItem | undefined {
-    const index = this.#listing && this.#cursor ? findItem(this.#listing.loop, this.#cursor) : undefined;
-    return index === undefined ? undefined : this.#listing?.items[index];
+    return this.#cursor && findTurnItem(this.#listing, this.#cursor);
   }
 
   /** Returns the next item that is not left out. */
@@ -421,24 +482,30 @@ export class TrackPlayer {
     let cursor = this.#cursor;
     if (!listing || !cursor) return null;
     for (let turn = 0; turn < listing.items.length; turn++) {
-      const item = listing.items[findItem(listing.loop, cursor) ?? -1];
-      if (item && !isLeftOut(item)) return show(item, listing, cursor);
-      cursor = advance(listing.loop, cursor);
+      const item = findTurnItem(listing, cursor);
+      if (item && !isLeftOut(item)) return showItem(item, listing, cursor);
+      cursor = passOver(listing, cursor);
     }
     return null;
   }
 
-  async #list(program: Program, list: Track) {
+  async #list(program: Program, list: Track): Promise<TrackListing> {
     const { storage, kind, signal } = this.#options;
+    const all = listTrackItems(list);
     const onFault = (item: ProgramItem, error: unknown) =>
-      this.#skip({ ...item, ...findPlace(list.lists, list.items.indexOf(item)) }, error);
-    const { durations, delayTicks, unanswered } = await measure(list.items, { storage, kind, signal, onFault });
-    const loop: Loop = { mode: list.mode, seed: program.seed, durations };
+      this.#skip({ ...item, ...findItemPlace(list, all.indexOf(item)) }, error);
+    const { durations, delayTicks, unanswered } = await measure(all, { storage, kind, signal, onFault });
+    const loop = await createLoop(program, list, kind, durations);
     const { version } = program;
-    const { items, lists } = list;
+    const { items, lists, rules = [] } = list;
     const playsSounds = kind === 'video' && !program.audio;
-    const listing: Listing = { version, epochMs: undefined, items, lists, playsSounds, loop, delayTicks, unanswered };
-    return listing;
+    const known = {
+      version,
+      epochMs: undefined,
+      expectedEpochMs: this.#options.clock.now().getTime(),
+      origin: undefined,
+    };
+    return { ...known, items, lists, rules, playsSounds, loop, delayTicks, unanswered };
   }
 
   /** Opens the next playable item, one at a time. */
@@ -466,7 +533,7 @@ export class TrackPlayer {
         if (isLeftOut(item)) throw new ItemError('item_missing', 'The item is left out.');
         const opened = await this.#openItem(item, cursor, listing);
         if (generation === this.#generation) {
-          this.#correctDuration(listing, cursor, opened.reader.ticks);
+          this.#correctNext(listing, cursor, opened.reader.ticks);
           this.#ready = opened;
           this.#playable = true;
           return;
@@ -474,10 +541,11 @@ export class TrackPlayer {
         opened.item.close();
       } catch (error) {
         if (generation !== this.#generation) continue;
-        if (!isLeftOut(item)) this.#skip(show(item, listing, cursor), error);
-        if (itemError(error).code !== 'storage_unavailable') this.#correctDuration(listing, cursor, 0);
-        this.#cursor = advance(listing.loop, cursor);
-        if (++failures % listing.items.length !== 0) continue;
+        if (!isLeftOut(item)) this.#skip(showItem(item, listing, cursor), error);
+        if (itemError(error).code !== 'storage_unavailable') this.#correctNext(listing, cursor, 0);
+        this.#cursor = passOver(listing, this.#cursor ?? cursor);
+        this.#joinTicks = 0;
+        if (++failures % listTrackItems(listing).length !== 0) continue;
         this.#playable = false;
         this.#options.onData();
         this.#options.log.error({ track: kind, retryMs }, 'no item can be played');
@@ -490,7 +558,19 @@ export class TrackPlayer {
     }
   }
 
-  #openItem(item: ProgramItem, { offsetTicks }: TrackPlayhead, listing: Listing): Promise<OpenedItem> {
+  /** Records the true length of the item of the next turn. */
+  #correctNext(listing: TrackListing, cursor: Turn, ticks: number): void {
+    const startMs = findStart(listing, cursor);
+    this.#correctDuration(listing, cursor, ticks);
+    if (!hasRules(listing.loop)) this.#cursor = retake(listing, cursor);
+    else {
+      // The list may be counted from another moment now.
+      const startTicks = msToTicks(startMs - countEpoch(listing));
+      this.#cursor = take(listing, { ...cursor.before, ticks: startTicks });
+    }
+  }
+
+  #openItem(item: ProgramItem, { offsetTicks }: Turn, listing: TrackListing): Promise<OpenedItem> {
     const { storage, kind } = this.#options;
     const onData = () => {
       this.#noteLength();
@@ -499,7 +579,16 @@ export class TrackPlayer {
     const onSoundFault = (error: ItemError) => this.#noteSoundFault(item, error);
     const soundKey = listing.playsSounds ? item.sound : undefined;
     const shared = { pools: this.#pools, verified: this.#verified };
-    return openItem({ storage, item, kind, offsetTicks, onData, soundKey, onSoundFault, ...shared });
+    return openItem({
+      storage,
+      item,
+      kind,
+      offsetTicks: offsetTicks + this.#joinTicks,
+      onData,
+      soundKey,
+      onSoundFault,
+      ...shared,
+    });
   }
 
   #noteSoundFault({ id, name, sound = '' }: ProgramItem, error: ItemError): void {
@@ -514,10 +603,13 @@ export class TrackPlayer {
   }
 
   /** Moves on to where the clock stands meanwhile, unless an item of the list still plays. */
-  #rejoin(listing: Listing): void {
+  #rejoin(listing: TrackListing): void {
     if (this.#playing || listing.epochMs === undefined) return;
-    const elapsed = msToTicks(this.#options.clock.now().getTime() - listing.epochMs);
-    this.#cursor = computePlayhead(listing.loop, elapsed) ?? this.#cursor;
+    const standing = listing.origin ?? startStanding(listing.loop, listing.epochMs);
+    const joined = joinTurn(listing.loop, standing, listing.epochMs, this.#options.clock.now().getTime());
+    if (!joined) return;
+    this.#cursor = joined.turn;
+    this.#joinTicks = joined.joinTicks;
   }
 
   #skip({ id, name, playlistID, index }: ShownItem, error: unknown): void {
@@ -530,7 +622,7 @@ export class TrackPlayer {
   /** Reports an item that broke or ran out while it played. */
   #report(item: ItemReader | undefined): void {
     if (!item) return;
-    const shown = show(item, this.#onAir, this.#at);
+    const shown = showItem(item, this.#onAir, this.#at);
     if (item.error) this.#skip(shown, item.error);
     else this.#broken.delete(item.id);
     if (this.#isPlayedFurther(item)) this.#behind = undefined;
