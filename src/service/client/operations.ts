@@ -603,9 +603,10 @@ export interface Operations {
     /** Get a playlist. Returns a playlist with its items. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<Playlist>;
     /**
-     * Set name, mode or all items of a playlist. Creates the next version, which streams play once it is published.
-     * Fails with 409 `playlist_version_conflict` and changes nothing if `version` is no longer the current version.
-     * It may reject with `problems.QuotaExceeded`, `problems.PlaylistVersionConflict` or `problems.Conflict`.
+     * Set name, mode, all items or all rules of a playlist. Creates the next version, which streams play once it is
+     * published. Fails with 409 `playlist_version_conflict` and changes nothing if `version` is no longer the
+     * current version. It may reject with `problems.QuotaExceeded`, `problems.PlaylistVersionConflict` or
+     * `problems.Conflict`.
      */
     update: (id: string, body: PlaylistUpdate, call?: CallOptions) => Promise<Playlist>;
     /**
@@ -622,8 +623,8 @@ export interface Operations {
      */
     publish: (id: string, body: PlaylistPublish, call?: CallOptions) => Promise<Playlist>;
     /**
-     * Create a new version from an old one. Copies mode and items of the old version. Streams play the new version
-     * once it is published. To put the old version itself on air, publish it. It may reject with
+     * Create a new version from an old one. Copies mode, items and rules of the old version. Streams play the new
+     * version once it is published. To put the old version itself on air, publish it. It may reject with
      * `problems.PlaylistVersionNotFound`, `problems.PlaylistNotPlayable`, `problems.PlaylistVersionConflict` or
      * `problems.Conflict`.
      */

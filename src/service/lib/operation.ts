@@ -156,6 +156,8 @@ export interface AgentUse<Services, Result> {
   summarize?: (result: Result) => string;
   /** Fields of the record that an agent gets, and that `summarize` reads. By default it gets all. */
   fields?: readonly string[];
+  /** Shorter schemas of fields of the body, which are listed in the place of their own. Requests are checked by their own. */
+  listed?: TProperties;
   /** Arguments in place of those of the query. */
   query?: TProperties;
   /** To call it again with the same arguments changes nothing more. */

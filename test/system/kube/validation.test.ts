@@ -99,11 +99,17 @@ describe('valid manifests are accepted', () => {
 
   test('as large as it may be: no rule costs more than the API server spends on it', async () => {
     const displayName = '字'.repeat(200);
-    const playlist = await dryRun(PLAYLIST, { displayName, items: longest(500).map((uploadName) => ({ uploadName })) });
-    expect(playlist.status, playlist.text).toBe(201);
-    const playlistNames = longest(20);
     const cron = Array.from({ length: 60 }, (_, i) => i).join();
     const recurrence = { cron: `${cron} * * * *`, timeZone: 'America/Argentina/ComodRivadavia', durationSeconds: 60 };
+    const rules = longest(50).map((playlistName, i) => ({
+      name: `rule-${i}`,
+      playlistName,
+      when: { window: recurrence },
+    }));
+    const items = longest(500).map((uploadName) => ({ uploadName }));
+    const playlist = await dryRun(PLAYLIST, { displayName, items, rules });
+    expect(playlist.status, playlist.text).toBe(201);
+    const playlistNames = longest(20);
     const largest = {
       displayName,
       playlistNames,

@@ -1,4 +1,5 @@
 /** Declares the operations on playlists; those on their old versions are in version-operations.ts. Pure: no I/O, no clock. */
+import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
 import { created, createOperationBuilder, deleted, FILTERED, OWNED, PAGED, page, record } from '../../lib/operation.ts';
 import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
@@ -12,6 +13,7 @@ import {
   PlaylistSummary,
   PlaylistUpdate,
 } from './record.ts';
+import type { PlaylistRule } from './rules.ts';
 import type { PlaylistService } from './service.ts';
 
 const operation = createOperationBuilder<{ playlists: PlaylistService }>({
@@ -37,9 +39,27 @@ const exampleSummary: PlaylistSummary = {
   posterUrl: EXAMPLE.posterUrl,
 };
 
+const exampleRule: PlaylistRule = {
+  ...{ name: 'jingle', when: { eachItems: 5 }, uploadObjectID: EXAMPLE.upload },
+  ...{ start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next' },
+};
+
+/** The whole schema would be a fiftieth of the list of tools, twice. */
+const LISTED_RULES = {
+  rules: Type.Optional(
+    Type.Array(Type.Object({}), {
+      description:
+        'What else plays when, the most important first: {name, uploadObjectID or playlistID, when: one of {everySeconds}, {eachItems}, ' +
+        '{at: {cron, timeZone}}, {window: {cron, timeZone, durationSeconds}}; optional start (Border, Cut), lateSeconds, after (Resume, ' +
+        'Next, Restart), count, pick (Next, Shuffle)}.',
+    }),
+  ),
+};
+
 const examplePlaylist: Playlist = {
   ...exampleSummary,
   items: [{ uploadObjectID: EXAMPLE.upload }],
+  rules: [exampleRule],
   publication: { version: 2, state: 'preparing', itemsReady: 2, itemsFailed: 0, itemsTotal: 3, progress: 0.82 },
 };
 
@@ -78,6 +98,7 @@ export const playlistOperations = [
       description:
         'Creates an ordered list of uploads for streams to loop: kind video for pictures and sound, kind audio for ' +
         'songs over them. The first version is published immediately. `streamID` also attaches it to that stream.',
+      listed: LISTED_RULES,
       summarize: describePlaylist,
     },
     graphql: { description: 'Creates a playlist.' },
@@ -131,21 +152,22 @@ export const playlistOperations = [
     id: 'updatePlaylist',
     scope: 'write',
     http: 'PATCH /playlists/{id}',
-    summary: 'Set name, mode or all items of a playlist',
+    summary: 'Set name, mode, all items or all rules of a playlist',
     description: NEXT_VERSION,
     input: PlaylistUpdate,
     output: record(Playlist),
     errors: ['quota_exceeded', 'playlist_version_conflict', 'conflict'],
     examples: { input: { version: 3, mode: 'shuffle' }, output: examplePlaylist },
     mcp: {
-      title: 'Set name, mode or all items of a playlist',
+      title: 'Set name, mode, all items or all rules of a playlist',
       description: NEXT_VERSION_BY_TOOL,
+      listed: LISTED_RULES,
       summarize: describePlaylist,
       isRepeatable: true,
     },
     graphql: {
       description:
-        'Sets name, mode or all items, as the next version. Fails with `playlist_version_conflict` if another version ' +
+        'Sets name, mode, all items or all rules, as the next version. Fails with `playlist_version_conflict` if another version ' +
         'came first.',
     },
     run: ({ playlists }, { accountId, id, input }) => playlists.update(accountId, id, input),
@@ -207,7 +229,7 @@ export const playlistOperations = [
     http: 'POST /playlists/{id}/rollback',
     summary: 'Create a new version from an old one',
     description:
-      'Copies mode and items of the old version. Streams play the new version once it is published. To put the old ' +
+      'Copies mode, items and rules of the old version. Streams play the new version once it is published. To put the old ' +
       'version itself on air, publish it.',
     input: PlaylistRollback,
     output: record(Playlist),
@@ -216,11 +238,11 @@ export const playlistOperations = [
     mcp: {
       title: 'Make a new version of a playlist from an old one',
       description:
-        'Copies mode and items of an old version. Streams play the new version once it is published. To put the old ' +
+        'Copies mode, items and rules of an old version. Streams play the new version once it is published. To put the old ' +
         'version itself on air, call publish_playlist with it.',
       summarize: describePlaylist,
     },
-    graphql: { description: 'Creates a new version with mode and items of an old one.', isFlat: true },
+    graphql: { description: 'Creates a new version with mode, items and rules of an old one.', isFlat: true },
     run: ({ playlists }, { accountId, id, input }) => playlists.rollback(accountId, id, input.version),
   }),
 

@@ -4,6 +4,7 @@ import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resourc
 import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { Item, ItemChange } from './changes.ts';
+import { PlaylistRules } from './rules.ts';
 
 export const MAX_CHANGES = 100;
 
@@ -20,6 +21,7 @@ export const PlaylistCreate = Type.Object(
     kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
     mode: Mode,
     items: Items,
+    rules: Type.Optional(PlaylistRules),
     streamID: Type.Optional(
       Type.String({
         minLength: 1,
@@ -45,6 +47,7 @@ export const PlaylistUpdate = Type.Object(
     labels: LabelsInput,
     mode: Type.Optional(Mode),
     items: Type.Optional(Items),
+    rules: Type.Optional(PlaylistRules),
   },
   { title: 'PlaylistUpdate', additionalProperties: false },
 );
@@ -72,7 +75,7 @@ export const PlaylistPublish = Type.Object(
 export type PlaylistPublish = Static<typeof PlaylistPublish>;
 
 export const PlaylistRollback = Type.Object(
-  { version: Type.Integer({ ...VersionNumber, description: 'Version whose mode and items are copied.' }) },
+  { version: Type.Integer({ ...VersionNumber, description: 'Version whose mode, items and rules are copied.' }) },
   { title: 'PlaylistRollback', additionalProperties: false },
 );
 export type PlaylistRollback = Static<typeof PlaylistRollback>;
@@ -122,7 +125,7 @@ export const Publication = Type.Object(
 export type Publication = Static<typeof Publication>;
 
 export const Playlist = Type.Object(
-  { ...summary, items: Type.Array(Item), publication: Publication },
+  { ...summary, items: Type.Array(Item), rules: PlaylistRules, publication: Publication },
   { title: 'Playlist' },
 );
 export type Playlist = Static<typeof Playlist>;
@@ -139,7 +142,10 @@ const version = {
 export const PlaylistVersionSummary = Type.Object(version, { title: 'PlaylistVersionSummary' });
 export type PlaylistVersionSummary = Static<typeof PlaylistVersionSummary>;
 
-export const PlaylistVersion = Type.Object({ ...version, items: Type.Array(Item) }, { title: 'PlaylistVersion' });
+export const PlaylistVersion = Type.Object(
+  { ...version, items: Type.Array(Item), rules: PlaylistRules },
+  { title: 'PlaylistVersion' },
+);
 export type PlaylistVersion = Static<typeof PlaylistVersion>;
 
 export const PlaylistDiff = Type.Object(
@@ -147,6 +153,7 @@ export const PlaylistDiff = Type.Object(
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
     mode: Type.Union([Mode, Type.Null()], { description: 'Mode of `to` if it differs, otherwise null.' }),
+    rules: Type.Union([PlaylistRules, Type.Null()], { description: 'Rules of `to` if they differ, otherwise null.' }),
     changes: Type.Array(ItemChange, { description: 'Changes that turn the items of `from` into the items of `to`.' }),
   },
   { title: 'PlaylistDiff' },

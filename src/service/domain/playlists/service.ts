@@ -1,6 +1,7 @@
 /** Creates, edits and publishes playlists: ordered lists of uploads that streams loop, with one published version. */
 
 import { currentIntent } from '../../../core/lib/context.ts';
+import { isSameJson } from '../../../core/lib/json-equal.ts';
 import { callAll } from '../../../core/resources/common/called.ts';
 import { type Labels as LabelMap, readLabels } from '../../../core/resources/common/labels.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
@@ -38,6 +39,7 @@ import type {
   PlaylistVersion,
   PlaylistVersionSummary,
 } from './record.ts';
+import { checkRules, toRules, toSpecRules } from './rules.ts';
 
 export type PlaylistService = ReturnType<typeof createPlaylistService>;
 
@@ -105,19 +107,49 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),
+      rules: toRules(playlist.spec.rules),
       publication: computePublication(readPublished(playlist)?.version ?? null, played, [...new Set(profiles)]),
     };
   };
 
   /** Lists validation errors of the items at `path`. */
   const check = (accountId: string, track: PlaylistSpec['track'], items: readonly Item[], path: string): FieldError[] =>
-    items.flatMap(({ uploadObjectID }, i) => {
-      const at = `${path}/${i}/uploadObjectID`;
-      const upload = uploads.find(accountId, uploadObjectID);
-      if (!upload) return [{ path: at, message: 'names an upload that does not exist' }];
-      // An audio playlist can play the sound of a video; an audio file has no picture.
-      const isWrong = upload.spec.track === 'image' || (track === 'video' && upload.spec.track === 'audio');
-      return isWrong ? [{ path: at, message: describeWrongType(upload.spec.track) }] : [];
+    items.flatMap(({ uploadObjectID }, i) =>
+      checkUpload(accountId, track, uploadObjectID, `${path}/${i}/uploadObjectID`),
+    );
+  const checkUpload = (accountId: string, track: PlaylistSpec['track'], id: string, path: string): FieldError[] => {
+    const upload = uploads.find(accountId, id);
+    if (!upload) return [{ path, message: 'names an upload that does not exist' }];
+    // An audio playlist can play the sound of a video; an audio file has no picture.
+    const isWrong = upload.spec.track === 'image' || (track === 'video' && upload.spec.track === 'audio');
+    return isWrong ? [{ path, message: describeWrongType(upload.spec.track) }] : [];
+  };
+  /** Whether the rules of a playlist play another one, directly or through the rules of others. */
+  const leadsTo = (accountId: string, from: string, to: string, seen = new Set<string>()): boolean => {
+    if (from === to) return true;
+    if (seen.has(from)) return false;
+    seen.add(from);
+    const { rules = [] } = playlists.find(accountId, from)?.spec ?? {};
+    return rules.some(({ playlistName }) => playlistName !== undefined && leadsTo(accountId, playlistName, to, seen));
+  };
+  /** Lists validation errors of rules; `id` is that of the playlist they belong to. */
+  const findRuleErrors = (
+    accountId: string,
+    track: PlaylistSpec['track'],
+    rules: PlaylistUpdate['rules'],
+    id?: string,
+  ): FieldError[] =>
+    checkRules(rules, {
+      findPlaylistProblem: (named) => {
+        const found = playlists.find(accountId, named);
+        if (!found) return 'names a playlist that does not exist';
+        if (found.spec.track !== track) return `names a playlist of kind ${found.spec.track}, not ${track}`;
+        return id !== undefined && leadsTo(accountId, named, id)
+          ? 'names a playlist whose rules lead back here'
+          : undefined;
+      },
+      checkUpload: (upload, path) => checkUpload(accountId, track, upload, path),
+      now: new Date(),
     });
   const refuse = (errors: FieldError[]): void => {
     if (errors.length > 0) throw validationFailed(errors);
@@ -210,9 +242,15 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
 
   return {
     /** Publishes the first version at once, so that a stream can play it. */
-    async create(accountId: string, { name, labels, kind, mode, items, streamID }: PlaylistCreate): Promise<Playlist> {
-      refuse([...check(accountId, kind, items, '/items'), ...attaching.problems(accountId, streamID, kind)]);
-      const spec = { track: kind, mode, items: toNames(items), ...(name === undefined ? {} : { displayName: name }) };
+    async create(accountId: string, given: PlaylistCreate): Promise<Playlist> {
+      const { name, labels, kind, mode, items, rules, streamID } = given;
+      const wrong = [...check(accountId, kind, items, '/items'), ...findRuleErrors(accountId, kind, rules)];
+      refuse([...wrong, ...attaching.problems(accountId, streamID, kind)]);
+      const spec = {
+        ...{ track: kind, mode, items: toNames(items) },
+        ...(rules && rules.length > 0 && { rules: toSpecRules(rules) }),
+        ...(name === undefined ? {} : { displayName: name }),
+      };
       const annotations = { ...annotatePublished(1, spec), ...annotateFirst(spec) };
       const made = await quotas.make(accountId, 'playlists', spec, () =>
         playlists.create(accountId, () => spec, { labels, annotations, finalizers: [VERSIONS_FINALIZER] }),
@@ -233,13 +271,14 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     /** Labels alone are no new version. */
     update(accountId: string, id: string, { version, labels, ...given }: PlaylistUpdate): Promise<Playlist> {
       if (labels && Object.keys(given).length === 0) return relabel(accountId, id, version, labels);
-      const { name, mode, items } = given;
+      const { name, mode, items, rules } = given;
       const edit: Edit = ({ track }) => {
-        refuse(check(accountId, track, items ?? [], '/items'));
+        refuse([...check(accountId, track, items ?? [], '/items'), ...findRuleErrors(accountId, track, rules, id)]);
         return {
           ...(name === undefined ? {} : { displayName: name }),
           ...(mode === undefined ? {} : { mode }),
           ...(items === undefined ? {} : { items: toNames(items) }),
+          ...(rules === undefined ? {} : { rules: toSpecRules(rules) }),
         };
       };
       return commit(accountId, id, version, edit, { labels });
@@ -272,9 +311,15 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     /** Creates a new version with the content of an old one. Streams keep the published version. */
     async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
-      const { mode, items } = (await keptVersion(playlist, version)).spec;
+      const { mode, items, rules } = (await keptVersion(playlist, version)).spec;
       refuseGone(accountId, version, { track: playlist.spec.track, items });
-      return commit(accountId, id, readVersion(playlist), () => ({ mode, items }), { anyVersion: true });
+      return commit(
+        accountId,
+        id,
+        readVersion(playlist),
+        ({ rules: now }) => ({ mode, items, ...((rules || now) && { rules: rules ?? [] }) }),
+        { anyVersion: true },
+      );
     },
 
     /** Lists kept versions and the current one, newest first unless `args` says otherwise. */
@@ -292,14 +337,21 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
       const playlist = await upTo(accountId, id, version);
       const stored = await keptVersion(playlist, version);
-      return { ...showVersion(playlist, stored), items: toItems(stored.spec.items) };
+      return { ...showVersion(playlist, stored), items: toItems(stored.spec.items), rules: toRules(stored.spec.rules) };
     },
 
     async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {
       const playlist = await upTo(accountId, id, Math.max(from, to));
       const [before, after] = await Promise.all([keptVersion(playlist, from), keptVersion(playlist, to)]);
       const changes = changesBetween(toItems(before.spec.items), toItems(after.spec.items));
-      return { from, to, mode: before.spec.mode === after.spec.mode ? null : after.spec.mode, changes };
+      const rules = toRules(after.spec.rules);
+      return {
+        from,
+        to,
+        mode: before.spec.mode === after.spec.mode ? null : after.spec.mode,
+        rules: isSameJson(toRules(before.spec.rules), rules) ? null : rules,
+        changes,
+      };
     },
 
     async delete(accountId: string, id: string): Promise<void> {

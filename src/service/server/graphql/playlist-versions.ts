@@ -2,6 +2,7 @@
 
 import { GraphQLInputObjectType, GraphQLInt, GraphQLList, GraphQLObjectType } from 'graphql';
 import { type Static, Type } from 'typebox';
+import { RULE_AFTERS, RULE_PICKS, RULE_STARTS } from '../../../core/resources/playlist/rules.ts';
 import { PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
 import { CHANGES, type ItemChange, Item as ItemSchema } from '../../domain/playlists/changes.ts';
 import {
@@ -13,6 +14,7 @@ import {
   PlaylistVersion as VersionSchema,
   PlaylistVersionSummary as VersionSummarySchema,
 } from '../../domain/playlists/record.ts';
+import { PlaylistRule, RuleWhen } from '../../domain/playlists/rules.ts';
 import type { NounTypes } from './adapter.ts';
 import { inputType } from './input.ts';
 import { outputType } from './output.ts';
@@ -20,6 +22,27 @@ import { enumType, required } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 export const Mode = enumType('PlaylistMode', PLAYLIST_MODES);
+const WHEN = { at: 'PlaylistRuleTimes', window: 'PlaylistRuleWindow' } as const;
+const START = enumType('PlaylistRuleStart', RULE_STARTS);
+const AFTER = enumType('PlaylistRuleAfter', RULE_AFTERS);
+const PICK = enumType('PlaylistRulePick', RULE_PICKS);
+const { at, window } = RuleWhen.properties;
+
+export const Rule = outputType('PlaylistRule', PlaylistRule, {
+  types: {
+    ...{ start: START, after: AFTER, pick: PICK },
+    when: outputType('PlaylistRuleWhen', RuleWhen, {
+      types: { at: outputType(WHEN.at, at), window: outputType(WHEN.window, window) },
+    }),
+  },
+});
+export const RuleInput = inputType('PlaylistRuleInput', PlaylistRule, {
+  ...{ start: START, after: AFTER, pick: PICK },
+  when: inputType('PlaylistRuleWhenInput', RuleWhen, {
+    at: inputType(`${WHEN.at}Input`, at),
+    window: inputType(`${WHEN.window}Input`, window),
+  }),
+});
 export const Item = outputType('PlaylistItem', ItemSchema);
 export const ItemInput = inputType('PlaylistItemInput', ItemSchema);
 
@@ -74,7 +97,7 @@ export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): P
 });
 
 const versionOptions = {
-  types: { mode: Mode, items: Item },
+  types: { mode: Mode, items: Item, rules: Rule },
   costs: { items: ITEMS_COST },
 } as const;
 const VersionSummary = outputType('PlaylistVersionSummary', VersionSummarySchema, versionOptions);
@@ -96,7 +119,7 @@ const ChangeType = new GraphQLObjectType({
   },
 });
 const Diff = outputType('PlaylistDiff', DiffSchema, {
-  types: { mode: Mode, changes: ChangeType },
+  types: { mode: Mode, rules: Rule, changes: ChangeType },
 });
 
 export const VERSION_TYPES = {

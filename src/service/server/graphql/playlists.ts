@@ -19,6 +19,8 @@ import {
   ItemInput,
   Mode,
   Publication,
+  Rule,
+  RuleInput,
   toChanges,
   VERSION_TYPES,
 } from './playlist-versions.ts';
@@ -42,6 +44,14 @@ const playlistType = (playlists: PlaylistService) =>
           return playlists.get(context.principal.accountId, id).items;
         },
       },
+      rules: {
+        type: listType(Rule),
+        extensions: { cost: ITEMS_COST },
+        resolve: ({ id }, _args, context) => {
+          context.allow('getPlaylist');
+          return playlists.get(context.principal.accountId, id).rules;
+        },
+      },
       publication: {
         type: required(Publication),
         extensions: { cost: ITEMS_COST },
@@ -60,7 +70,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
   const Playlist = playlistType(playlists);
   const types: NounTypes = {
     outputs: { Playlist, PlaylistSummary: Playlist, ...VERSION_TYPES.outputs },
-    inputs: { kind: Kind, type: Kind, mode: Mode, items: ItemInput },
+    inputs: { kind: Kind, type: Kind, mode: Mode, items: ItemInput, rules: RuleInput },
     lists: {
       PlaylistSummary: {
         where: whereInput('PlaylistWhereInput', filtersOf(Playlist, FILTERS)),

@@ -54,6 +54,7 @@ function operationTool(operation: AnyOperation, services: unknown, isListedElsew
     operations: [id],
     own: ownArguments(operation),
     ...(input && { body: input as TObject }),
+    ...(mcp.listed && { listed: mcp.listed }),
     output: pickFields(mcp, outputSchema(output) as TObject),
     isListedElsewhere,
     keyed: takesIdempotencyKey(id, readRoute(operation).method.toLowerCase()),

@@ -44,6 +44,8 @@ interface Definition<Own extends TProperties, Body extends TObject, Out extends 
   /** Arguments beside those of the body. */
   own?: Own;
   body?: Body;
+  /** Shorter schemas of fields of the body, to be listed in the place of their own. */
+  listed?: TProperties;
   output: Out;
   /** Another tool reads the record and lists all of its fields, so this one lists the outer ones alone. */
   isListedElsewhere?: boolean;
@@ -123,7 +125,10 @@ export function tool<
   const body: TObject = definition.body ?? Nothing;
   const checkOwn = compileBody(Type.Object(own, { additionalProperties: false }), 'all');
   const checkBody = compileBody(body, 'all');
-  const inputSchema = Type.Object({ ...own, ...body.properties }, { additionalProperties: false });
+  const inputSchema = Type.Object(
+    { ...own, ...body.properties, ...definition.listed },
+    { additionalProperties: false },
+  );
   return {
     name,
     operations,

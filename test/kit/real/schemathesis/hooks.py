@@ -122,6 +122,13 @@ def mend_layer(layer):
     return layer
 
 
+def mend_rule(index, rule):
+    # A rule plays at one time, and either a playlist or an upload. A video can be an item of either kind.
+    rule = {**rule, "name": f"rule-{index}", "uploadObjectID": IDS["videoUploadObjectID"], "when": {"eachItems": 5}}
+    rule.pop("playlistID", None)
+    return rule
+
+
 def mend(operation, body):
     body = dict(body)
     if operation in ("createEndpoint", "updateEndpoint"):
@@ -132,6 +139,8 @@ def mend(operation, body):
     # The limit includes the items that a playlist has already: no request fills one up.
     if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]
+    if operation in ("createPlaylist", "updatePlaylist") and "rules" in body:
+        body["rules"] = [mend_rule(index, rule) for index, rule in enumerate(body["rules"])]
     if operation in ("createStream", "updateStream", "cloneStream"):
         mend_sources(body, creating=operation == "createStream")
         if body.get("overlays") is not None:

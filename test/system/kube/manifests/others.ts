@@ -1,5 +1,13 @@
 /** Lists invalid uploads, playlists, destinations and scenes. */
-import { DISPLAY_NAME, LINK, OVERLAY_TEXT, REFERENCE, SENTENCES } from '../../../../src/core/lib/sentences.ts';
+import {
+  CRON,
+  DISPLAY_NAME,
+  LINK,
+  OVERLAY_TEXT,
+  REFERENCE,
+  SENTENCES,
+  TIME_ZONE,
+} from '../../../../src/core/lib/sentences.ts';
 import { type Bad, DESTINATION, PLAYLIST, SCENE, sentence, UPLOAD } from './shapes.ts';
 
 const names = (count: number) => Array.from({ length: count }, (_, i) => `n${i}`);
@@ -25,7 +33,41 @@ const scene = (layer: object, field: string, words: string): Bad => ({
   sentence: words,
 });
 
+/** A playlist of one rule, by both doors. */
+const rule = (given: object, field: string, words: string, restField = field.replaceAll('.', '/')): Bad =>
+  list(
+    { rules: [{ name: 'r', uploadName: 'u', when: { eachItems: 5 }, ...given }] },
+    `rules[0]${field}`,
+    words,
+    { rules: [{ name: 'r', uploadObjectID: 'u', when: { eachItems: 5 }, ...given }] },
+    `/rules/0${restField}`,
+  );
+const when = (given: object, field: string, words: string): Bad => rule({ when: given }, `.when${field}`, words);
+const window = { cron: '0 0 * * *', timeZone: 'UTC', durationSeconds: 60 };
+
 export const OTHERS: Record<string, Bad> = {
+  'a rule for each second': when({ everySeconds: 1 }, '.everySeconds', 'must be at least 10'),
+  'a rule that plays never': when({}, '', SENTENCES.oneWhen),
+  'a rule that plays at two times': when({ eachItems: 5, everySeconds: 60 }, '', SENTENCES.oneWhen),
+  'a rule of no times': when({ at: { cron: 'noon', timeZone: 'UTC' } }, '.at.cron', CRON.sentence),
+  'a rule on Mars': when({ at: { cron: '0 0 * * *', timeZone: 'Mars!' } }, '.at.timeZone', TIME_ZONE.sentence),
+  'a window of no length': when(
+    { window: { ...window, durationSeconds: 0 } },
+    '.window.durationSeconds',
+    'must be at least 60',
+  ),
+  'a rule of a playlist and an upload': {
+    kind: PLAYLIST,
+    spec: { items: [], rules: [{ name: 'r', uploadName: 'u', playlistName: 'p', when: { eachItems: 5 } }] },
+    field: 'spec.rules[0]',
+    sentence: SENTENCES.oneRuleSource,
+  },
+  'a playlist of 51 rules': list(
+    { rules: names(51).map((name) => ({ name, uploadName: 'u', when: { eachItems: 5 } })) },
+    'rules',
+    'must have at most 50 entries',
+    { rules: names(51).map((name) => ({ name, uploadObjectID: 'u', when: { eachItems: 5 } })) },
+  ),
   'a scene without layers': { kind: SCENE, spec: { layers: [] }, field: 'spec.layers', sentence: 'must not be empty' },
   'a layer with neither a text nor a picture': scene({ anchor: 'Top' }, '', SENTENCES.oneOverlay),
   'a picture in bold': scene({ imageUploadName: 'logo', bold: true }, '', SENTENCES.overlayOfText),
