@@ -10,7 +10,7 @@ import { beginWith, callObject, callPlace } from '../../resources/common/called.
 import { findCondition } from '../../resources/common/conditions.ts';
 import { CREDIT_CONDITION, SUSPENDED_ANNOTATION } from '../../resources/common/names.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import type { PlaylistRule } from '../../resources/playlist/rules.ts';
+import type { RuleSpec } from '../../resources/playlist/rules.ts';
 import { listPartPlaylists, listPartUploads, readPlayedPart } from '../../resources/playlist/spec.ts';
 import type { Playing, Track } from '../../resources/stream/playing.ts';
 import { formatProfile, type Profile } from '../../resources/stream/profile.ts';
@@ -49,7 +49,7 @@ export interface Assessed {
 }
 
 export interface AssessedRule {
-  rule: PlaylistRule;
+  rule: RuleSpec;
   /** Name of the rule in the stream. */
   name: string;
   entries: Entry[];

@@ -102,4 +102,4 @@ export const PlaylistRule = Type.Object({
     }),
   ),
 });
-export type PlaylistRule = Static<typeof PlaylistRule>;
+export type RuleSpec = Static<typeof PlaylistRule>;

@@ -22,10 +22,11 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
   const uploads = useUploadsById(lines.map(({ objectID }) => objectID)) ?? NO_UPLOADS;
   if (error) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={18} width="60%" />;
-  const { mode } = data.diff;
+  const { mode, rules } = data.diff;
   return (
     <ul className={classes.lines} aria-label={`Changes in version ${to}`}>
       {mode && <li>Played {MODE_WORDS[mode].toLowerCase()} from then on</li>}
+      {rules && <li>{rules.length === 0 ? 'Without rules from then on' : 'Other rules from then on'}</li>}
       {lines.map((line) => {
         const Icon = ICONS[line.what];
         return (
@@ -34,7 +35,7 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
           </li>
         );
       })}
-      {lines.length === 0 && !mode && <li>The clips and their order are the same. Only the name differs.</li>}
+      {lines.length === 0 && !mode && !rules && <li>The clips and their order are the same. Only the name differs.</li>}
     </ul>
   );
 }

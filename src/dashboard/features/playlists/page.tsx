@@ -17,6 +17,7 @@ import { Editor } from './editor.tsx';
 import { PLAYLIST } from './kind.tsx';
 import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
+import { Rules } from './rules.tsx';
 import { SaveBar } from './saveBar.tsx';
 import { KIND_WORDS } from './text.ts';
 import { useActions } from './useActions.ts';
@@ -54,6 +55,7 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
           <Panel title="On air">
             <Published playlist={playlist} />
           </Panel>
+          <Rules rules={playlist.rules} />
           <Panel title="Versions">
             {editing.update && <p className={page.dim}>Save or discard your changes before you restore a version.</p>}
             <Versions

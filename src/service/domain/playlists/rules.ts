@@ -2,7 +2,7 @@
 import { type Static, Type } from 'typebox';
 import { SENTENCES } from '../../../core/lib/sentences.ts';
 import { MAX_RULES } from '../../../core/resources/playlist/rule-limits.ts';
-import { type PlaylistRule as Rule, RuleTerms } from '../../../core/resources/playlist/rules.ts';
+import { type RuleSpec, RuleTerms } from '../../../core/resources/playlist/rules.ts';
 import { findRecurrenceProblem } from '../../../core/resources/stream/recurrence.ts';
 import type { FieldError } from '../../lib/errors.ts';
 
@@ -77,7 +77,7 @@ const withZone = <T extends { timeZone?: string }>({ timeZone: zone = 'UTC', ...
   timeZone: zone,
 });
 
-export const toSpecRules = (rules: readonly PlaylistRule[]): Rule[] =>
+export const toSpecRules = (rules: readonly PlaylistRule[]): RuleSpec[] =>
   rules.map(({ playlistID, uploadObjectID, when: { at: times, window: open, ...others }, ...terms }) => ({
     ...{ start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next' },
     ...terms,
@@ -90,7 +90,7 @@ export const toSpecRules = (rules: readonly PlaylistRule[]): Rule[] =>
     ...(uploadObjectID !== undefined && { uploadName: uploadObjectID }),
   }));
 
-export const toRules = (rules: readonly Rule[] = []): PlaylistRule[] =>
+export const toRules = (rules: readonly RuleSpec[] = []): PlaylistRule[] =>
   rules.map(({ playlistName, uploadName, ...terms }) => ({
     ...terms,
     ...(playlistName !== undefined && { playlistID: playlistName }),
