@@ -25,6 +25,7 @@ function listItems(): StreamTimeline['items'] {
       name,
       playlistID: 'pls-1',
       index: n,
+      rule: null,
       exact,
     });
   }

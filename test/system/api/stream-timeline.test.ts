@@ -93,6 +93,7 @@ test('the timeline is the same in REST, for the typed client, in GraphQL and as 
     name: 'A',
     playlistID: null,
     index: 0,
+    rule: null,
     exact: true,
   });
   const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });

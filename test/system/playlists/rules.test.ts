@@ -57,7 +57,10 @@ test('rules are read as they were sent, with their defaults, and streams play th
   expect(made.rules).toEqual(expected);
   const again = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, { version: 1, rules: made.rules });
   expect(again.body.rules).toEqual(expected);
-  const edited = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, { version: 2, rules: [jingle()] });
+  const edited = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, {
+    version: again.body.version,
+    rules: [jingle()],
+  });
   expect(readPublished(await find(made.id))?.rules).toHaveLength(3);
   await ada.call('POST', `/v1/playlists/${made.id}/publish`, { version: edited.body.version });
   expect(readPublished(await find(made.id))?.rules).toMatchObject([

@@ -148,6 +148,7 @@ describe('history', () => {
     expect(diff.body).toEqual({
       from: 1,
       to: 3,
+      rules: null,
       mode: 'shuffle',
       changes: [
         { op: 'remove', index: 0, count: 2 },

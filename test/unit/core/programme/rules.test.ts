@@ -273,9 +273,9 @@ test('with rules, the timelines of two parts are that of the whole, from an anch
         expect([...timeline(one, later, b, c)]).toEqual([...timeline(one, anchor, b, c)]);
       cases += 2;
     }),
-    { numRuns: Number(process.env.LOOPSTREAM_PROPERTY_RUNS ?? 3000) },
+    { numRuns: Number(process.env.LOOPSTREAM_PROPERTY_RUNS ?? 1000) },
   );
-  expect(cases).toBeGreaterThan(1000);
+  expect(cases).toBeGreaterThan(500);
 });
 
 test('a list without rules plays the same turns by rules as without', () => {

@@ -265,6 +265,7 @@ export class TrackPlayer {
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
+      this.#logDropped(listing, cursor);
       this.#at = this.#setClock(listing, cursor, reader, before?.ranOut === true);
       this.#cursor = take(listing, this.#at.after);
       this.#joinTicks = 0;
@@ -279,6 +280,13 @@ export class TrackPlayer {
     const isOver = () => isSkipped() || isCut() || isReplaced?.() === true;
     return new CuttableItem(item, kind, isOver, this.#limit(reader));
   };
+
+  #logDropped({ rules }: TrackListing, { dropped }: Turn): void {
+    for (const { rule, dueMs, reason } of dropped) {
+      const due = new Date(dueMs).toISOString();
+      this.#options.log.warn({ rule: rules[rule]?.name, due, reason }, 'a rule was due and was dropped');
+    }
+  }
 
   /** Returns the ticks that an item plays at most: a rule may cut it. The next turn begins before its last pictures are taken. */
   #limit(reader: ItemReader): () => number {
@@ -562,12 +570,11 @@ export class TrackPlayer {
   #correctNext(listing: TrackListing, cursor: Turn, ticks: number): void {
     const startMs = findStart(listing, cursor);
     this.#correctDuration(listing, cursor, ticks);
+    // The list may be counted from another moment now.
+    const startTicks = msToTicks(startMs - countEpoch(listing));
+    const { dropped } = cursor;
     if (!hasRules(listing.loop)) this.#cursor = retake(listing, cursor);
-    else {
-      // The list may be counted from another moment now.
-      const startTicks = msToTicks(startMs - countEpoch(listing));
-      this.#cursor = take(listing, { ...cursor.before, ticks: startTicks });
-    }
+    else this.#cursor = { ...take(listing, { ...cursor.before, ticks: startTicks }), dropped };
   }
 
   #openItem(item: ProgramItem, { offsetTicks }: Turn, listing: TrackListing): Promise<OpenedItem> {

@@ -12,6 +12,7 @@ const item = (id: string, start: number, end: number): StreamTimeline['items'][n
   name: id,
   playlistID: null,
   index: 0,
+  rule: null,
   exact: true,
 });
 const timeline = (more: Partial<StreamTimeline> = {}): StreamTimeline => ({
