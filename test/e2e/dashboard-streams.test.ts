@@ -146,7 +146,7 @@ test('a text is put over the items of a stream, seen in a preview, and told what
     await overlays.getByLabel('Shown').selectOption({ label: 'Again and again' });
     await expectForEverybody(page);
     await dialog.getByText(/^It takes about .* more of your storage\.$/).waitFor();
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     const { overlays: saved } = await system.client.streams.get(id);
     expect(saved).toMatchObject({
@@ -155,10 +155,35 @@ test('a text is put over the items of a stream, seen in a preview, and told what
     await page.getByRole('button', { name: 'Edit', exact: true }).click();
     await overlays.getByRole('button', { name: 'Text: On {{stream.name}}' }).click();
     await overlays.getByRole('button', { name: 'Remove layer' }).click();
-    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('button', { name: 'Save', exact: true }).click();
     await dialog.waitFor({ state: 'detached' });
     expect((await system.client.streams.get(id)).overlays).toBeNull();
     await leave();
+  }));
+
+test('a picture for each song is turned on in the form of a stream with songs, and off again', () =>
+  withStream('Radio', async (id) => {
+    const { client } = system;
+    const songs = await client.playlists.create({ name: 'Songs', kind: 'audio', mode: 'sequential', items: [] });
+    await client.streams.update(id, { audioPlaylistIDs: [songs.id] });
+    const page = await open(`/streams/${id}`);
+    const dialog = page.getByRole('dialog', { name: 'Edit stream' });
+    for (const isShown of [true, false]) {
+      await page.getByRole('button', { name: 'Edit', exact: true }).click();
+      await dialog.getByLabel('Show a picture for each song').setChecked(isShown);
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      const { cards } = await client.streams.get(id);
+      expect(cards).toEqual(isShown ? { imageUploadObjectID: null } : null);
+    }
+    await leave();
+    await client.streams.delete(id);
+    await until('the playlist is free', () =>
+      client.playlists.delete(songs.id).then(
+        () => true,
+        () => false,
+      ),
+    );
   }));
 
 test('a schedule is set in days and a time, shows its next five starts in words, and is taken away', () =>

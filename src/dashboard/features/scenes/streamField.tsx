@@ -97,10 +97,15 @@ function SaveAsScene({ overlays, onSaved }: { overlays: StreamOverlays; onSaved:
         autoComplete="off"
         autoFocus
         value={name}
-        error={mistake ?? problem}
+        error={mistake}
         onChange={({ currentTarget }) => setName(currentTarget.value)}
         onKeyDown={saveOnEnter}
       />
+      {problem && (
+        <p className={classes.error} role="alert">
+          {problem}
+        </p>
+      )}
       <div className={classes.acts}>
         <Button size="xs" loading={busy} onClick={save}>
           Save scene
