@@ -162,7 +162,7 @@ test('a reflector that is stopped before its first list rejects its waiters', as
  * Writes as the operator does: a creation under a fixed name, for which AlreadyExists is success, and a status by server-side apply. Each
  * is retried until it is done. Returns the number of tries.
  */
-async function writeThrough(over: Kube, name: string): Promise<number> {
+async function writeThrough(over: Kube, name: string, onFailure = (): void => undefined): Promise<number> {
   const identity = { apiVersion: 'loopstream.dev/v1beta1', kind: 'LoopStream' };
   const spec = { uploadName: 'u', destinationNames: ['d'] } as LoopStreamSpec;
   const steps = [
@@ -184,6 +184,7 @@ async function writeThrough(over: Kube, name: string): Promise<number> {
         done = true;
       } catch (error) {
         if (!(error instanceof KubeError)) throw error;
+        onFailure();
         done = error.reason === 'AlreadyExists';
         if (!done) await sleep(100);
       }
@@ -221,7 +222,11 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     const before = { ...reflector.stats(), requests: proxy.requests() };
     proxy.set(fault);
     // A silent request is given up after half a minute, which the test does not wait for.
-    const writing = fault === 'silent' ? undefined : writeThrough(kube, 'written');
+    let failures = 0;
+    const onFailure = () => {
+      failures++;
+    };
+    const writing = fault === 'silent' ? undefined : writeThrough(kube, 'written', onFailure);
     // A repetition needs an event of the watch first.
     if (fault === 'repeated')
       await vi.waitFor(() => expect(reflector.stats().watches).toBeGreaterThan(before.watches), 60_000);
@@ -235,6 +240,8 @@ describe('after a fault the cache equals the server within 10 s, and nothing was
     const met = () => (seen ? reflector.stats().errors > errors : reflector.stats().watches > watches);
     if (fault === 'silent') await vi.waitFor(() => expect(proxy.requests()).toBeGreaterThan(before.requests), 60_000);
     else if (fault !== 'half-open') await vi.waitFor(() => expect(met()).toBe(true), { timeout: 60_000 });
+    // And until the writer has met it, too.
+    if (written) await vi.waitFor(() => expect(failures).toBeGreaterThan(0), { timeout: 60_000 });
     proxy.set('none');
     await caughtUp(reflector);
     const tries = await writing;
