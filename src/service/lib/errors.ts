@@ -242,8 +242,8 @@ export const ERRORS = {
   playlist_in_use: {
     status: 409,
     title: 'Playlist in use',
-    meaning: 'A stream plays this playlist.',
-    fix: 'Remove the playlist from the streams in `streamIDs` (`PATCH /v1/streams/{id}`), and try again.',
+    meaning: 'A stream plays this playlist, or a rule of another playlist does.',
+    fix: 'Remove the playlist from the streams in `streamIDs` (`PATCH /v1/streams/{id}`) and from the rules of the playlists in `playlistIDs` (`PATCH /v1/playlists/{id}`), publish these, and try again.',
   },
   playlist_version_conflict: {
     status: 409,

@@ -124,3 +124,21 @@ test('rules that make no sense are refused with their field and a sentence', asy
   expect(await refuse([of(other.id)], list.id)).toEqual(circle);
   expect(await refuse([of(list.id)], list.id)).toEqual(circle);
 });
+
+test('a playlist and an upload that a rule names are not deleted before the rule is', async () => {
+  const named = await create();
+  const naming = await create([
+    { name: 'news', when: { eachItems: 2 }, playlistID: named.id },
+    { name: 'jingle', when: { eachItems: 5 }, uploadObjectID: upload },
+  ]);
+  const refused = () => ada.call('DELETE', `/v1/playlists/${named.id}`);
+  await expect.poll(async () => (await refused()).body.playlistIDs).toEqual([naming.id]);
+  expect(await refused()).toMatchObject({ status: 409, body: { code: 'playlist_in_use', streamIDs: [] } });
+  expect((await ada.call('DELETE', `/v1/uploads/${upload}`)).body.playlistIDs).toContain(naming.id);
+  const { body } = await ada.call<Playlist>('PATCH', `/v1/playlists/${naming.id}`, { version: 1, rules: [] });
+  expect(body.rules).toEqual([]);
+  // What streams play has the rule until then.
+  expect((await refused()).status).toBe(409);
+  await ada.call('POST', `/v1/playlists/${naming.id}/publish`, { version: 2 });
+  await expect.poll(async () => (await refused()).status).toBe(204);
+});

@@ -130,3 +130,8 @@ export const listPartPlaylists = ({ rules = [] }: PlayedPart): string[] => [
 export const listNeededUploads = (playlist: WithSpec): string[] => [
   ...new Set([...listPartUploads(readPlayedPart(playlist)), ...listPartUploads(playlist.spec)]),
 ];
+
+/** Names of all playlists that its rules play, each once: likewise. */
+export const listNeededPlaylists = (playlist: WithSpec): string[] => [
+  ...new Set([...listPartPlaylists(readPlayedPart(playlist)), ...listPartPlaylists(playlist.spec)]),
+];

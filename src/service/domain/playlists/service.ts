@@ -84,7 +84,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
   const attaching = createAttacher(streams, playlists, remove);
   const findStreams = (accountId: string, { metadata }: Resource) =>
     streams.referring(accountId, 'playlist', metadata.name);
-  const listIds = (found: LoopStream[]) => found.map(({ metadata }) => metadata.name).sort();
+  const listIds = (found: (LoopStream | Resource)[]) => found.map(({ metadata }) => metadata.name).sort();
 
   const summarize =
     (accountId: string) =>
@@ -356,10 +356,13 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
 
     async delete(accountId: string, id: string): Promise<void> {
       const playlist = playlists.get(accountId, id);
-      const holders = findStreams(accountId, playlist);
+      const playing = findStreams(accountId, playlist);
+      const naming = playlists.referring(accountId, 'playlist', id).filter(({ metadata }) => metadata.name !== id);
+      const holders = [...playing, ...naming];
       if (holders.length > 0) {
-        const detail = `Streams play this playlist: ${callAll(holders)}.`;
-        throw new AppError('playlist_in_use', detail, { extras: { streamIDs: listIds(holders) } });
+        const detail = `Streams or rules of other playlists play this playlist: ${callAll(holders)}.`;
+        const extras = { streamIDs: listIds(playing), playlistIDs: listIds(naming) };
+        throw new AppError('playlist_in_use', detail, { extras });
       }
       await remove(playlist);
     },

@@ -24,7 +24,7 @@ export const Problem = Type.Object(
       Type.Array(Type.String(), { description: 'With a code that ends in _in_use: the streams that use it.' }),
     ),
     playlistIDs: Type.Optional(
-      Type.Array(Type.String(), { description: 'With upload_in_use: the playlists that play it.' }),
+      Type.Array(Type.String(), { description: 'With upload_in_use and playlist_in_use: the playlists that play it.' }),
     ),
     sceneIDs: Type.Optional(Type.Array(Type.String(), { description: 'With upload_in_use: the scenes that show it.' })),
     scope: Type.Optional(Type.String({ description: 'With insufficient_scope: the scope that is missing.' })),

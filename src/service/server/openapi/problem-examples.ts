@@ -17,7 +17,7 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   destination_on_air: { streamIDs: [stream] },
   upload_in_use: { streamIDs: [stream], playlistIDs: [playlist], sceneIDs: [scene] },
   scene_in_use: { streamIDs: [stream] },
-  playlist_in_use: { streamIDs: [stream] },
+  playlist_in_use: { streamIDs: [stream], playlistIDs: [playlist] },
   quota_exceeded: { limit: 'streams', used: 5, allowed: 5, class: 'trial' },
   upload_quota_exceeded: { limit: 'uploads', used: 50, allowed: 50, class: 'trial' },
   api_key_quota_exceeded: { limit: 'apiKeys', used: 10, allowed: 10, class: 'trial' },

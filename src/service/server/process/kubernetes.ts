@@ -11,7 +11,7 @@ import { believeDestination } from '../../../core/resources/destination/own-stat
 import { DESTINATIONS } from '../../../core/resources/destination/resource.ts';
 import { believePlaylist } from '../../../core/resources/playlist/own-status.ts';
 import { PLAYLISTS } from '../../../core/resources/playlist/resource.ts';
-import { listNeededUploads } from '../../../core/resources/playlist/spec.ts';
+import { listNeededPlaylists, listNeededUploads } from '../../../core/resources/playlist/spec.ts';
 import { SCENES } from '../../../core/resources/scene/resource.ts';
 import { listDestinationNames } from '../../../core/resources/stream/destinations.ts';
 import { keepWithoutTemplate } from '../../../core/resources/stream/kept.ts';
@@ -113,7 +113,7 @@ const createCaches = ({ createCache }: Pick<NamespaceWatch, 'createCache'>) => (
   uploads: createCache(UPLOADS, { keep: keepOwnMetadata }),
   playlists: createCache(PLAYLISTS, {
     keep: (one) => believePlaylist(keepOwnMetadata(one)),
-    indexes: { upload: listNeededUploads },
+    indexes: { upload: listNeededUploads, playlist: listNeededPlaylists },
   }),
   scenes: createCache(SCENES, { keep: keepOwnMetadata, indexes: { upload: ({ spec }) => listImageNames(spec) } }),
   streams: createCache(LOOPSTREAMS, {
