@@ -37,7 +37,7 @@ export function lifecycleTests(getContext: () => { scene: Scene; stream: Watched
       await expectInvisible(scene, stream, 'helm uninstall (Helm 4), the stream goes on', helms.four.uninstall);
       expect(await listLeftovers()).toEqual([]);
       expect(await inside('get', `loopstream/${stream.id}`, '-o', 'jsonpath={.status.phase}')).toBe('live');
-      expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(4);
+      expect((await kubectl(['get', 'crds', '-o', 'name'])).match(/loopstream\.dev/g)).toHaveLength(5);
     });
 
     test('Helm 3 takes over no definitions of another release, and those that this one has left; it finds the stream on air', async () => {

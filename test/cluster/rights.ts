@@ -76,6 +76,9 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('GET', `/playlists/${playlist.id}/versions`);
   await ok('GET', `/playlists/${playlist.id}/versions/${HISTORY_LIMIT}`);
   await ok('DELETE', `/playlists/${playlist.id}`);
+  const overlay = await ok<{ id: string }>('POST', '/scenes', { name: 'Evening', layers: [{ text: 'On air' }] });
+  await ok('PATCH', `/scenes/${overlay.id}`, { name: 'renamed' });
+  await ok('DELETE', `/scenes/${overlay.id}`);
   await changeByKubectl(scene, ok, items);
   // One byte of media, which is complete with the creation of its upload.
   const headers = { 'Tus-Resumable': '1.0.0', 'Upload-Length': '1', 'Upload-Metadata': `type ${btoa('AUDIO')}` };
