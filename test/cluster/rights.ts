@@ -77,7 +77,7 @@ async function useTheApi(scene: Scene, ok: Ok, uploadID: string): Promise<void> 
   await ok('GET', `/playlists/${playlist.id}/versions/${HISTORY_LIMIT}`);
   await ok('DELETE', `/playlists/${playlist.id}`);
   const overlay = await ok<{ id: string }>('POST', '/scenes', { name: 'Evening', layers: [{ text: 'On air' }] });
-  await ok('PATCH', `/scenes/${overlay.id}`, { name: 'renamed' });
+  await ok('PATCH', `/scenes/${overlay.id}`, { version: 1, name: 'renamed' });
   await ok('DELETE', `/scenes/${overlay.id}`);
   await changeByKubectl(scene, ok, items);
   // One byte of media, which is complete with the creation of its upload.

@@ -33,8 +33,8 @@ let operator: Lifecycle | undefined;
 
 const create = (resource: Resource, name: string, more: object) => createOwned(api, ada, resource, name, more);
 
-async function createUpload(name: string, status?: object): Promise<void> {
-  await create(UPLOADS, name, { spec: { source: { url: `https://media.example/${name}` } } });
+async function createUpload(name: string, status?: object, more: object = {}): Promise<void> {
+  await create(UPLOADS, name, { spec: { source: { url: `https://media.example/${name}` }, ...more } });
   if (status) await api.kube.mergePatch(UPLOADS, NAMESPACE, name, { status }, { subresource: 'status' });
 }
 async function createDestination(name: string, rtmpUrl?: string): Promise<void> {
@@ -57,6 +57,7 @@ const STREAMS: Record<keyof typeof CODES, Partial<LoopStreamSpec>> = {
   media_awaits_credit: { uploadName: 'imported', readinessGates: [{ conditionType: 'CreditAvailable' }] },
   media_awaits_gate: { uploadName: 'imported', readinessGates: [{ conditionType: 'Approved' }] },
   media_failed: { uploadName: 'broken' },
+  upload_quarantined: { uploadName: 'held' },
   playlist_not_found: { playlistNames: ['none'] },
   playlist_empty: { playlistNames: ['empty'] },
   schedule_invalid: { schedule: { recurrence: { cron: '0 18 * * 5', timeZone: 'Mars/Base', durationSeconds: 60 } } },
@@ -77,6 +78,7 @@ const CODES = {
   media_awaits_credit: 'will be prepared for 720p30 when the account has credit.',
   media_awaits_gate: 'will be prepared for 720p30 when the condition "Approved" is true.',
   media_failed: 'cannot be read',
+  upload_quarantined: 'A claim is checked.',
   playlist_not_found: 'Playlist "none" does not exist.',
   playlist_empty: 'has no items.',
   schedule_invalid: 'timeZone "Mars/Base" is not a time zone',
@@ -97,7 +99,9 @@ beforeAll(async () => {
   await createDestination('secretless');
   const imported = { observedGeneration: 1, sourceKey: 'sources/x', media: MEDIA };
   const key = renditionKey(MEDIA.sha256, 'video', '720p30');
-  await createUpload('film', { ...imported, phase: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] });
+  const ready = { ...imported, phase: 'ready', renditions: [{ profile: '720p30', state: 'ready', key }] };
+  await createUpload('film', ready);
+  await createUpload('held', ready, { quarantine: { reason: 'A claim is checked.' } });
   await createUpload('fetched');
   await createUpload('imported', { ...imported, media: { ...MEDIA, sha256: 'b'.repeat(64) } });
   const error = { code: 'media_unreadable', message: 'The file cannot be read.' };
