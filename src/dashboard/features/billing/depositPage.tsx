@@ -1,6 +1,6 @@
 /** One crypto deposit: where to pay, and how far the payment has come, as it happens. */
-import { Button, CopyButton, Skeleton } from '@mantine/core';
-import { IconCheck, IconChevronLeft, IconCoins, IconCopy } from '@tabler/icons-react';
+import { Skeleton } from '@mantine/core';
+import { IconChevronLeft, IconCoins } from '@tabler/icons-react';
 import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { encode } from 'uqr';
@@ -8,6 +8,7 @@ import { type CryptoDeposit, problems } from '../../../service/client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { formatDecimal, formatIn, formatTime } from '../../lib/format.ts';
 import { useAnnounceChange } from '../../ui/announce.tsx';
+import { CopyText } from '../../ui/copyText.tsx';
 import { Failure, Notice } from '../../ui/notices.tsx';
 import page from '../../ui/page.module.css';
 import { Bar, PageHead, useTitle } from '../../ui/page.tsx';
@@ -39,19 +40,7 @@ function Copied({ label, value }: { label: string; value: string }) {
         <p className={page.dim}>{label}</p>
         <code>{value}</code>
       </div>
-      <CopyButton value={value}>
-        {({ copied, copy }) => (
-          <Button
-            size="compact-sm"
-            variant="default"
-            aria-label={`Copy the ${label.toLowerCase()}`}
-            leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-            onClick={copy}
-          >
-            {copied ? 'Copied' : 'Copy'}
-          </Button>
-        )}
-      </CopyButton>
+      <CopyText text={value} label="Copy" ariaLabel={`Copy the ${label.toLowerCase()}`} />
     </div>
   );
 }

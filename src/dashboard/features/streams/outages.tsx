@@ -1,9 +1,9 @@
 /** Shows for how much of the time a stream was on air, each outage with its cause, and the badge for other pages. */
-import { Button, CopyButton, Skeleton } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Skeleton } from '@mantine/core';
 import type { StreamOutage, StreamUptime } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { formatEnd, formatPercent, formatTime, spokenDuration } from '../../lib/format.ts';
+import { CopyText } from '../../ui/copyText.tsx';
 import { DownloadButton } from '../../ui/downloadButton.tsx';
 import page from '../../ui/page.module.css';
 import { Panel } from '../../ui/panel.tsx';
@@ -58,18 +58,7 @@ function Badge({ url }: { url: string }) {
   return (
     <div className={classes.badge}>
       <img src={readPath(url)} alt="Badge with the uptime of 30 days" height={20} />
-      <CopyButton value={url}>
-        {({ copied, copy }) => (
-          <Button
-            size="compact-sm"
-            variant="default"
-            leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-            onClick={copy}
-          >
-            {copied ? 'Copied' : 'Copy badge address'}
-          </Button>
-        )}
-      </CopyButton>
+      <CopyText text={url} label="Copy badge address" />
       <p className={page.dim}>
         Any page can show this image. Everyone who has its address sees the uptime, and nothing else of the stream.
       </p>

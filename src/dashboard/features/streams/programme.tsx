@@ -1,11 +1,11 @@
 /** Shows what a stream plays within a day, and lets others read what it plays now. */
-import { Button, Checkbox, CopyButton, Skeleton } from '@mantine/core';
-import { IconCheck, IconCopy } from '@tabler/icons-react';
+import { Checkbox, Skeleton } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import type { StreamTimelineItem } from '../../../service/client/index.ts';
 import { useApi } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
 import { formatClock, formatLength, formatUntil } from '../../lib/format.ts';
+import { CopyText } from '../../ui/copyText.tsx';
 import { DownloadButton } from '../../ui/downloadButton.tsx';
 import { Name } from '../../ui/name.tsx';
 import page from '../../ui/page.module.css';
@@ -130,18 +130,7 @@ function PublicNow({ id }: { id: string }) {
       {enabled && url !== null && (
         <div className={classes.address}>
           <code>{url}</code>
-          <CopyButton value={url}>
-            {({ copied, copy }) => (
-              <Button
-                size="compact-sm"
-                variant="default"
-                leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
-                onClick={copy}
-              >
-                {copied ? 'Copied' : 'Copy public address'}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyText text={url} label="Copy public address" />
         </div>
       )}
     </div>

@@ -1,0 +1,31 @@
+/** Copies a text to the clipboard, and says so. */
+import { Button, CopyButton } from '@mantine/core';
+import { IconCheck, IconCopy } from '@tabler/icons-react';
+
+interface CopyTextProps {
+  text: string;
+  /** What the button says before. */
+  label: string;
+  /** Says which text it is, where the label does not. */
+  ariaLabel?: string | undefined;
+  className?: string;
+}
+
+export function CopyText({ text, label, ariaLabel, className = '' }: CopyTextProps) {
+  return (
+    <CopyButton value={text}>
+      {({ copied, copy }) => (
+        <Button
+          className={className}
+          aria-label={ariaLabel}
+          size="compact-sm"
+          variant="default"
+          leftSection={copied ? <IconCheck size={14} aria-hidden /> : <IconCopy size={14} aria-hidden />}
+          onClick={copy}
+        >
+          {copied ? 'Copied' : label}
+        </Button>
+      )}
+    </CopyButton>
+  );
+}
