@@ -176,7 +176,7 @@ test('kubectl loop timeline prints what the stream really plays, and kubectl pat
 
   const span = ['--from', items[1]?.startAt ?? '', '--to', items[3]?.startAt ?? ''];
   const table = (await loop('timeline', 'sample', ...span)).stdout.trim().split('\n');
-  expect(table[0]).toMatch(/^START +SECONDS +UPLOAD +NAME/);
+  expect(table[0]).toMatch(/^START +SECONDS +UPLOAD +RULE +NAME/);
   expect(table.slice(1).map((line) => line.split(/ +/)[0])).toEqual([items[1]?.startAt, items[2]?.startAt]);
   const csv = (await loop('timeline', 'sample', ...span, '-o', 'csv')).stdout.trim().split('\r\n');
   expect(csv.slice(1).map((line) => line.split(',')[0])).toEqual([items[1]?.startAt, items[2]?.startAt]);

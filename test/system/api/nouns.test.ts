@@ -319,6 +319,7 @@ describe('uploads', () => {
       licenseUrl: null,
       posterUrl: null,
       preview: null,
+      quarantine: null,
       warnings: [],
       error: null,
       waiting: null,
@@ -408,7 +409,7 @@ describe('playlists', () => {
       itemsFailed: 0,
       itemsTotal: 2,
     };
-    expect(made).toEqual({ ...summary, createdAt: expect.stringMatching(/Z$/), items, publication });
+    expect(made).toEqual({ ...summary, createdAt: expect.stringMatching(/Z$/), items, rules: [], publication });
     const { body } = await ada.call<List>('GET', '/v1/playlists?limit=1');
     expect(body.data).toEqual([{ ...summary, createdAt: made.createdAt }]);
     expect((await ada.call('GET', `/v1/playlists/${made.id}`)).body).toEqual(made);
