@@ -4,7 +4,7 @@ import { IconCheck, IconCopy } from '@tabler/icons-react';
 
 interface CopyTextProps {
   text: string;
-  /** What the button says before. */
+  /** The words of the button before. */
   label: string;
   /** Says which text it is, where the label does not. */
   ariaLabel?: string | undefined;

@@ -137,7 +137,7 @@ test('a playlist and an upload that a rule names are not deleted before the rule
   expect((await ada.call('DELETE', `/v1/uploads/${upload}`)).body.playlistIDs).toContain(naming.id);
   const { body } = await ada.call<Playlist>('PATCH', `/v1/playlists/${naming.id}`, { version: 1, rules: [] });
   expect(body.rules).toEqual([]);
-  // What streams play has the rule until then.
+  // The published version has the rule until then.
   expect((await refused()).status).toBe(409);
   await ada.call('POST', `/v1/playlists/${naming.id}/publish`, { version: 2 });
   await expect.poll(async () => (await refused()).status).toBe(204);
