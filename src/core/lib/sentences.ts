@@ -41,6 +41,10 @@ const NO_CONTROL = 'must not contain control characters';
 export const DISPLAY_NAME_PATTERN = `^[^${CONTROL}]*$`;
 export const DISPLAY_NAME: readonly TextRule[] = [{ matches: DISPLAY_NAME_PATTERN, sentence: NO_CONTROL }];
 
+/** A reason that people read: a name that is not empty. */
+export const REASON_PATTERN = `^ *[^${CONTROL}\\s][^${CONTROL}]*$`;
+export const REASON: TextRule = { matches: REASON_PATTERN, sentence: 'must have words, and no control characters' };
+
 /** A link to import from, as far as its text shows; its target is checked when it is fetched. */
 const HTTP = '^[hH][tT][tT][pP][sS]?://';
 export const LINK: readonly TextRule[] = [
@@ -182,4 +186,4 @@ export const SENTENCES = {
 
 /** Returns the message of a pattern in a request's schema; undefined when it has none of its own. */
 export const patternSentence = (pattern: unknown): string | undefined =>
-  [...DISPLAY_NAME, LABEL_NAME, LABEL_VALUE].find(({ matches }) => matches === pattern)?.sentence;
+  [...DISPLAY_NAME, REASON, LABEL_NAME, LABEL_VALUE].find(({ matches }) => matches === pattern)?.sentence;

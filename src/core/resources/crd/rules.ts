@@ -12,6 +12,7 @@ import {
   LABEL_VALUE,
   LINK,
   OVERLAY_TEXT,
+  REASON,
   REFERENCE,
   SENTENCES,
   type TextRule,
@@ -222,7 +223,7 @@ const SAME_SOURCE =
 
 export const UPLOAD_RULES: Additions = {
   '': maxName(MAX_UPLOAD_NAME, SENTENCES.uploadNameTooLong(MAX_UPLOAD_NAME)),
-  'spec.quarantine.reason': text(DISPLAY_NAME),
+  'spec.quarantine.reason': text([REASON]),
   'spec.displayName': text(DISPLAY_NAME),
   'spec.track': rules(fixed('Upload')),
   'spec.tracks': rules({

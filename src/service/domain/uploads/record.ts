@@ -1,6 +1,6 @@
 /** Defines an upload as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { DISPLAY_NAME_PATTERN } from '../../../core/lib/sentences.ts';
+import { REASON_PATTERN } from '../../../core/lib/sentences.ts';
 import { LOUDNESS_LIMITS } from '../../../core/resources/upload/loudness.ts';
 import {
   MAX_QUARANTINE_REASON_CHARS,
@@ -102,7 +102,7 @@ export const UploadQuarantine = Type.Object(
     reason: Type.String({
       minLength: 1,
       maxLength: MAX_QUARANTINE_REASON_CHARS,
-      pattern: DISPLAY_NAME_PATTERN,
+      pattern: REASON_PATTERN,
       description: 'Why it is not to be played, as people read it.',
     }),
     cut: Type.Optional(
