@@ -114,7 +114,8 @@ describe('requests from the reference', () => {
     await page.getByLabel('E-mail address').fill(ada.email);
     await page.getByLabel('Password', { exact: true }).fill(ada.password);
     await page.getByRole('button', { name: 'Sign in', exact: true }).click();
-    await page.waitForURL(`${site.url}/docs`);
+    // Its load may be cut off by a second one, of the same page.
+    await page.waitForURL(`${site.url}/docs`, { waitUntil: 'commit' });
     await page.getByText(`Requests from this page are those of ${ada.email}.`).waitFor();
     await closeWindow(context);
   });
