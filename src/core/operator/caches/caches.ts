@@ -46,6 +46,7 @@ import {
   findProfile,
   isWaiting,
   listItemNames,
+  listPlayedLists,
   listPlaylistNames,
   listRulePlaylists,
 } from '../media/items.ts';
@@ -325,13 +326,12 @@ export interface Enqueue {
 function listUploadKeys(caches: Caches, stream: LoopStream | undefined): string[] {
   if (!stream) return [];
   const { namespace = '' } = stream.metadata;
-  const items = listPlaylistNames(stream).flatMap((name) => {
-    const playlist = caches.playlists.get(namespace, name);
-    const ofRules = playlist ? listRulePlaylists(playlist).map((one) => caches.playlists.get(namespace, one)) : [];
-    return [playlist, ...ofRules].flatMap((one) => (one ? listItemNames(one) : []));
-  });
+  const find = (name: string) => caches.playlists.get(namespace, name);
+  const items = listPlaylistNames(stream)
+    .flatMap((name) => listPlayedLists(find(name), find))
+    .flatMap(playlistUploadKeys);
   const direct = stream.spec.uploadName === undefined ? [] : [stream.spec.uploadName];
-  const played = [...direct, ...items].map((name) => joinKey(namespace, name));
+  const played = [...direct.map((name) => joinKey(namespace, name)), ...items];
   return [...new Set([...played, ...listSlateKeys(stream)])];
 }
 
@@ -353,13 +353,8 @@ const isSameButForPlatform = (current: Destination, previous: Destination): bool
   !isSameJson(current.status?.platform, previous.status?.platform) &&
   isSameJson(withoutPlatform(current), withoutPlatform(previous));
 
-const playlistUploadKeys = (playlist: Playlist | undefined): string[] =>
-  playlist ? listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name)) : [];
-
-const listCachedRulePlaylists = (caches: Caches, playlist: Playlist | undefined) =>
-  (playlist ? listRulePlaylists(playlist) : []).map((name) =>
-    caches.playlists.get(playlist?.metadata.namespace ?? '', name),
-  );
+const playlistUploadKeys = (playlist: Playlist): string[] =>
+  listItemNames(playlist).map((name) => joinKey(playlist.metadata.namespace, name));
 
 const readPublishedText = ({ metadata }: Playlist): string | undefined => metadata.annotations?.[PUBLISHED_ANNOTATION];
 
@@ -447,7 +442,8 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     if (isSameList(current, previous)) return;
     for (const playing of listPlayingKeys(caches, key))
       for (const stream of caches.streams.byIndex(BY_PLAYLIST, playing)) enqueue.stream(buildKey(stream));
-    const lists = [previous, current].flatMap((one) => [one, ...listCachedRulePlaylists(caches, one)]);
+    const find = (name: string) => caches.playlists.get((current ?? previous)?.metadata.namespace ?? '', name);
+    const lists = [previous, current].flatMap((one) => listPlayedLists(one, find));
     for (const upload of lists.flatMap(playlistUploadKeys)) enqueue.upload(upload);
   }, REPLAY);
   caches.scenes.onChange((key, current, previous) => {

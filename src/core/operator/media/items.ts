@@ -247,8 +247,8 @@ const isMissing = ({ problem }: Entry): boolean => problem !== undefined && prob
 
 /**
  * Why the media of a stream cannot go on air; undefined when it can. With Skip each track needs one item that plays, and what is
- * nearest to that is named: the track plays when it is ready. With Block every item is needed, those of rules too, but for those in quarantine, which somebody
- * wants left out, and the most urgent is named.
+ * nearest to that is named: the track plays when it is ready. With Block every item is needed, those of rules too, but for those in
+ * quarantine, which somebody wants left out, and the most urgent is named.
  */
 export function findMediaProblem(stream: Pick<LoopStream, 'spec'>, tracks: readonly Assessed[]): Finding | undefined {
   const skips = !isBlocking(stream);
@@ -353,17 +353,18 @@ export const listItemNames = (playlist: Pick<Playlist, 'metadata' | 'spec'>): st
 export const listRulePlaylists = (playlist: Pick<Playlist, 'metadata' | 'spec'>): string[] =>
   listPartPlaylists(readPlayedPart(playlist));
 
+/** A playlist and those whose items its rules play, as far as they exist. */
+export const listPlayedLists = (
+  playlist: Playlist | undefined,
+  find: (name: string) => Playlist | undefined,
+): Playlist[] => (playlist ? [playlist, ...listRulePlaylists(playlist).flatMap((name) => find(name) ?? [])] : []);
+
 /** Names of all uploads that a stream plays, each once. */
 export function listUploadNames({ spec }: Pick<LoopStream, 'spec'>, playlists: MediaObjects['playlists']): string[] {
+  const find = (name: string) => playlists.get(name);
   const fromLists = (refs: string[] = []) =>
-    refs.flatMap((ref) => {
-      const playlist = playlists.get(ref);
-      const rules = playlist ? listRulePlaylists(playlist) : [];
-      return [playlist, ...rules.map((name) => playlists.get(name))].flatMap(listPlaylistItems);
-    });
+    refs.flatMap((ref) => listPlayedLists(find(ref), find)).flatMap(listItemNames);
   const single = spec.uploadName === undefined ? [] : [spec.uploadName];
   const video = spec.playlistNames?.length ? fromLists(spec.playlistNames) : single;
   return [...new Set([...video, ...fromLists(spec.audioPlaylistNames)])];
 }
-
-const listPlaylistItems = (playlist: Playlist | undefined): string[] => (playlist ? listItemNames(playlist) : []);

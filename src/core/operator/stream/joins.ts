@@ -3,6 +3,7 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import type { Program } from '../../protocol/program.ts';
 import { isLeftOut } from '../../resources/stream/item-place.ts';
 import type { Track } from '../../resources/stream/playing.ts';
+import { mapTrackItems } from '../../resources/stream/track-items.ts';
 import { isLookKey } from '../../resources/upload/look.ts';
 
 type Item = Track['items'][number];
@@ -34,16 +35,10 @@ const gainsLook = ({ rendition }: Item, before: Item | undefined): boolean =>
 const gainsCard = ({ card }: Item, before: Item | undefined): boolean => card !== undefined && card !== before?.card;
 
 /** Returns the track as it was before: what `before` leaves out is left out. */
-const withoutJoined = ({ rules, ...track }: Track, before: Track | undefined): Track => ({
-  ...track,
-  items: track.items.map((item, i) => withoutNews(item, before?.items[i])),
-  ...(rules && {
-    rules: rules.map((rule, nth) => ({
-      ...rule,
-      items: rule.items.map((item, i) => withoutNews(item, before?.rules?.[nth]?.items[i])),
-    })),
-  }),
-});
+const withoutJoined = (track: Track, before: Track | undefined): Track =>
+  mapTrackItems(track, (item, i, rule) =>
+    withoutNews(item, (rule === undefined ? before : before?.rules?.[rule])?.items[i]),
+  );
 
 function withoutNews(item: Item, before: Item | undefined): Item {
   if (!before || item.id !== before.id) return item;

@@ -2,7 +2,7 @@
 import type { Upload } from '../upload/resource.ts';
 import { isLeftOut } from './item-place.ts';
 import type { Playing, ProgramItem, Track } from './playing.ts';
-import { listTrackItems } from './track-items.ts';
+import { listTrackItems, mapTrackItems } from './track-items.ts';
 
 /** An item that keeps its place, and that is not played. */
 export const leaveOut = ({ id, name }: Pick<ProgramItem, 'id' | 'name'>, upload: Upload | undefined): ProgramItem => ({
@@ -24,12 +24,7 @@ export function leaveOutQuarantined<P extends Pick<Playing, 'video' | 'audio'>>(
   const isPlayed = (item: ProgramItem) => isHeld(item) && !isLeftOut(item);
   const { video, audio } = played;
   if (![video, ...(audio ? [audio] : [])].some((track) => listTrackItems(track).some(isPlayed))) return played;
-  const leaveItems = (items: readonly ProgramItem[]): ProgramItem[] =>
-    items.map((item) => (isHeld(item) ? leaveOut(item, uploads.get(item.id)) : item));
-  const leave = ({ rules, ...track }: Track): Track => ({
-    ...track,
-    items: leaveItems(track.items),
-    ...(rules && { rules: rules.map((rule) => ({ ...rule, items: leaveItems(rule.items) })) }),
-  });
+  const leave = (track: Track): Track =>
+    mapTrackItems(track, (item) => (isHeld(item) ? leaveOut(item, uploads.get(item.id)) : item));
   return { ...played, video: leave(video), ...(audio && { audio: leave(audio) }) };
 }
