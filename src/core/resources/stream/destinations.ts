@@ -3,17 +3,14 @@ import type { LoopStreamSpec } from './spec.ts';
 
 type Spec = Pick<LoopStreamSpec, 'destinations' | 'destinationNames'>;
 
+/** Lists all destinations of a stream in order, and which of them receive it. */
+export const listOutputs = ({ destinations, destinationNames = [] }: Spec): { name: string; enabled: boolean }[] =>
+  destinations?.map(({ name, enabled = true }) => ({ name, enabled })) ??
+  destinationNames.map((name) => ({ name, enabled: true }));
+
 /** Returns the name of each destination that the spec refers to, in order. */
-export const listDestinationNames = ({ destinations, destinationNames = [] }: Spec): string[] =>
-  destinations?.map(({ name }) => name) ?? destinationNames;
+export const listDestinationNames = (spec: Spec): string[] => listOutputs(spec).map(({ name }) => name);
 
 /** Returns the names of the destinations that receive the stream. */
-export const listReceivers = ({ destinations, destinationNames = [] }: Spec): string[] =>
-  destinations?.flatMap(({ name, enabled }) => (enabled === false ? [] : [name])) ?? destinationNames;
-
-/** Lists all destinations of a stream, and which of them receive it. */
-export const listOutputs = ({ destinations, destinationNames = [] }: Spec): { name: string; enabled: boolean }[] =>
-  (destinations ?? destinationNames.map((name) => ({ name, enabled: true }))).map(({ name, enabled = true }) => ({
-    name,
-    enabled,
-  }));
+export const listReceivers = (spec: Spec): string[] =>
+  listOutputs(spec).flatMap(({ name, enabled }) => (enabled ? [name] : []));

@@ -149,11 +149,13 @@ export function readAddress(given: GivenDestination): Address {
 /** Names that owners know. */
 const NAMES = { rtmpUrl: 'URL', rtmpKey: 'key', rtmpUser: 'user name', rtmpPassword: 'password' } as const;
 
-/** Returns where a destination sends to, in a form that is the same for the same key at the same address; undefined for no address. */
+/** Where an address leads, in a form that is the same for the same key: a secret. */
+export const formatPlace = ({ url, preset }: Pick<Address, 'url' | 'preset'>): string => `${url}\n${preset}`;
+
+/** Returns the place of a destination; undefined for one without an address. */
 export function readPlace(given: GivenDestination): string | undefined {
   try {
-    const { url, preset } = readAddress(given);
-    return `${url}\n${preset}`;
+    return formatPlace(readAddress(given));
   } catch (error) {
     if (error instanceof AddressError) return undefined;
     throw error;

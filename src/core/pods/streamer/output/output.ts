@@ -13,7 +13,7 @@ import type { DestinationSecrets } from '../../../protocol/destinations.ts';
 import { findLeastKbps } from '../../../resources/destination/least-bitrate.ts';
 import { FIELDS } from '../../../resources/destination/read.ts';
 import type { Executable } from '../../confinement/confine.ts';
-import { type Address, AddressError, directTo, readAddress, readPlace } from './address.ts';
+import { type Address, AddressError, directTo, formatPlace, readAddress, readPlace } from './address.ts';
 import type { Broadcaster } from './broadcaster.ts';
 import { ConnectionAirtime } from './connection-airtime.ts';
 import { ConnectionHealth, type HealthTimeouts } from './connection-health.ts';
@@ -101,7 +101,6 @@ export class DestinationOutput {
   readonly #options: OutputOptions;
   readonly #timeouts: OutputTimeouts;
   #secrets: DestinationSecrets | undefined;
-  #place: string | undefined;
   #stop = new AbortController();
   /** Aborted when secrets change: ends the wait before the next attempt and the running transport. */
   #change = new AbortController();
@@ -134,7 +133,6 @@ export class DestinationOutput {
   configure(secrets: DestinationSecrets | undefined): void {
     const same = FIELDS.every((field) => secrets?.[field] === this.#secrets?.[field]);
     this.#secrets = secrets;
-    this.#place = secrets && readPlace(secrets);
     // It needs no new connection.
     if (this.#queue) this.#setLeastKbps(this.#queue);
     if (this.#running && same) return;
@@ -154,7 +152,7 @@ export class DestinationOutput {
 
   /** Where it goes, with the key: a secret. Undefined while it cannot go anywhere. */
   get place(): string | undefined {
-    return this.#place;
+    return this.#secrets && readPlace(this.#secrets);
   }
 
   /** Whether the destination takes media at this moment. */
@@ -215,7 +213,7 @@ export class DestinationOutput {
       return no(failure('not_configured', error instanceof AddressError ? error.message : ''));
     }
     const { allowPrivate, lookup, caFile, findTwin } = this.#options;
-    const twin = this.#place === undefined ? undefined : findTwin?.(this.#place);
+    const twin = findTwin?.(formatPlace(address));
     if (twin !== undefined) return no(failure('key_twice', `It is "${twin}".`));
     const { addresses, failure: unresolved } = await resolveHost(address.host, { allowPrivate, lookup });
     if (unresolved) return no(unresolved);
