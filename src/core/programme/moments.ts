@@ -1,6 +1,6 @@
 /**
- * Lists the moments of a cron expression in a time zone fast enough for a fold: the minutes of a day are found once, and each day is asked once
- * whether it has them. Days on which the clocks change are left to the library. recurrence.ts describes what an expression means.
+ * Lists the moments of a cron expression in a time zone fast enough for a fold: it finds the minutes of a day once, and once for each day
+ * whether that day has them. It leaves days on which the clocks change to the library. recurrence.ts describes what an expression means.
  * Pure: no I/O, no clock; what was found is remembered.
  */
 import { Cron } from 'croner';

@@ -231,7 +231,7 @@ function findCut(
 
 const orders = new WeakMap<Loop, { round: number; order: readonly number[] }>();
 
-/** The order of a round, which is asked for at each turn. */
+/** Returns the order of a round, and keeps that of the newest: each turn needs it. */
 function findOrder(loop: Loop, round: number): readonly number[] {
   const known = orders.get(loop);
   if (known?.round === round) return known.order;

@@ -1,4 +1,4 @@
-/** Copies a text to the clipboard, and says so. */
+/** A button that copies a text to the clipboard, and reads `Copied` then. */
 import { Button, CopyButton } from '@mantine/core';
 import { IconCheck, IconCopy } from '@tabler/icons-react';
 

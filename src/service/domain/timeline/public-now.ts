@@ -25,7 +25,7 @@ export interface PublicNowServiceDeps {
   uploads: Pick<OwnedResources<Upload>, 'find'>;
   /** Finds the streams of all accounts by the hash of their token. */
   findByHash: (hash: string) => readonly LoopStream[];
-  /** Loads the namespace of an account whose stream is asked for by its address. */
+  /** Loads the namespace of an account, whose stream somebody reads without a key. */
   loadAccount: (accountId: string) => Promise<void>;
   timeline: Pick<TimelineService, 'now'>;
   secret: string;

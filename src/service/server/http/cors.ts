@@ -46,10 +46,7 @@ export function openPaths(app: FastifyInstance, prefix: string): void {
 /** Allows pages of all origins to read paths that respond alike to everybody, and ignore cookies. */
 export function openToPages(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    void reply.headers({
-      'access-control-allow-origin': '*',
-      'access-control-expose-headers': 'WWW-Authenticate',
-    });
+    void reply.headers({ 'access-control-allow-origin': '*', 'access-control-expose-headers': 'WWW-Authenticate' });
     done();
   });
   const preflight = {
