@@ -95,8 +95,12 @@ async function readScreen(moments: readonly number[]): Promise<string[]> {
   const begin = video.buffered.start(0);
   const screens: string[] = [];
   for (const moment of moments) {
-    // `seeked` may come before the picture is on the screen.
-    const isThere = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+    // `seeked` may come before the picture is on the screen, and an earlier picture may still come after the seek.
+    const isThere = new Promise<void>((resolve) => {
+      const see = (_: number, { mediaTime }: VideoFrameCallbackMetadata) =>
+        Math.abs(mediaTime - begin - moment) < 1 / 60 ? resolve() : video.requestVideoFrameCallback(see);
+      video.requestVideoFrameCallback(see);
+    });
     video.currentTime = begin + moment + 0.01;
     await Promise.race([isThere, failed]);
     context.drawImage(video, 0, 0, canvas.width, canvas.height);
