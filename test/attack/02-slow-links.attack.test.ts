@@ -6,7 +6,8 @@ import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'nod
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../src/core/pods/prepare/link/fetch.ts';
 import { ServerSpeed } from '../../src/core/pods/prepare/link/server-speed.ts';
-import { quiet, room, serve, sinkTo } from '../kit/make/prepare.ts';
+import { quiet, room, sinkTo } from '../kit/make/prepare.ts';
+import { serve } from '../kit/serve.ts';
 
 /** An installation's limits, but shorter. */
 const SHORT = { timeoutSeconds: 60, minBytesPerSecond: 1000, windowSeconds: 0.3, openTimeoutMs: 1500, retryDelayMs: 1 };

@@ -1,7 +1,4 @@
 /** Tests the way from a link to a live channel with tools alone, on real parts, and checks an independent receiver's recording. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Agent, connectAgent, withKey } from '../kit/make/agents.ts';
@@ -9,6 +6,7 @@ import { makeClip } from '../kit/make/media.ts';
 import { expectNoSeam } from '../kit/make/onair.ts';
 import { readPackets } from '../kit/make/streamer.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { readLogs } from '../kit/system/traces.ts';
 import { tempDir } from '../kit/temp-dir.ts';
@@ -17,15 +15,14 @@ import { until } from '../kit/wait.ts';
 const KEY = 'live_s3cr3t-k3y';
 
 const dir = tempDir();
-let files: Server;
+let files: WebServer;
 let receiver: RtmpServer;
 let system: SharedSystem;
 let agent: Agent;
 
 beforeAll(async () => {
   await makeClip(join(dir, 'film.mp4'), { seconds: 3 });
-  files = createServer((_request, response) => createReadStream(join(dir, 'film.mp4')).pipe(response));
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   system = await shareSystem();
   agent = await connectAgent(system.facts.mcpUrl ?? '', withKey(system.facts.apiKey));
@@ -34,13 +31,12 @@ beforeAll(async () => {
 afterAll(async () => {
   await agent?.close();
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 test('an agent takes a link to a live stream, sees that it is well, and takes it off air', async () => {
   const { done } = agent;
-  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mp4`;
+  const url = `${files.url}/film.mp4`;
   let upload = await done('create_upload_from_link', { type: 'VIDEO', url, wait: 60 });
   while (!['ready', 'failed'].includes(upload.state))
     upload = await done('get_upload', { id: upload.objectID, wait: 60 });

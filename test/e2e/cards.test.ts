@@ -1,14 +1,12 @@
 /** Tests what an independent receiver sees of the cards of a stream that is on air: on, a new title, another background, and off, on real parts. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Color, GREY, isNear, RED, readColors, type Spot } from '../kit/make/colors.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { run } from '../kit/run.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -22,7 +20,7 @@ const GREEN: Color = [0, 255, 0];
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 
 const lavfi = (graph: string): string[] => ['-f', 'lavfi', '-i', graph];
 
@@ -42,15 +40,13 @@ beforeAll(async () => {
   await makeMedia(join(dir, 'sky.png'), ...lavfi('color=c=0x0000ff:s=64x36'), '-frames:v', '1');
   await makeSong('red', '0xff0000');
   await makeSong('green', '0x00ff00');
-  files = createServer(({ url = '' }, response) => createReadStream(join(dir, basename(url))).pipe(response));
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 /** The middle of the cover, a place that is behind the words alone, and the line of the title where only a long one has letters. */
@@ -87,7 +83,7 @@ const untilShown = (...wanted: string[]) =>
 
 test('cards come, change and go while their songs play, in one publish', async () => {
   const { destinations, playlists, streams, uploads } = system.client;
-  const url = (name: string) => `http://127.0.0.1:${(files.address() as AddressInfo).port}/${name}`;
+  const url = (name: string) => `${files.url}/${name}`;
   const video = await uploads.fromLink({ type: 'VIDEO', url: url('grey.mp4') });
   const red = await uploads.fromLink({ type: 'AUDIO', url: url('red.mp3') });
   const green = await uploads.fromLink({ type: 'AUDIO', url: url('green.mp3') });

@@ -1,13 +1,11 @@
 /** Tests that a list goes on air with its playable items, and that the others join, on real parts, with an independent receiver. */
-import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { readColours, readTones } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { sendFile, serve, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -24,7 +22,7 @@ const LARGEST_STEP_S = 0.035;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 /** The server of the late clip reports that it is busy until then. */
 let isOpen = false;
 
@@ -33,24 +31,22 @@ beforeAll(async () => {
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
   await writeFile(join(dir, 'broken.mp4'), 'This is no video.'.repeat(1000));
-  files = createServer((request, response) => {
+  files = await serve((request, response) => {
     const name = request.url?.slice(1) ?? '';
     if (name === 'late.mp4' && !isOpen) response.writeHead(503, { 'retry-after': '2' }).end();
-    else createReadStream(join(dir, name)).pipe(response);
+    else sendFile(join(dir, name), response);
   });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   system = await shareSystem();
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 test('a list of good, broken and importing items is on air with the good one; the importing one joins without a gap', async () => {
   const { destinations, playlists, streams, uploads } = system.client;
-  const base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  const base = files.url;
   const importClip = async (name: string) =>
     (await uploads.fromLink({ type: 'VIDEO', url: `${base}/${name}.mp4` })).objectID;
   const [broken, good, late] = [await importClip('broken'), await importClip('good'), await importClip('late')];

@@ -1,13 +1,11 @@
 /** Tests that a quiet video is on air as it is, and with the wanted loudness from its next turn, on real parts, with an independent receiver. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
 import { run } from '../kit/run.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -19,7 +17,7 @@ const TARGET_LUFS = -14;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 
 beforeAll(async () => {
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
@@ -27,15 +25,13 @@ beforeAll(async () => {
   const hum = `sine=frequency=440:sample_rate=48000:duration=${SECONDS},volume=-3dB`;
   const how = ['-c:v', 'libx264', '-preset', 'ultrafast', '-pix_fmt', 'yuv420p', '-c:a', 'aac', '-shortest'];
   await makeMedia(join(dir, 'quiet.mp4'), '-f', 'lavfi', '-i', picture, '-f', 'lavfi', '-i', hum, ...how);
-  files = createServer((_, response) => createReadStream(join(dir, 'quiet.mp4')).pipe(response));
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 /** Integrated loudness of a part of a recording, in LUFS (EBU R 128). */
@@ -47,7 +43,7 @@ async function measureLufs(recording: string, ...part: string[]): Promise<number
 
 test('a stream with a loudness starts with the sound of the file, and has the loudness later in the same publish', async () => {
   const { destinations, streams, uploads } = system.client;
-  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/quiet.mp4`;
+  const url = `${files.url}/quiet.mp4`;
   const { objectID } = await uploads.fromLink({ type: 'VIDEO', url });
   const { id: destinationID } = await destinations.create({ name: KEY, rtmpUrl: receiver.url, rtmpKey: KEY });
   const wish = { quality: '720p' as const, framerate: 30 as const, destinationID, videoUploadObjectID: objectID };

@@ -1,13 +1,11 @@
 /** Tests what an independent receiver sees of the overlays of a stream that is on air: on, edited, with a logo, and off, on real parts. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Color, GREY, isNear, RED, readColors, type Spot } from '../kit/make/colors.ts';
 import { makeMedia } from '../kit/make/made-media.ts';
 import { decodeErrors, readTrackPackets } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -20,7 +18,7 @@ const ADVERT_SECONDS = 2;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 
 /** A colour for as long as its item is, with a tone. */
 async function makeItem(name: string, color: string, seconds: number) {
@@ -35,15 +33,13 @@ beforeAll(async () => {
   await makeItem('show.mp4', '0x808080', SHOW_SECONDS);
   await makeItem('advert.mp4', '0x0000ff', ADVERT_SECONDS);
   await makeMedia(join(dir, 'logo.png'), '-f', 'lavfi', '-i', 'color=c=red:s=64x64', '-frames:v', '1');
-  files = createServer(({ url = '' }, response) => createReadStream(join(dir, basename(url))).pipe(response));
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 // A text of the colour of its box is a bar, and a longer text makes a longer one.
@@ -99,7 +95,7 @@ const untilShown = (shows: string) =>
 
 test('overlays come, change and go where an item begins, in one publish, and an item that opts out has none', async () => {
   const { destinations, playlists, streams, uploads } = system.client;
-  const url = (name: string) => `http://127.0.0.1:${(files.address() as AddressInfo).port}/${name}`;
+  const url = (name: string) => `${files.url}/${name}`;
   const show = await uploads.fromLink({ type: 'VIDEO', url: url('show.mp4') });
   const advert = await uploads.fromLink({ type: 'VIDEO', url: url('advert.mp4'), overlays: 'NONE' });
   const logo = await uploads.fromLink({ type: 'IMAGE', url: url('logo.png') });

@@ -1,11 +1,9 @@
 /** Tests that a stream is on air while its media is being prepared, on real parts, with an independent receiver. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeClip } from '../kit/make/media.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -16,26 +14,24 @@ const SECONDS = 120;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 
 beforeAll(async () => {
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   // Another size and frame rate than the stream's: it must be encoded.
   await makeClip(join(dir, 'film.mp4'), { seconds: SECONDS, hertz: 440, colour: 'red', size: '320x180', fps: 25 });
-  files = createServer((_request, response) => createReadStream(join(dir, 'film.mp4')).pipe(response));
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
 }, 120_000);
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 test('a stream plays a film while the rest of it is prepared; one that is to wait for all does so', async () => {
   const { destinations, streams, uploads } = system.client;
-  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mp4`;
+  const url = `${files.url}/film.mp4`;
   const { objectID } = await uploads.fromLink({ type: 'VIDEO', url });
   const make = async (name: string, start: 'Progressive' | 'Prepared') => {
     const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });

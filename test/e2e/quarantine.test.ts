@@ -1,13 +1,11 @@
 /** Tests that an upload in quarantine leaves the air of a real stream and comes back, by the API and by kubectl, with an independent receiver. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../kit/kubectl.ts';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { readColours } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -25,29 +23,25 @@ const LARGEST_STEP_S = 0.035;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 
 beforeAll(async () => {
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
-  files = createServer((request, response) => {
-    createReadStream(join(dir, request.url?.slice(1) ?? '')).pipe(response);
-  });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 test('an upload is cut off the air by the API and by kubectl, in one publish, and plays again when that ends', async () => {
   const { client } = system;
   const { destinations, playlists, streams, uploads } = client;
-  const base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  const base = files.url;
   const importClip = async (name: string) =>
     (await uploads.fromLink({ type: 'VIDEO', url: `${base}/${name}.mp4` })).objectID;
   const [fine, claimed] = [await importClip('fine'), await importClip('claimed')];

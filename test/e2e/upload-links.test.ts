@@ -1,36 +1,32 @@
 /** Tests failing links on real parts: they wait without a Job while their server is away, and every API can retry them. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { kubectl } from '../kit/kubectl.ts';
 import { makeClip } from '../kit/make/media.ts';
+import { sendFile, serve, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const dir = tempDir();
 let system: SharedSystem;
-let files: Server;
+let files: WebServer;
 let base: string;
 /** The server's answers in place of the file, by path. */
 const faults = new Map<string, [status: number, headers?: Record<string, string>]>();
 
 beforeAll(async () => {
   await makeClip(join(dir, 'show.mp4'), { seconds: 1 });
-  files = createServer((request, response) => {
+  files = await serve((request, response) => {
     const [status, headers] = faults.get(request.url ?? '') ?? [];
     if (status !== undefined) response.writeHead(status, headers).end();
-    else createReadStream(join(dir, 'show.mp4')).pipe(response);
+    else sendFile(join(dir, 'show.mp4'), response);
   });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
-  base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
+  base = files.url;
   system = await shareSystem();
 });
-afterAll(() => {
-  files?.closeAllConnections();
-  files?.close();
+afterAll(async () => {
+  await files?.close();
 });
 
 const importFrom = async (path: string) =>

@@ -5,7 +5,8 @@ import { createServer, type Socket } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { expect } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../../src/core/pods/prepare/link/fetch.ts';
-import { halfWritten, quiet, room, serve, sinkTo } from './prepare.ts';
+import { serve } from '../serve.ts';
+import { halfWritten, quiet, room, sinkTo } from './prepare.ts';
 
 /** Fetches a link; rejects as fetchInto() does, and then expects an empty storage. */
 export async function fetched(link: string, options: Partial<FetchOptions> = {}) {

@@ -1,8 +1,6 @@
-/** Provides a web server, a storage and tiny media for the tests of the prepare Job. */
+/** Provides a storage and tiny media for the tests of the prepare Job. */
 import { createHash } from 'node:crypto';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -15,19 +13,6 @@ import { run } from '../run.ts';
 import { makeMedia } from './made-media.ts';
 
 export const quiet = createLogger('test', 'silent');
-
-/** Serves on loopback until disposed of. */
-export async function serve(handler: RequestListener) {
-  const server = createServer(handler);
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections();
-      await new Promise((done) => server.close(done));
-    },
-  };
-}
 
 /** Makes an empty directory with a storage in it. */
 export async function room() {

@@ -10,7 +10,8 @@ import { PLAYLISTS } from '../../../src/core/resources/playlist/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { MEDIA } from '../../kit/make/operator.ts';
-import { room, serve } from '../../kit/make/prepare.ts';
+import { room } from '../../kit/make/prepare.ts';
+import { serve } from '../../kit/serve.ts';
 import {
   aroundEachTest,
   buildObject,

@@ -18,9 +18,9 @@ import {
   media,
   quiet,
   room,
-  serve,
 } from '../../kit/make/prepare.ts';
 import { tools } from '../../kit/make/rendition.ts';
+import { serve } from '../../kit/serve.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 600, minBytesPerSecond: 1 };
 const KEY = 'renditions/upload-x/video-720p30.flv';

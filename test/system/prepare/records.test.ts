@@ -18,8 +18,9 @@ import { posterKey } from '../../../src/core/resources/upload/poster.ts';
 import { importContent } from '../../../src/core/resources/upload/spec.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
 import { MEDIA, upload } from '../../kit/make/operator.ts';
-import { quiet, room, serve } from '../../kit/make/prepare.ts';
+import { quiet, room } from '../../kit/make/prepare.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { serve } from '../../kit/serve.ts';
 
 let s3: S3Server;
 let film: Buffer;

@@ -11,8 +11,9 @@ import { prepareConfig } from '../../../src/core/protocol/environment.ts';
 import { PrepareResult, type PrepareTask } from '../../../src/core/protocol/task.ts';
 import { findChunkKeys } from '../../kit/make/chunks.ts';
 import { makeMedia } from '../../kit/make/made-media.ts';
-import { quiet, room, serve } from '../../kit/make/prepare.ts';
+import { quiet, room } from '../../kit/make/prepare.ts';
 import { type S3Server, startS3Server } from '../../kit/real/s3-server.ts';
+import { serve } from '../../kit/serve.ts';
 
 let s3: S3Server;
 const url = (bucket: string) => `s3://${bucket}/loop?endpoint=${s3.endpoint}`;

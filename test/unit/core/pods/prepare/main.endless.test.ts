@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { expect, onTestFinished, test } from 'vitest';
 import { PrepareResult, type PrepareTask } from '../../../../../src/core/protocol/task.ts';
-import { room, serve } from '../../../../kit/make/prepare.ts';
+import { room } from '../../../../kit/make/prepare.ts';
+import { serve } from '../../../../kit/serve.ts';
 
 const MAIN = join(import.meta.dirname, '../../../../../src/core/main.ts');
 /** Stands for a fault of the program: what a server answers keeps it busy for ever. */

@@ -12,7 +12,8 @@ import { prepareConfig } from '../../../../../src/core/protocol/environment.ts';
 import { PrepareProgress, PrepareResult, type PrepareTask } from '../../../../../src/core/protocol/task.ts';
 import { reserveFreePort } from '../../../../../tools/process/ports.ts';
 import { findChunkKeys } from '../../../../kit/make/chunks.ts';
-import { halfWritten, media, quiet, room, serve } from '../../../../kit/make/prepare.ts';
+import { halfWritten, media, quiet, room } from '../../../../kit/make/prepare.ts';
+import { serve } from '../../../../kit/serve.ts';
 import { until } from '../../../../kit/wait.ts';
 
 const VIDEO = { video: 'testsrc2=s=320x180:r=25:d=2', audio: 'sine=440:d=2' };

@@ -10,9 +10,10 @@ import { chunkKey, entryKey, indexKey, parseIndex } from '../../../../../../src/
 import { type Storage, StorageError } from '../../../../../../src/core/pods/storage/storage.ts';
 import { DEFAULT_LIMITS } from '../../../../../../src/core/protocol/media-limits.ts';
 import { findChunkKeys } from '../../../../../kit/make/chunks.ts';
-import { halfWritten, media, quiet, room, serve } from '../../../../../kit/make/prepare.ts';
+import { halfWritten, media, quiet, room } from '../../../../../kit/make/prepare.ts';
 import { picture, TONE, tools } from '../../../../../kit/make/rendition.ts';
 import { override } from '../../../../../kit/make/tiny-rendition.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const LIMITS = { allowPrivateLinks: true, maxBytes: 2 ** 30, timeoutSeconds: 60, minBytesPerSecond: 1 };
 

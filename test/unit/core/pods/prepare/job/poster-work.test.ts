@@ -7,9 +7,10 @@ import { makeRendition } from '../../../../../../src/core/pods/prepare/job/make-
 import type { JobContext } from '../../../../../../src/core/pods/prepare/steps/context.ts';
 import { isPoster, MAX_POSTER_BYTES } from '../../../../../../src/core/resources/upload/poster.ts';
 import type { UploadSpec } from '../../../../../../src/core/resources/upload/spec.ts';
-import { ffmpeg, ffprobe, halfWritten, media, room, serve } from '../../../../../kit/make/prepare.ts';
+import { ffmpeg, ffprobe, halfWritten, media, room } from '../../../../../kit/make/prepare.ts';
 import { createContext, picture, TONE, taskFor, tools } from '../../../../../kit/make/rendition.ts';
 import { run } from '../../../../../kit/run.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 type Room = Awaited<ReturnType<typeof room>>;
 const KEY = 'renditions/upload-x/video-poster.jpg';

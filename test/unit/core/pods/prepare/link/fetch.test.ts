@@ -3,7 +3,8 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { type FetchOptions, fetchInto } from '../../../../../../src/core/pods/prepare/link/fetch.ts';
-import { halfWritten, quiet, room, serve, sinkTo } from '../../../../../kit/make/prepare.ts';
+import { halfWritten, quiet, room, sinkTo } from '../../../../../kit/make/prepare.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const CONTENT = randomBytes(300_000);
 const SHA256 = createHash('sha256').update(CONTENT).digest('hex');

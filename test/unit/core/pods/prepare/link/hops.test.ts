@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { Cookies } from '../../../../../../src/core/pods/prepare/link/cookies.ts';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../../../../kit/make/links.ts';
-import { serve } from '../../../../../kit/make/prepare.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const hopping: RequestListener = (req, res) => {
   const left = Number(/\d+$/.exec(req.url ?? '')?.[0]);

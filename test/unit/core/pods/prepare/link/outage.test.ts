@@ -3,7 +3,7 @@ import type { RequestListener } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { readRetryAfter } from '../../../../../../src/core/pods/prepare/link/outage.ts';
 import { failure, fetched, fetchedFrom, serveRaw } from '../../../../../kit/make/links.ts';
-import { serve } from '../../../../../kit/make/prepare.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const NOW = new Date('2026-03-01T12:00:00Z');
 const inSeconds = (seconds: number) => new Date(NOW.getTime() + seconds * 1000);

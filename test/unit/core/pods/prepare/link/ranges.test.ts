@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { fetched } from '../../../../../kit/make/links.ts';
-import { serve } from '../../../../../kit/make/prepare.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const RANGE_BYTES = 32 * 1024;
 const SHORT = { ranges: { rangeBytes: RANGE_BYTES, measureMs: 120, minSecondsLeft: 0.1 } };

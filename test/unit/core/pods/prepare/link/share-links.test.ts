@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { describe, expect, test } from 'vitest';
 import { findBehindPage, toDirectLink } from '../../../../../../src/core/pods/prepare/link/share-links.ts';
 import { failure, fetched } from '../../../../../kit/make/links.ts';
-import { serve } from '../../../../../kit/make/prepare.ts';
+import { serve } from '../../../../../kit/serve.ts';
 
 const ID = '1aB-cD_eFgHiJkLmNoPqRsTuVwXyZ0123';
 const DRIVE = `https://drive.usercontent.google.com/download?id=${ID}&export=download&confirm=t`;

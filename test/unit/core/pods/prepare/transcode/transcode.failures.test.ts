@@ -12,8 +12,9 @@ import { entryKey, indexKey } from '../../../../../../src/core/pods/rendition/in
 import { openStorage } from '../../../../../../src/core/pods/storage/open.ts';
 import { appendPieces } from '../../../../../../src/core/pods/storage/pieces.ts';
 import { findChunkKeys } from '../../../../../kit/make/chunks.ts';
-import { halfWritten, media, quiet, room, serve } from '../../../../../kit/make/prepare.ts';
+import { halfWritten, media, quiet, room } from '../../../../../kit/make/prepare.ts';
 import { openOutput, picture, taskFor } from '../../../../../kit/make/rendition.ts';
+import { serve } from '../../../../../kit/serve.ts';
 import { until } from '../../../../../kit/wait.ts';
 
 const MAIN = fileURLToPath(new URL('../../../../../../src/core/main.ts', import.meta.url));
