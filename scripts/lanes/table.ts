@@ -54,11 +54,13 @@ const LATER: readonly string[] = [
   'test/system/streamer/b-frames.test.ts', // 85 s
   'test/system/streamer/dns.test.ts', // 68 s
   'test/system/streamer/flapping.test.ts', // 103 s
+  'test/system/streamer/rules-long.test.ts', // 1215 s
   'test/system/streamer/srt.test.ts', // 45 s
   'test/system/streamer/storage.test.ts', // 188 s
   'test/e2e/alerts.test.ts', // 57 s
   'test/e2e/arriving-start.test.ts', // 39 s
   'test/e2e/progressive-start.test.ts', // 79 to 257 s
+  'test/unit/core/programme/rules-many.test.ts', // 565 s
 ];
 
 /** Files of lanes that this run leaves out. */
