@@ -14,7 +14,7 @@ export interface PlannedItem {
   id: string;
   name: string;
   playlistID: string | null;
-  /** Position in the playlist, from 0. */
+  /** Position in the playlist, from 0; 0 for a single upload. */
   index: number | null;
   /** Name of the rule that placed it; null for an item of the list itself. */
   rule: string | null;
@@ -41,9 +41,7 @@ function show({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn)
     durationSeconds: (endMs - startMs) / 1000,
     id,
     name: name || id,
-    ...(rule
-      ? { playlistID: rule.list ?? null, index: rule.list === undefined ? null : item }
-      : findPlace(track.lists, item)),
+    ...(rule ? { playlistID: rule.list ?? null, index: item } : findPlace(track.lists, item)),
     rule: rule?.name ?? null,
     exact: exactUntilMs === undefined || endMs <= exactUntilMs,
   };

@@ -68,6 +68,23 @@ function* turnsFrom(programme: Programme, anchor: ProgrammeAnchor, fromMs: numbe
 }
 
 /**
+ * Returns an anchor from which the turn on air at a moment is near: `kept` turns before it, as far as the given one reaches back. The
+ * turns from it on are those of the given one.
+ */
+export function moveAnchor(programme: Programme, anchor: ProgrammeAnchor, atMs: number, kept: number): ProgrammeAnchor {
+  const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
+  const epochMs = anchor.atMs - ticksToMs(standing.ticks);
+  const passed: Standing[] = [];
+  let folded = 0;
+  for (const { before, endTicks } of takeTurns(programme, standing, epochMs)) {
+    if (passed.push(before) > kept + 1) passed.shift();
+    if (epochMs + ticksToMs(endTicks) > atMs || ++folded >= MAX_TURNS) break;
+  }
+  const [first = standing] = passed;
+  return { round: first.round, turn: first.turn, atMs: epochMs + ticksToMs(first.ticks), standing: first };
+}
+
+/**
  * Yields the turns that begin in [fromMs, toMs), in their order. Each begins in one part of a split, so the timelines of the parts,
  * one behind the other, are that of the whole. Before its first round a programme plays nothing.
  */

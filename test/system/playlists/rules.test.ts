@@ -55,6 +55,8 @@ test('rules are read as they were sent, with their defaults, and streams play th
     { ...night, ...full },
   ];
   expect(made.rules).toEqual(expected);
+  // Its own item, the upload of a rule, and the list of two rules.
+  expect(made.publication).toMatchObject({ itemsTotal: 3 });
   const again = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, { version: 1, rules: made.rules });
   expect(again.body.rules).toEqual(expected);
   const edited = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, {

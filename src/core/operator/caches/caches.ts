@@ -434,14 +434,16 @@ export function watchCaches(caches: Caches, enqueue: Enqueue): void {
     }
     // How far it is concerns no playlist: one upload may be in ten thousand of them.
     if (isSameItem(current, previous)) return;
-    for (const playlist of caches.playlists.byIndex(BY_UPLOAD, key)) enqueue.playlist(buildKey(playlist));
+    listPlaylistsOfUpload(caches, key).forEach(enqueue.playlist);
   }, REPLAY);
   caches.playlists.onChange((key, current, previous) => {
     enqueue.playlist(key);
     // Its status concerns nobody else, and changes with each of up to 500 items.
     if (isSameList(current, previous)) return;
-    for (const playing of listPlayingKeys(caches, key))
+    for (const playing of listPlayingKeys(caches, key)) {
+      if (playing !== key) enqueue.playlist(playing);
       for (const stream of caches.streams.byIndex(BY_PLAYLIST, playing)) enqueue.stream(buildKey(stream));
+    }
     const find = (name: string) => caches.playlists.get((current ?? previous)?.metadata.namespace ?? '', name);
     const lists = [previous, current].flatMap((one) => listPlayedLists(one, find));
     for (const upload of lists.flatMap(playlistUploadKeys)) enqueue.upload(upload);

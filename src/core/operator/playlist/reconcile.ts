@@ -16,7 +16,11 @@ export const reconcilePlaylist =
     if (!found || found.metadata.deletionTimestamp) return undefined;
     const playlist = await recordVersion(deps, found);
     const now = clock.now();
-    const items = assessItems(playlist, (upload) => caches.uploads.get(namespace, upload));
+    const items = assessItems(
+      playlist,
+      (upload) => caches.uploads.get(namespace, upload),
+      (list) => caches.playlists.get(namespace, list),
+    );
     const { status, requeueAt: at } = buildPlaylistStatus(playlist, items, now);
     await writeStatus(deps, PLAYLISTS, caches.playlists, playlist, status);
     return requeueAt(at, now);

@@ -7,7 +7,7 @@ import { READINESS_ISSUES } from '../../lib/codes/streams.ts';
 import { findCondition } from '../../resources/common/conditions.ts';
 import { buildHealth, findNextStall, type Health, judgeProblem, readSince } from '../../resources/common/health.ts';
 import type { Playlist } from '../../resources/playlist/resource.ts';
-import { type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
+import { listPlayedParts, type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
 import { readVersion } from '../../resources/playlist/version.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem, type ItemProblem } from '../media/item-problem.ts';
@@ -25,6 +25,12 @@ export interface AssessedItems {
   problems: ItemProblem[];
 }
 
+/** The items of a playlist, and with those that its rules play. */
+export interface AssessedPlaylist {
+  own: AssessedItems;
+  all: AssessedItems;
+}
+
 function describeLeftOut({ total, problems }: AssessedItems): string {
   const messages = [...new Set(problems.map(({ message }) => message))];
   const more = messages.length - MAX_NAMED;
@@ -36,14 +42,22 @@ function describeLeftOut({ total, problems }: AssessedItems): string {
 }
 
 /** An upload is judged once, however often the playlist has it. */
-export function assessItems(playlist: Playlist, findUpload: (name: string) => Upload | undefined): AssessedItems {
-  const { items } = readPlayedPart(playlist);
+export function assessItems(
+  playlist: Playlist,
+  findUpload: (name: string) => Upload | undefined,
+  findPlaylist: (name: string) => Playlist | undefined,
+): AssessedPlaylist {
   const known = new Map<string, ItemProblem | undefined>();
-  const problems = items.flatMap(({ uploadName: name }) => {
-    if (!known.has(name)) known.set(name, findItemProblem(name, findUpload(name), playlist.spec.track));
-    return known.get(name) ?? [];
-  });
-  return { total: items.length, problems };
+  const assess = (names: readonly string[]): AssessedItems => {
+    const problems = names.flatMap((name) => {
+      if (!known.has(name)) known.set(name, findItemProblem(name, findUpload(name), playlist.spec.track));
+      return known.get(name) ?? [];
+    });
+    return { total: names.length, problems };
+  };
+  const { items } = readPlayedPart(playlist);
+  const played = listPlayedParts(playlist, findPlaylist).flatMap(({ uploadNames }) => uploadNames);
+  return { own: assess(items.map(({ uploadName }) => uploadName)), all: assess(played) };
 }
 
 const EMPTY: ItemProblem = {
@@ -59,32 +73,32 @@ function findProblem({ status }: Playlist, { total, problems }: AssessedItems, n
   return { ...first, since: readSince(findCondition(status?.conditions, 'Ready'), now) };
 }
 
-function judgePlaylist(playlist: Playlist, items: AssessedItems, now: Date): Health {
-  const problem = findProblem(playlist, items, now);
+/** Rules play between the items of the list: without one of these, nothing plays. */
+function judgePlaylist(playlist: Playlist, { own, all }: AssessedPlaylist, now: Date): Health {
+  const problem = findProblem(playlist, own, now);
   if (!problem) {
-    if (items.problems.length === 0)
-      return { state: 'ready', reason: 'Playable', message: 'Every item can be played.' };
-    return { state: 'ready', reason: 'ItemsLeftOut', message: `${describeLeftOut(items)} Streams leave them out.` };
+    if (all.problems.length === 0) return { state: 'ready', reason: 'Playable', message: 'Every item can be played.' };
+    return { state: 'ready', reason: 'ItemsLeftOut', message: `${describeLeftOut(all)} Streams leave them out.` };
   }
   const health = judgeProblem(problem, now);
-  return items.problems.length > 1 ? { ...health, message: describeLeftOut(items) } : health;
+  return own.problems.length > 1 ? { ...health, message: describeLeftOut(own) } : health;
 }
 
-function judgePrepared(items: AssessedItems, { reason, message }: Health): Verdict {
-  const isPrepared = items.total > 0 && items.problems.length === 0;
+function judgePrepared({ own, all }: AssessedPlaylist, { reason, message }: Health): Verdict {
+  const isPrepared = own.total > 0 && all.problems.length === 0;
   return { type: 'Prepared', status: isPrepared ? 'True' : 'False', reason: isPrepared ? 'Prepared' : reason, message };
 }
 
 /** The status of a playlist, and when it changes although no upload does. */
 export function buildPlaylistStatus(
   playlist: Playlist,
-  items: AssessedItems,
+  items: AssessedPlaylist,
   now: Date,
 ): { status: PlaylistStatus; requeueAt?: Date | undefined } {
   const { generation } = playlist.metadata;
   const health = judgePlaylist(playlist, items, now);
   const verdicts = [...buildHealth(health), judgePrepared(items, health)];
-  const problem = findProblem(playlist, items, now);
+  const problem = findProblem(playlist, items.own, now);
   return {
     status: {
       observedUID: playlist.metadata.uid,

@@ -126,6 +126,25 @@ export const listPartPlaylists = ({ rules = [] }: PlayedPart): string[] => [
   ...new Set(rules.flatMap(({ playlistName }) => playlistName ?? [])),
 ];
 
+/**
+ * Lists what streams play of a playlist: itself, with its items and the uploads that its rules name, and behind it each playlist whose items
+ * its rules play, as far as it exists.
+ */
+export function listPlayedParts<T extends WithSpec>(
+  playlist: T,
+  find: (name: string) => T | undefined,
+): { playlist: T; uploadNames: string[] }[] {
+  const part = readPlayedPart(playlist);
+  const named = listPartPlaylists(part).flatMap((name) => find(name) ?? []);
+  return [
+    { playlist, uploadNames: listPartUploads(part) },
+    ...named.map((one) => ({
+      playlist: one,
+      uploadNames: readPlayedPart(one).items.map(({ uploadName }) => uploadName),
+    })),
+  ];
+}
+
 /** Names of all uploads that it needs, each once: of what is played and of what it has become since. */
 export const listNeededUploads = (playlist: WithSpec): string[] => [
   ...new Set([...listPartUploads(readPlayedPart(playlist)), ...listPartUploads(playlist.spec)]),

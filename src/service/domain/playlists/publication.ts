@@ -17,7 +17,7 @@ function computeState(
   return { state: 'preparing', progress: status.phase === 'preparing' ? (status.progress ?? 0) : 0 };
 }
 
-/** `uploads` are those of the items, in order; undefined where one does not exist. */
+/** `uploads` are those of the items and of what rules play, in order; undefined where one does not exist. */
 export function computePublication(
   version: number | null,
   uploads: readonly (Upload | undefined)[],

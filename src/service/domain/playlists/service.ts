@@ -9,8 +9,8 @@ import type { History, KeptVersion } from '../../../core/resources/playlist/hist
 import type { Playlist as Resource } from '../../../core/resources/playlist/resource.ts';
 import {
   annotatePublished,
+  listPlayedParts,
   type PlaylistSpec,
-  readPlayedPart,
   readPublished,
 } from '../../../core/resources/playlist/spec.ts';
 import { annotateNextVersion, annotateSameVersion, readVersion } from '../../../core/resources/playlist/version.ts';
@@ -103,7 +103,9 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
 
   const show = (accountId: string, playlist: Resource): Playlist => {
     const profiles = findStreams(accountId, playlist).map(({ spec }) => formatProfile(spec.quality, spec.framerate));
-    const played = readPlayedPart(playlist).items.map(({ uploadName }) => uploads.find(accountId, uploadName));
+    const played = listPlayedParts(playlist, (name) => playlists.find(accountId, name))
+      .flatMap(({ uploadNames }) => uploadNames)
+      .map((name) => uploads.find(accountId, name));
     return {
       ...summarize(accountId)(playlist),
       items: toItems(playlist.spec.items),

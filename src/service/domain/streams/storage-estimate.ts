@@ -6,7 +6,7 @@ import { isSameJson } from '../../../core/lib/json-equal.ts';
 import { MAX_CARD_BYTES } from '../../../core/pods/rendition/format.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
-import { readPlayedPart } from '../../../core/resources/playlist/spec.ts';
+import { listPlayedParts } from '../../../core/resources/playlist/spec.ts';
 import { type Scene, withScene } from '../../../core/resources/scene/resource.ts';
 import { AUDIO_KBPS, bitrateKbps, formatProfile } from '../../../core/resources/stream/profile.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
@@ -48,10 +48,13 @@ export function createStorageEstimate({ uploads, playlists, scenes }: StorageDep
     names.flatMap((name) => {
       const playlist = playlists.find(accountId, name);
       if (!playlist) return [];
-      return readPlayedPart(playlist).items.flatMap(({ uploadName }) => {
-        const upload = uploads.find(accountId, uploadName);
-        return upload ? [{ upload, playlist }] : [];
-      });
+      const parts = listPlayedParts(playlist, (one) => playlists.find(accountId, one));
+      return parts.flatMap(({ playlist: list, uploadNames }) =>
+        uploadNames.flatMap((uploadName) => {
+          const upload = uploads.find(accountId, uploadName);
+          return upload ? [{ upload, playlist: list }] : [];
+        }),
+      );
     });
 
   /** Lists the objects that a stream asks of its items, by upload and profile. */

@@ -5,6 +5,7 @@ import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { memoize } from '../../../core/lib/memoize.ts';
 import { formatTimeline, type TimelineFormat } from '../../../core/programme/formats.ts';
+import { enterNear } from '../../../core/programme/near.ts';
 import { type OnAirList, readOnAir } from '../../../core/programme/on-air.ts';
 import { describeMoment, listPlanned } from '../../../core/programme/plan.ts';
 import type { ProgrammeTrack } from '../../../core/programme/tracks.ts';
@@ -99,7 +100,7 @@ export function createTimelineService({ streams, uploads, pods, clock = systemCl
       const stream = streams.get(accountId, id);
       const now = clock.now();
       const list = find(accountId, stream, track, now);
-      const moment = list && describeMoment(list, now.getTime(), COUNTS);
+      const moment = list && describeMoment(enterNear(list, now.getTime(), COUNTS.last), now.getTime(), COUNTS);
       const { current = null, next = [], last = [] } = moment ?? {};
       const secondsSince = (time: string) => Math.max(0, (now.getTime() - Date.parse(time)) / 1000);
       return {

@@ -26,11 +26,15 @@ const preparing = (name: string) => upload(name, { phase: 'preparing', media: ME
 const unused = (name: string) =>
   upload(name, { phase: 'ready', media: MEDIA, conditions: [condition('Ready', 'True')] });
 
-function judge(list: Playlist, uploads: Upload[], now = NOW) {
+function judge(list: Playlist, uploads: Upload[], now = NOW, lists: Playlist[] = []) {
   const found = new Map(uploads.map((one) => [one.metadata.name, one]));
   const { status, requeueAt } = buildPlaylistStatus(
     list,
-    assessItems(list, (name) => found.get(name)),
+    assessItems(
+      list,
+      (name) => found.get(name),
+      (name) => lists.find(({ metadata }) => metadata.name === name),
+    ),
     now,
   );
   const conditions = Object.fromEntries(
@@ -97,6 +101,25 @@ describe('a playlist', () => {
     expect(later.requeueAt).toBeUndefined();
   });
 
+  it('whose rules play what cannot be played is ready, and says what is left out', () => {
+    const rule = (name: string, what: object) => ({
+      ...{ name, when: { eachItems: 1 }, start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next' },
+      ...what,
+    });
+    const list = playlist('mix', ['a']);
+    const rules = [rule('own', { uploadName: 'bad' }), rule('others', { playlistName: 'jingles' })];
+    const ruled = { ...list, spec: { ...list.spec, rules } } as Playlist;
+    const jingles = playlist('jingles', ['b', 'late']);
+    const { conditions, message } = judge(ruled, [good('a'), failed('bad'), good('b'), importing('late')], NOW, [
+      jingles,
+    ]);
+    expect(conditions).toEqual({ Ready: 'True ItemsLeftOut', Prepared: 'False ItemsLeftOut' });
+    expect(message).toContain('2 of 4 items cannot be played. Upload "bad" cannot be played: It is cut off.');
+    expect(judge(ruled, [failed('a'), good('bad'), good('b'), good('late')], NOW, [jingles]).conditions.Ready).toMatch(
+      /^False/,
+    );
+  });
+
   it('is judged by its published version, as streams play it', () => {
     const published = { version: 1, mode: 'sequential', items: [{ uploadName: 'a' }] };
     const list = playlist('mix', ['gone']);
@@ -108,11 +131,12 @@ describe('a playlist', () => {
   it('looks at an upload once, in however many places it is', () => {
     let looks = 0;
     const list = playlist('mix', Array<string>(MAX_ITEMS).fill('a'));
-    const { total, problems } = assessItems(list, (name) => {
+    const look = (name: string) => {
       looks += 1;
       return failed(name);
-    });
-    expect([looks, total, problems.length]).toEqual([1, MAX_ITEMS, MAX_ITEMS]);
+    };
+    const { own } = assessItems(list, look, () => undefined);
+    expect([looks, own.total, own.problems.length]).toEqual([1, MAX_ITEMS, MAX_ITEMS]);
   });
 
   it('has the same status to the last byte as long as nothing has changed', () => {

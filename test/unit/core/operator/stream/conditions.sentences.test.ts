@@ -113,7 +113,11 @@ function listMessages(): string[] {
   const find = (name: string) => uploads.find(({ metadata }) => metadata.name === name);
   const ofLists = lists.flatMap(
     (list) =>
-      buildPlaylistStatus(list, assessItems(list, find), NOW).status.conditions?.map(({ message }) => message) ?? [],
+      buildPlaylistStatus(
+        list,
+        assessItems(list, find, () => undefined),
+        NOW,
+      ).status.conditions?.map(({ message }) => message) ?? [],
   );
   const ofUploads = uploads.flatMap(({ status }) => (status ? buildUploadEvents(undefined, status) : []));
   return [...ofStreams, ...ofLists, ...ofUploads.map(({ message }) => message)];
