@@ -128,7 +128,10 @@ export function takeOver(
   return take(listing, { ...standing, ticks });
 }
 
-/** Counts the ticks of a list with rules from a turn on. Returns the turn as it is counted then. */
+/**
+ * Counts the ticks of a list with rules from a turn on. Returns the turn as it is taken then: at another moment, a rule cuts it elsewhere, and
+ * who reads where the list stood knows that moment alone.
+ */
 export function rebase(listing: TrackListing, turn: Turn): Turn {
   if (!hasRules(listing.loop)) return turn;
   const startedMs = findStart(listing, turn);
@@ -136,7 +139,7 @@ export function rebase(listing: TrackListing, turn: Turn): Turn {
   listing.expectedEpochMs = startedMs;
   const rebased = rebaseTurn(turn);
   listing.origin = rebased.before;
-  return rebased;
+  return { ...retake(listing, rebased), dropped: rebased.dropped };
 }
 
 /**
