@@ -68,7 +68,7 @@ function listBroken({ status }: Pick<LoopStream, 'status'>, kind: ProgrammeTrack
 
 function buildProgramme(
   stream: Pick<LoopStream, 'status'>,
-  { mode, items, rules = [] }: Track,
+  { mode, items, rules = [], apart }: Track,
   { kind, seed, findUpload }: { kind: ProgrammeTrack; seed: number } & Pick<OnAirContext, 'findUpload'>,
 ): Programme {
   const broken = listBroken(stream, kind);
@@ -85,7 +85,7 @@ function buildProgramme(
     const mean = known.length === 0 ? UNKNOWN_TICKS : Math.round(sum / known.length);
     return { durations: lengths.map((ticks) => ticks ?? mean), estimated };
   };
-  const own = { mode, seed, ...measure(items), gridTicks: GRID_TICKS[kind] };
+  const own = { mode, seed, apart, ...measure(items), gridTicks: GRID_TICKS[kind] };
   return { ...own, rules: rules.map((rule) => compileRule(rule, measure(rule.items), seed, findMoment)) };
 }
 

@@ -3,6 +3,8 @@
  * replacement pod computes where to go on, and nothing stores a position.
  * Pure: no I/O, no clock.
  */
+import { setNewest } from '../lib/newest.ts';
+import { type Apart, orderApart } from './apart.ts';
 import { TICKS_PER_SECOND } from './ticks.ts';
 
 export interface Loop {
@@ -10,6 +12,8 @@ export interface Loop {
   seed: number;
   /** Ticks that each item plays; 0 while an item cannot be played. */
   durations: readonly number[];
+  /** Keeps items of one artist apart where it is shuffled. */
+  apart?: Apart | undefined;
 }
 
 /** A position in a loop: the round (0 is the first), the turn in the round, and ticks into that turn's item. */
@@ -44,13 +48,27 @@ function permute(count: number, seed: number, round: number): number[] {
  * item of the round before. Swapping the first two items ensures that and keeps the last one, so that a round can be
  * computed without the ones before it. Two items can only alternate.
  */
-export function orderRound(loop: Pick<Loop, 'mode' | 'seed' | 'durations'>, round: number): number[] {
+export function orderRound(loop: Pick<Loop, 'mode' | 'seed' | 'durations' | 'apart'>, round: number): number[] {
   const count = loop.durations.length;
   if (loop.mode === 'sequential' || count < 2) return Array.from({ length: count }, (_, i) => i);
   if (count === 2) return permute(2, loop.seed, 0);
+  if (loop.apart) return recallApart(loop.apart, { count, seed: loop.seed, round });
   const order = permute(count, loop.seed, round);
   const before = round > 0 ? permute(count, loop.seed, round - 1)[count - 1] : undefined;
   if (order[0] === before) [order[0], order[1]] = [order[1] as number, order[0] as number];
+  return order;
+}
+
+const MAX_RECALLED = 4;
+const recalled = new WeakMap<Apart, Map<string, number[]>>();
+
+/** Takes a while to find for hundreds of items, and each turn asks for it. */
+function recallApart(apart: Apart, { count, seed, round }: { count: number; seed: number; round: number }): number[] {
+  const known = recalled.get(apart) ?? new Map<string, number[]>();
+  recalled.set(apart, known);
+  const key = `${count} ${seed} ${round}`;
+  const order = known.get(key) ?? orderApart(apart, (nth) => permute(count, seed, nth), round);
+  setNewest(known, key, order, MAX_RECALLED);
   return order;
 }
 

@@ -48,13 +48,13 @@ interface Lengths {
 }
 
 export function compileRule(played: PlayedRule, lengths: Lengths, seed: number, findMoment: FindMoment): Rule {
-  const { name, when, start, lateSeconds, after, count, pick } = played;
+  const { name, when, start, lateSeconds, after, count, pick, apart } = played;
   const { everySeconds, eachItems, window } = when;
   const recurrence = window ?? when.at;
   const mode = pick === 'Shuffle' ? 'shuffle' : 'sequential';
   return {
     name,
-    loop: { mode, seed: mixName(seed, name), durations: lengths.durations },
+    loop: { mode, seed: mixName(seed, name), durations: lengths.durations, apart },
     ...(lengths.estimated && { estimated: lengths.estimated }),
     everyMs: everySeconds === undefined ? undefined : everySeconds * 1000,
     eachItems,

@@ -30,6 +30,7 @@ const isOneOf =
     values.includes(value);
 
 const isItem = object({ id: isString, name: isString, rendition: isString }, { sound: isString, card: isString });
+const isApart = object({ least: atLeast(1), groups: list(atLeast(0)) });
 const isRule = object(
   {
     name: isString,
@@ -49,11 +50,11 @@ const isRule = object(
     pick: isOneOf('Next', 'Shuffle'),
     items: list(isItem),
   },
-  { list: isString },
+  { list: isString, apart: isApart },
 );
 const isTrack = object(
   { mode: isOneOf('sequential', 'shuffle'), items: oneOrMore(isItem) },
-  { lists: list(object({ id: isString, items: atLeast(1) })), rules: list(isRule) },
+  { lists: list(object({ id: isString, items: atLeast(1) })), rules: list(isRule), apart: isApart },
 );
 const place = { round: atLeast(0), turn: atLeast(0) };
 const isStanding = object(

@@ -74,7 +74,7 @@ test('versions, their difference and a rollback have the rules, in GraphQL and f
   const { id } = await create([jingle()]);
   await ada.call('PATCH', `/v1/playlists/${id}`, { version: 1, rules: [] });
   const diff = await ada.call<PlaylistDiff>('GET', `/v1/playlists/${id}/versions/2/diff?from=1`);
-  expect(diff.body).toEqual({ from: 1, to: 2, mode: null, rules: [], changes: [] });
+  expect(diff.body).toEqual({ from: 1, to: 2, mode: null, notWithin: null, rules: [], changes: [] });
   const query = `query ($id: ID!) { playlistDiff(id: $id, version: 1, from: 2) { rules { name when { eachItems at { cron } } uploadObjectID } } }`;
   expect((await ada.call('POST', '/graphql', { query, variables: { id } })).body).toMatchObject({
     data: { playlistDiff: { rules: [{ name: 'jingle', when: { eachItems: 5, at: null }, uploadObjectID: upload }] } },
@@ -88,6 +88,33 @@ test('versions, their difference and a rollback have the rules, in GraphQL and f
     'mutation ($id: ID!, $input: PlaylistUpdateInput!) { updatePlaylist(id: $id, input: $input) { playlist { rules { name when { everySeconds } start } } } }';
   expect((await ada.call('POST', '/graphql', { query: mutation, variables: { id, input } })).body).toMatchObject({
     data: { updatePlaylist: { playlist: { rules: [{ name: 'other', when: { everySeconds: 60 }, start: 'Border' }] } } },
+  });
+});
+
+test('artists that shuffle keeps apart are part of a version, through each door', async () => {
+  const made = await create(undefined, { mode: 'shuffle', notWithin: { sameArtist: 3 } });
+  expect(made.notWithin).toEqual({ sameArtist: 3 });
+  expect(readPublished(await find(made.id))).toMatchObject({ notWithin: { sameArtist: 3 } });
+  const off = await ada.call<Playlist>('PATCH', `/v1/playlists/${made.id}`, {
+    version: 1,
+    notWithin: { sameArtist: 0 },
+  });
+  expect(off.body.notWithin).toEqual({ sameArtist: 0 });
+  const diff = await ada.call<PlaylistDiff>('GET', `/v1/playlists/${made.id}/versions/2/diff?from=1`);
+  expect(diff.body).toMatchObject({ mode: null, notWithin: { sameArtist: 0 }, rules: null });
+  const rolled = await ada.call<Playlist>('POST', `/v1/playlists/${made.id}/rollback`, { version: 1 });
+  expect(rolled.body).toMatchObject({ version: 3, notWithin: { sameArtist: 3 } });
+  const mutation =
+    'mutation ($id: ID!) { updatePlaylist(id: $id, input: { version: 3, notWithin: { sameArtist: 5 } }) { playlist { notWithin { sameArtist } } } }';
+  expect((await ada.call('POST', '/graphql', { query: mutation, variables: { id: made.id } })).body).toMatchObject({
+    data: { updatePlaylist: { playlist: { notWithin: { sameArtist: 5 } } } },
+  });
+  const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });
+  expect(await client.playlists.get(made.id)).toMatchObject({ version: 4, notWithin: { sameArtist: 5 } });
+  expect((await create()).notWithin).toEqual({ sameArtist: 0 });
+  const wrong = { version: 4, notWithin: { sameArtist: 21 } };
+  expect((await ada.call('PATCH', `/v1/playlists/${made.id}`, wrong)).body).toMatchObject({
+    errors: [{ path: '/notWithin/sameArtist' }],
   });
 });
 

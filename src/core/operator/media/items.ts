@@ -42,6 +42,8 @@ export interface Entry {
 export interface Assessed {
   kind: 'video' | 'audio';
   mode: Track['mode'];
+  /** Other items that play between two of one artist in shuffle. */
+  sameArtist?: number;
   /** All entries with an upload are items of the track, in this order. */
   entries: Entry[];
   /** The rules of its playlists, in their order. */
@@ -52,6 +54,7 @@ export interface AssessedRule {
   rule: RuleSpec;
   /** Name of the rule in the stream. */
   name: string;
+  sameArtist?: number;
   entries: Entry[];
 }
 
@@ -135,6 +138,12 @@ function uploadProblem(
   };
 }
 
+/** How far items of one artist are kept apart in a playlist that is shuffled. */
+function readApart(playlist: Playlist | undefined): { sameArtist?: number } {
+  const { sameArtist = 0 } = (playlist && readPlayedPart(playlist).notWithin) ?? {};
+  return sameArtist > 0 ? { sameArtist } : {};
+}
+
 /**
  * The tracks of a stream with what can be played of them. Several playlists play one after the other, in the mode of the
  * first. A decision assesses them once: with 500 items, that is most of its work.
@@ -183,12 +192,14 @@ export function assessTracks(stream: LoopStream, objects: MediaObjects): Assesse
           rule,
           name: refs.length > 1 ? `${playlist}/${rule.name}` : rule.name,
           entries: playlistName === undefined ? entries : assessList(kind, field, playlistName),
+          ...(rule.pick === 'Shuffle' && readApart(objects.playlists.get(playlistName ?? ''))),
         };
       }),
     );
     return {
       kind,
       mode: played[0]?.mode ?? 'sequential',
+      ...(played[0]?.mode === 'shuffle' && readApart(objects.playlists.get(playable[0]?.name ?? ''))),
       entries: lists.flatMap(({ entries }) => entries),
       ...(rules.length > 0 && { rules }),
     };

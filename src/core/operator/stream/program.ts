@@ -11,6 +11,7 @@ import { leaveOut, leaveOutQuarantined } from '../../resources/stream/quarantine
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import { findSeed } from '../../resources/stream/seed.ts';
 import { parseCardProfile } from '../../resources/upload/card.ts';
+import { findItemWords } from '../../resources/upload/layers.ts';
 import { parseLookProfile } from '../../resources/upload/look.ts';
 import { type LoudnessTarget, soundProfile } from '../../resources/upload/loudness.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
@@ -94,11 +95,31 @@ function findSlate({ spec }: LoopStream, { uploads }: Pick<StreamObjects, 'uploa
   return made?.state === 'ready' ? made.key : undefined;
 }
 
+/** Numbers the artists of items. Nothing is said where each artist has one item. */
+function findApart(
+  least: number | undefined,
+  entries: readonly Entry[],
+  { uploads }: Pick<StreamObjects, 'uploads'>,
+): Pick<Track, 'apart'> {
+  if (least === undefined) return {};
+  const artists = entries.flatMap(({ upload: id }) => {
+    const upload = id === undefined ? undefined : uploads.get(id);
+    return id === undefined ? [] : [upload ? findItemWords(upload).artist.trim().toLowerCase() : ''];
+  });
+  const names = [...new Set(artists.filter(Boolean))];
+  const isRepeated = names.length < artists.filter(Boolean).length;
+  return isRepeated ? { apart: { least, groups: artists.map((one) => names.indexOf(one) + 1) } } : {};
+}
+
 /**
  * The track that the pod is given. An item that cannot be played keeps its place without a rendition, so that the order of a
  * shuffled list stays when it joins, and an index means the same in the pod and in the playlist.
  */
-function buildTrack({ mode, entries, kind, rules = [] }: Assessed, objects: StreamObjects, wanted: Wanted): Track {
+function buildTrack(
+  { mode, sameArtist, entries, kind, rules = [] }: Assessed,
+  objects: StreamObjects,
+  wanted: Wanted,
+): Track {
   const { profile, loudness, findLook, findCard } = wanted;
   const lists: NonNullable<Track['lists']> = [];
   for (const { upload, playlist } of entries) {
@@ -120,14 +141,16 @@ function buildTrack({ mode, entries, kind, rules = [] }: Assessed, objects: Stre
     // A song is its sound.
     return [{ id, name, rendition: sound ?? rendition, ...(card !== undefined && { card }) }];
   };
-  const played = rules.map(({ rule: { playlistName, uploadName: _, ...terms }, name, entries: own }) => ({
+  const played = rules.map(({ rule: { playlistName, uploadName: _, ...terms }, name, entries: own, ...rest }) => ({
     ...terms,
     name,
     items: own.flatMap(buildItem),
     ...(playlistName !== undefined && { list: playlistName }),
+    ...findApart(rest.sameArtist, own, objects),
   }));
   const items = entries.flatMap(buildItem);
-  return { mode, items, ...(lists.length > 0 && { lists }), ...(played.length > 0 && { rules: played }) };
+  const apart = findApart(sameArtist, entries, objects);
+  return { mode, items, ...(lists.length > 0 && { lists }), ...apart, ...(played.length > 0 && { rules: played }) };
 }
 
 /** Where a stream stands: what outlives a pod. */

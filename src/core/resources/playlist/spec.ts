@@ -14,6 +14,20 @@ import { PlaylistRule } from './rules.ts';
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
 export const MAX_ITEMS = 500;
+export const MAX_APART = 20;
+
+const NotWithin = Type.Object(
+  {
+    sameArtist: Type.Integer({
+      minimum: 0,
+      maximum: MAX_APART,
+      default: 0,
+      description:
+        'Number of other items that play between two of one artist in shuffle, from 0 to 20, as far as the list allows.',
+    }),
+  },
+  { description: 'What is kept apart where items are shuffled.' },
+);
 
 export const PlaylistSpec = Type.Object({
   displayName: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Name shown to people.' })),
@@ -22,6 +36,7 @@ export const PlaylistSpec = Type.Object({
     default: 'sequential',
     description: 'The order in which items are played: as listed, or shuffled.',
   }),
+  notWithin: Type.Optional(NotWithin),
   items: Type.Array(
     Type.Object({
       uploadName: Type.String({
@@ -67,17 +82,22 @@ export type PlaylistStatus = Static<typeof PlaylistStatus>;
 const Published = Type.Object({
   version: Type.Integer({ minimum: 1 }),
   mode: Type.Enum(PLAYLIST_MODES),
+  notWithin: PlaylistSpec.properties.notWithin,
   items: PlaylistSpec.properties.items,
   rules: PlaylistSpec.properties.rules,
 });
 type Published = Static<typeof Published>;
 
 /** The part of a playlist that streams play, and that a version is made of. */
-export type PlayedPart = Pick<PlaylistSpec, 'mode' | 'items' | 'rules'>;
+export type PlayedPart = Pick<PlaylistSpec, 'mode' | 'notWithin' | 'items' | 'rules'>;
 
 /** The annotation with a published version. */
-export const annotatePublished = (version: number, { mode, items, rules }: PlayedPart) => ({
-  [PUBLISHED_ANNOTATION]: JSON.stringify({ version, mode, items, ...(rules && { rules }) } satisfies Published),
+export const annotatePublished = (version: number, { mode, notWithin, items, rules }: PlayedPart) => ({
+  [PUBLISHED_ANNOTATION]: JSON.stringify({
+    ...{ version, mode, items },
+    ...(notWithin && { notWithin }),
+    ...(rules && { rules }),
+  } satisfies Published),
 });
 
 /** Names that fields of copies had before. Such copies are still published and kept. */

@@ -29,10 +29,21 @@ const Item = Type.Object({
  */
 export type ProgramItem = Static<typeof Item>;
 
+const Apart = Type.Object(
+  {
+    least: Type.Integer({ minimum: 1, description: 'Number of other items that play between two of one artist.' }),
+    groups: Type.Array(Type.Integer({ minimum: 0 }), {
+      description: 'The artist of each item, as a number. 0 for an item without one.',
+    }),
+  },
+  { description: 'Keeps items of one artist apart where they are shuffled.' },
+);
+
 const PlayedRule = Type.Object({
   ...RuleTerms.properties,
   items: Type.Array(Item, { description: 'The items that the rule plays.' }),
   list: Type.Optional(Type.String({ description: 'Name of the Playlist that the items come from.' })),
+  apart: Type.Optional(Apart),
 });
 export type PlayedRule = Static<typeof PlayedRule>;
 
@@ -50,6 +61,7 @@ const playedTrack = (description: string) =>
           { description: 'The playlists that the items come from, in order.' },
         ),
       ),
+      apart: Type.Optional(Apart),
       rules: Type.Optional(Type.Array(PlayedRule, { description: 'The rules of the playlists, in their order.' })),
     },
     { description },

@@ -7,7 +7,7 @@ import { useUploadsById } from '../uploads/queries.ts';
 import { computeDifference, type DifferenceLine } from './difference.ts';
 import classes from './playlists.module.css';
 import { useDifference } from './queries.ts';
-import { lineText, MODE_WORDS } from './text.ts';
+import { apartText, lineText, MODE_WORDS } from './text.ts';
 
 const ICONS: Record<DifferenceLine['what'], TablerIcon> = {
   added: IconPlus,
@@ -22,10 +22,11 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
   const uploads = useUploadsById(lines.map(({ objectID }) => objectID)) ?? NO_UPLOADS;
   if (error) return <p className={page.dim}>{problemText(error)}</p>;
   if (!data) return <Skeleton height={18} width="60%" />;
-  const { mode, rules } = data.diff;
+  const { mode, notWithin, rules } = data.diff;
   return (
     <ul className={classes.lines} aria-label={`Changes in version ${to}`}>
       {mode && <li>Played {MODE_WORDS[mode].toLowerCase()} from then on</li>}
+      {notWithin && <li>{apartText(notWithin)} from then on</li>}
       {rules && <li>{rules.length === 0 ? 'Without rules from then on' : 'Other rules from then on'}</li>}
       {lines.map((line) => {
         const Icon = ICONS[line.what];
@@ -35,7 +36,9 @@ export function Difference({ id, from, to }: { id: string; from: number; to: num
           </li>
         );
       })}
-      {lines.length === 0 && !mode && !rules && <li>The clips and their order are the same. Only the name differs.</li>}
+      {lines.length === 0 && !mode && !notWithin && !rules && (
+        <li>The clips and their order are the same. Only the name differs.</li>
+      )}
     </ul>
   );
 }

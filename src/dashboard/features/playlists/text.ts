@@ -36,6 +36,10 @@ export function lineText({ what, objectID, place, to }: DifferenceLine, uploads:
   return what === 'added' ? `${name} added at place ${place}` : `${name} removed from place ${place}`;
 }
 
+/** How far the clips of one artist are kept apart. */
+export const apartText = ({ sameArtist }: Playlist['notWithin']): string =>
+  sameArtist === 0 ? 'Artists in any order' : `${clips(sameArtist)} between two of one artist`;
+
 type PlaylistRule = Playlist['rules'][number];
 
 function describeWhen({ everySeconds, eachItems, at, window }: PlaylistRule['when']): string {

@@ -46,6 +46,9 @@ const exampleRule: PlaylistRule = {
 
 /** The whole schema would be a fiftieth of the list of tools, twice. */
 const LISTED_RULES = {
+  notWithin: Type.Optional(
+    Type.Object({}, { description: 'Shuffle keeps songs of an artist apart: {sameArtist: 3}.' }),
+  ),
   rules: Type.Optional(
     Type.Array(Type.Object({}), {
       description:
@@ -58,6 +61,7 @@ const LISTED_RULES = {
 
 const examplePlaylist: Playlist = {
   ...exampleSummary,
+  notWithin: { sameArtist: 0 },
   items: [{ uploadObjectID: EXAMPLE.upload }],
   rules: [exampleRule],
   publication: { version: 2, state: 'preparing', itemsReady: 2, itemsFailed: 0, itemsTotal: 3, progress: 0.82 },

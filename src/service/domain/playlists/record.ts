@@ -1,6 +1,6 @@
 /** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
+import { MAX_APART, MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
 import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { Item, ItemChange } from './changes.ts';
@@ -11,6 +11,16 @@ export const MAX_CHANGES = 100;
 const VersionNumber = Type.Integer({ minimum: 1, maximum: Number.MAX_SAFE_INTEGER });
 const Mode = Type.Enum(PLAYLIST_MODES, { title: 'PlaylistMode', description: 'The order in which items are played.' });
 const Items = Type.Array(Item, { maxItems: MAX_ITEMS });
+export const NotWithin = Type.Object(
+  {
+    sameArtist: Type.Integer({
+      minimum: 0,
+      maximum: MAX_APART,
+      description: 'Items between two of one artist in shuffle.',
+    }),
+  },
+  { title: 'PlaylistNotWithin', additionalProperties: false },
+);
 const nullableVersion = (description: string) =>
   Type.Union([Type.Integer({ minimum: 1 }), Type.Null()], { description });
 
@@ -20,6 +30,7 @@ export const PlaylistCreate = Type.Object(
     labels: LabelsInput,
     kind: Type.Enum(PLAYLIST_KINDS, { title: 'MediaKind' }),
     mode: Mode,
+    notWithin: Type.Optional(NotWithin),
     items: Items,
     rules: Type.Optional(PlaylistRules),
     streamID: Type.Optional(
@@ -46,6 +57,7 @@ export const PlaylistUpdate = Type.Object(
     name: Type.Optional(DisplayName),
     labels: LabelsInput,
     mode: Type.Optional(Mode),
+    notWithin: Type.Optional(NotWithin),
     items: Type.Optional(Items),
     rules: Type.Optional(PlaylistRules),
   },
@@ -125,7 +137,7 @@ export const Publication = Type.Object(
 export type Publication = Static<typeof Publication>;
 
 export const Playlist = Type.Object(
-  { ...summary, items: Type.Array(Item), rules: PlaylistRules, publication: Publication },
+  { ...summary, notWithin: NotWithin, items: Type.Array(Item), rules: PlaylistRules, publication: Publication },
   { title: 'Playlist' },
 );
 export type Playlist = Static<typeof Playlist>;
@@ -143,7 +155,7 @@ export const PlaylistVersionSummary = Type.Object(version, { title: 'PlaylistVer
 export type PlaylistVersionSummary = Static<typeof PlaylistVersionSummary>;
 
 export const PlaylistVersion = Type.Object(
-  { ...version, items: Type.Array(Item), rules: PlaylistRules },
+  { ...version, notWithin: NotWithin, items: Type.Array(Item), rules: PlaylistRules },
   { title: 'PlaylistVersion' },
 );
 export type PlaylistVersion = Static<typeof PlaylistVersion>;
@@ -153,6 +165,9 @@ export const PlaylistDiff = Type.Object(
     from: Type.Integer({ minimum: 1 }),
     to: Type.Integer({ minimum: 1 }),
     mode: Type.Union([Mode, Type.Null()], { description: 'Mode of `to` if it differs, otherwise null.' }),
+    notWithin: Type.Union([NotWithin, Type.Null()], {
+      description: 'That of `to` if it differs, otherwise null.',
+    }),
     rules: Type.Union([PlaylistRules, Type.Null()], { description: 'Rules of `to` if they differ, otherwise null.' }),
     changes: Type.Array(ItemChange, { description: 'Changes that turn the items of `from` into the items of `to`.' }),
   },

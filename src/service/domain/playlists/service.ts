@@ -53,6 +53,8 @@ export interface PlaylistServiceDeps {
   quotas: Pick<Quotas, 'make' | 'grow'>;
 }
 
+const toNotWithin = ({ notWithin }: Pick<PlaylistSpec, 'notWithin'>) => notWithin ?? { sameArtist: 0 };
+
 /** Time for the watch to deliver a version that another replica created. */
 const SEEN_MS = 1_000;
 /** Retries after concurrent changes outside of the spec, such as a label, before the request fails with a conflict. */
@@ -108,6 +110,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       .map((name) => uploads.find(accountId, name));
     return {
       ...summarize(accountId)(playlist),
+      notWithin: toNotWithin(playlist.spec),
       items: toItems(playlist.spec.items),
       rules: toRules(playlist.spec.rules),
       publication: computePublication(readPublished(playlist)?.version ?? null, played, [...new Set(profiles)]),
@@ -245,11 +248,12 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
   return {
     /** Publishes the first version at once, so that a stream can play it. */
     async create(accountId: string, given: PlaylistCreate): Promise<Playlist> {
-      const { name, labels, kind, mode, items, rules, streamID } = given;
+      const { name, labels, kind, mode, notWithin, items, rules, streamID } = given;
       const wrong = [...check(accountId, kind, items, '/items'), ...findRuleErrors(accountId, kind, rules)];
       refuse([...wrong, ...attaching.problems(accountId, streamID, kind)]);
       const spec = {
         ...{ track: kind, mode, items: toNames(items) },
+        ...(notWithin && { notWithin }),
         ...(rules && rules.length > 0 && { rules: toSpecRules(rules) }),
         ...(name === undefined ? {} : { displayName: name }),
       };
@@ -273,12 +277,13 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     /** Labels alone are no new version. */
     update(accountId: string, id: string, { version, labels, ...given }: PlaylistUpdate): Promise<Playlist> {
       if (labels && Object.keys(given).length === 0) return relabel(accountId, id, version, labels);
-      const { name, mode, items, rules } = given;
+      const { name, mode, notWithin, items, rules } = given;
       const edit: Edit = ({ track }) => {
         refuse([...check(accountId, track, items ?? [], '/items'), ...findRuleErrors(accountId, track, rules, id)]);
         return {
           ...(name === undefined ? {} : { displayName: name }),
           ...(mode === undefined ? {} : { mode }),
+          ...(notWithin === undefined ? {} : { notWithin }),
           ...(items === undefined ? {} : { items: toNames(items) }),
           ...(rules === undefined ? {} : { rules: toSpecRules(rules) }),
         };
@@ -313,13 +318,18 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     /** Creates a new version with the content of an old one. Streams keep the published version. */
     async rollback(accountId: string, id: string, version: number): Promise<Playlist> {
       const playlist = await upTo(accountId, id, version);
-      const { mode, items, rules } = (await keptVersion(playlist, version)).spec;
+      const old = (await keptVersion(playlist, version)).spec;
+      const { mode, items, rules } = old;
       refuseGone(accountId, version, { track: playlist.spec.track, items });
       return commit(
         accountId,
         id,
         readVersion(playlist),
-        ({ rules: now }) => ({ mode, items, ...((rules || now) && { rules: rules ?? [] }) }),
+        ({ rules: now, notWithin }) => ({
+          ...{ mode, items },
+          ...((old.notWithin || notWithin) && { notWithin: toNotWithin(old) }),
+          ...((rules || now) && { rules: rules ?? [] }),
+        }),
         { anyVersion: true },
       );
     },
@@ -339,7 +349,13 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
     async version(accountId: string, id: string, version: number): Promise<PlaylistVersion> {
       const playlist = await upTo(accountId, id, version);
       const stored = await keptVersion(playlist, version);
-      return { ...showVersion(playlist, stored), items: toItems(stored.spec.items), rules: toRules(stored.spec.rules) };
+      const { spec } = stored;
+      return {
+        ...showVersion(playlist, stored),
+        notWithin: toNotWithin(spec),
+        items: toItems(spec.items),
+        rules: toRules(spec.rules),
+      };
     },
 
     async diff(accountId: string, id: string, from: number, to: number): Promise<PlaylistDiff> {
@@ -351,6 +367,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
         from,
         to,
         mode: before.spec.mode === after.spec.mode ? null : after.spec.mode,
+        notWithin: isSameJson(toNotWithin(before.spec), toNotWithin(after.spec)) ? null : toNotWithin(after.spec),
         rules: isSameJson(toRules(before.spec.rules), rules) ? null : rules,
         changes,
       };

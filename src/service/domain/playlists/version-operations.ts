@@ -64,7 +64,10 @@ export const playlistVersionOperations = [
     errors: ['playlist_version_not_found'],
     isUncached: true,
     examples: {
-      output: { ...exampleSummary, items: [{ uploadObjectID: EXAMPLE.upload }], rules: [] },
+      output: {
+        ...exampleSummary,
+        ...{ notWithin: { sameArtist: 0 }, items: [{ uploadObjectID: EXAMPLE.upload }], rules: [] },
+      },
       parameters: { version: 3 },
     },
     mcp: {
@@ -89,7 +92,10 @@ export const playlistVersionOperations = [
     errors: ['playlist_version_not_found'],
     isUncached: true,
     examples: {
-      output: { from: 2, to: 3, mode: 'shuffle', rules: null, changes: [{ op: 'remove', index: 4, count: 2 }] },
+      output: {
+        ...{ from: 2, to: 3, mode: 'shuffle', notWithin: null, rules: null },
+        changes: [{ op: 'remove', index: 4, count: 2 }],
+      },
       parameters: { version: 3, from: 2 },
     },
     mcp: {

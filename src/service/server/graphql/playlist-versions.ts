@@ -8,6 +8,7 @@ import { CHANGES, type ItemChange, Item as ItemSchema } from '../../domain/playl
 import {
   PlaylistDiff as DiffSchema,
   MAX_CHANGES,
+  NotWithin as NotWithinSchema,
   PlaylistChanges,
   PUBLICATION_STATES,
   Publication as PublicationSchema,
@@ -27,6 +28,9 @@ const START = enumType('PlaylistRuleStart', RULE_STARTS);
 const AFTER = enumType('PlaylistRuleAfter', RULE_AFTERS);
 const PICK = enumType('PlaylistRulePick', RULE_PICKS);
 const { at, window } = RuleWhen.properties;
+
+export const NotWithin = outputType('PlaylistNotWithin', NotWithinSchema);
+export const NotWithinInput = inputType('PlaylistNotWithinInput', NotWithinSchema);
 
 export const Rule = outputType('PlaylistRule', PlaylistRule, {
   types: {
@@ -97,7 +101,7 @@ export const toChanges = ({ version, changes }: Static<typeof ChangesSchema>): P
 });
 
 const versionOptions = {
-  types: { mode: Mode, items: Item, rules: Rule },
+  types: { mode: Mode, notWithin: NotWithin, items: Item, rules: Rule },
   costs: { items: ITEMS_COST },
 } as const;
 const VersionSummary = outputType('PlaylistVersionSummary', VersionSummarySchema, versionOptions);
@@ -119,7 +123,7 @@ const ChangeType = new GraphQLObjectType({
   },
 });
 const Diff = outputType('PlaylistDiff', DiffSchema, {
-  types: { mode: Mode, rules: Rule, changes: ChangeType },
+  types: { mode: Mode, notWithin: NotWithin, rules: Rule, changes: ChangeType },
 });
 
 export const VERSION_TYPES = {

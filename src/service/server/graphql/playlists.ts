@@ -18,6 +18,8 @@ import {
   Item,
   ItemInput,
   Mode,
+  NotWithin,
+  NotWithinInput,
   Publication,
   Rule,
   RuleInput,
@@ -36,6 +38,14 @@ const playlistType = (playlists: PlaylistService) =>
     interfaces: [Node],
     types: { kind: Kind, mode: Mode },
     fields: {
+      notWithin: {
+        type: required(NotWithin),
+        extensions: { cost: ITEMS_COST },
+        resolve: ({ id }, _args, context) => {
+          context.allow('getPlaylist');
+          return playlists.get(context.principal.accountId, id).notWithin;
+        },
+      },
       items: {
         type: listType(Item),
         extensions: { cost: ITEMS_COST },
@@ -70,7 +80,7 @@ export function playlistFields(services: Pick<Services, 'playlists'>): NounField
   const Playlist = playlistType(playlists);
   const types: NounTypes = {
     outputs: { Playlist, PlaylistSummary: Playlist, ...VERSION_TYPES.outputs },
-    inputs: { kind: Kind, type: Kind, mode: Mode, items: ItemInput, rules: RuleInput },
+    inputs: { kind: Kind, type: Kind, mode: Mode, notWithin: NotWithinInput, items: ItemInput, rules: RuleInput },
     lists: {
       PlaylistSummary: {
         where: whereInput('PlaylistWhereInput', filtersOf(Playlist, FILTERS)),

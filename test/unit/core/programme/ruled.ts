@@ -69,8 +69,14 @@ export const ruled = fc
     rules: fc.array(rule, { minLength: 1, maxLength: 4 }),
     mode: fc.constantFrom('sequential' as const, 'shuffle' as const),
     seed: fc.nat(4_294_967_295),
+    least: fc.nat(3),
   })
-  .map(({ items, rules, mode, seed }) => programme(items, rules, { mode, seed }));
+  .map(({ items, rules, mode, seed, least }) =>
+    programme(items, rules, {
+      ...{ mode, seed },
+      ...(least > 0 && { apart: { least, groups: items.map((_, item) => item % 3) } }),
+    }),
+  );
 /** Around the changes of clocks. */
 const epoch = fc
   .tuple(

@@ -129,11 +129,11 @@ const findItemPlace = ({ items, lists }: Track, index: number): Place =>
 /** Makes a list ready to be played. Only rules need the library of cron expressions. */
 async function createLoop(
   { seed }: Program,
-  { mode, items, rules = [] }: Track,
+  { mode, items, rules = [], apart }: Track,
   kind: TrackKind,
   durations: readonly number[],
 ): Promise<RuledLoop> {
-  const own = { mode, seed, durations: durations.slice(0, items.length), gridTicks: GRID_TICKS[kind] };
+  const own = { mode, seed, apart, durations: durations.slice(0, items.length), gridTicks: GRID_TICKS[kind] };
   if (rules.length === 0) return own;
   const { findMoment } = await import('../../../programme/moments.ts');
   let first = items.length;
