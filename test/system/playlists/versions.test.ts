@@ -148,6 +148,7 @@ describe('history', () => {
     expect(diff.body).toEqual({
       from: 1,
       to: 3,
+      notWithin: null,
       rules: null,
       mode: 'shuffle',
       changes: [
