@@ -29,6 +29,8 @@ class Spacing {
   readonly #counts: Map<number, number>;
   /** Number of groups with so many items left, or more. */
   readonly #withMany: number[] = [];
+  /** Groups with two items left, or more. */
+  readonly #repeated: Set<number>;
   readonly #lastAt: Map<number, number>;
   readonly #nextAt: Map<number, number>;
   #placed = 0;
@@ -39,6 +41,7 @@ class Spacing {
     this.#apart = apart;
     this.#size = order.length;
     this.#counts = countGroups(apart, order);
+    this.#repeated = new Set([...this.#counts].flatMap(([group, count]) => (count > 1 ? [group] : [])));
     for (const count of this.#counts.values())
       for (let many = 1; many <= count; many++) this.#withMany[many] = (this.#withMany[many] ?? 0) + 1;
     this.#lastAt = new Map(before.map((item, index) => [groupOf(apart, item), index - before.length]));
@@ -61,11 +64,18 @@ class Spacing {
     return this.distance(group) > this.#apart.least && this.#countRoom(group) > 0;
   }
 
-  /** Whether the rest of it would be too close with any other item now. */
-  isUrgent(group: number): boolean {
+  /** Lists the groups whose rest would be too close with any other item now. */
+  findUrgent(): Set<number> {
+    const most = this.#withMany.length - 1;
+    const needed = (most - 1) * (this.#apart.least + 1) + (this.#withMany[2] ?? 0);
+    const repeated = most > 1 && needed >= this.#size - this.#placed ? this.#repeated : [];
+    return new Set([...repeated, ...this.#nextAt.keys()].filter((group) => this.#isUrgent(group)));
+  }
+
+  #isUrgent(group: number): boolean {
     const count = this.#counts.get(group) ?? 0;
     const others = this.#nextAt.has(group) ? this.#followed : (this.#withMany[count] ?? 0);
-    if (count < 2 && !this.#nextAt.has(group)) return false;
+    if (count === 0 || !this.isFree(group)) return false;
     return (count - 1) * (this.#apart.least + 1) + others >= this.#countRoom(group);
   }
 
@@ -74,6 +84,8 @@ class Spacing {
     this.#lastAt.set(group, this.#placed++);
     this.#counts.set(group, count - 1);
     this.#withMany[count] = (this.#withMany[count] ?? 1) - 1;
+    if (this.#withMany.at(-1) === 0) this.#withMany.pop();
+    if (count === 2) this.#repeated.delete(group);
     if (count === 1 && this.#nextAt.has(group)) this.#followed--;
   }
 }
@@ -83,16 +95,13 @@ function spread(order: readonly number[], apart: Apart, before: readonly number[
   const spacing = new Spacing(apart, order, before, after);
   const left = order.map((item) => ({ item, group: groupOf(apart, item) }));
   const find = (): number => {
-    let free = -1;
+    const urgent = spacing.findUrgent();
+    const wanted = left.findIndex(({ group }) => (urgent.size > 0 ? urgent.has(group) : spacing.isFree(group)));
+    if (wanted >= 0) return wanted;
     let farthest = 0;
-    for (const [index, { group }] of left.entries()) {
-      if (spacing.isFree(group)) {
-        if (spacing.isUrgent(group)) return index;
-        if (free < 0) free = index;
-      }
+    for (const [index, { group }] of left.entries())
       if (spacing.distance(group) > spacing.distance(left[farthest]?.group ?? group)) farthest = index;
-    }
-    return free < 0 ? farthest : free;
+    return farthest;
   };
   return order.flatMap(() =>
     left.splice(find(), 1).map(({ item, group }) => {
