@@ -1,10 +1,14 @@
 /** Tests labels: the API and kubectl see the same after each kind of write, on every noun and through every transport. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createClient } from '../../../src/service/client/index.ts';
 import { startWebhookSink, type WebhookSink } from '../../kit/fake/webhook-sink.ts';
 import { kubectl } from '../../kit/kubectl.ts';
 import { connectAgent, withKey } from '../../kit/make/agents.ts';
+import { parseUploadId, tusWire } from '../../kit/make/tus-wire.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
+import { tempDir } from '../../kit/temp-dir.ts';
 import { until } from '../../kit/wait.ts';
 
 interface Item {
@@ -15,6 +19,7 @@ interface Item {
   errors?: unknown[];
 }
 
+const dir = tempDir();
 let api: TestApi;
 let ada: Client;
 let sink: WebhookSink;
@@ -53,7 +58,7 @@ const NOUNS = Object.keys(BODIES);
 
 beforeAll(async () => {
   sink = await startWebhookSink();
-  api = await startTestApi({ allowPrivateLinks: true });
+  api = await startTestApi({ allowPrivateLinks: true, storageUrl: pathToFileURL(join(dir, 'media')).href });
   ada = await api.client('ada');
   for (const [noun, { path, body }] of Object.entries(BODIES)) {
     const answer = await ada.call<Item>('POST', path, { ...body(), labels: { team: 'news', env: 'prod' } });
@@ -71,23 +76,21 @@ const listIds = async (noun: string, label: string) =>
     ({ id }) => id,
   );
 
+/** Returns the names of those that kubectl finds by the selector, which begins with the name of a label. */
+async function kubectlIds(kind: string, selector: string): Promise<string[]> {
+  const inKubernetes = selector.replace(/^\w/, 'label.loopstream.dev/$&');
+  const path = 'jsonpath={.items[*].metadata.name}';
+  const names = await kubectl(api.kubernetes, 'get', kind, '-l', inKubernetes, '-o', path);
+  return names.split(' ').filter(Boolean);
+}
+
 /** Compares the API with kubectl. Endpoints are not in Kubernetes. */
 async function expectFound(noun: string, selector: string, isFound: boolean) {
   const expected = isFound ? [made.get(noun)?.id] : [];
   expect(await listIds(noun, selector)).toEqual(expected);
   const { kind } = BODIES[noun] ?? {};
   if (kind === undefined) return;
-  const inKubernetes = selector.replace(/^\w/, 'label.loopstream.dev/$&');
-  const names = await kubectl(
-    api.kubernetes,
-    'get',
-    kind,
-    '-l',
-    inKubernetes,
-    '-o',
-    'jsonpath={.items[*].metadata.name}',
-  );
-  expect(names.split(' ').filter(Boolean)).toEqual(expected);
+  expect(await kubectlIds(kind, selector)).toEqual(expected);
 }
 
 const patch = async (noun: string, body: object) => {
@@ -157,6 +160,61 @@ test('labels that kubectl writes are those of the API, and the account of an obj
     'label.loopstream.dev/team': 'news',
     'loopstream.dev/account': ada.accountId,
     other: 'x',
+  });
+});
+
+test('the API and kubectl find a clone and each of several links by their labels', async () => {
+  const origin = made.get('streams')?.id ?? '';
+  const clone = await ada.call<Item>('POST', `/v1/streams/${origin}/clone`, { name: 'Copy', labels: { copy: 'yes' } });
+  expect(clone.status, JSON.stringify(clone.body)).toBe(201);
+  const link = (group: string) => ({ type: 'VIDEO', url: 'https://example.com/film.mkv', labels: { group } });
+  await ada.call('POST', '/v1/uploads/from-links', { links: [link('a'), link('b')] });
+  expect(await listIds('streams', 'copy=yes')).toEqual([clone.body.id]);
+  expect(await kubectlIds('loopstreams.loopstream.dev', 'copy=yes')).toEqual([clone.body.id]);
+  for (const selector of ['group=a', 'group=b']) {
+    const found = await listIds('uploads', selector);
+    expect(found).toHaveLength(1);
+    expect(await kubectlIds('uploads.loopstream.dev', selector)).toEqual(found);
+  }
+});
+
+describe('the labels of an upload by tus', () => {
+  const TYPE = { type: 'VIDEO' };
+  const wire = () => tusWire(api.url, ada);
+
+  test('are those of its metadata, for the API and for kubectl', async () => {
+    const created = await wire().create({ 'Upload-Length': '9' }, { ...TYPE, labels: 'team=tus, env=' });
+    expect(created.status).toBe(201);
+    const id = parseUploadId(created);
+    expect((await ada.call<Item>('GET', `/v1/uploads/${id}`)).body.labels).toEqual({ team: 'tus', env: '' });
+    expect(await listIds('uploads', 'team=tus')).toEqual([id]);
+    expect(await kubectlIds('uploads.loopstream.dev', 'team=tus')).toEqual([id]);
+  });
+
+  test('stay with what is joined from parts', async () => {
+    const part = await wire().create({ 'Upload-Length': '9', 'Upload-Concat': 'partial' }, TYPE);
+    await wire().append(parseUploadId(part), 0, 'some data');
+    const concat = { 'Upload-Concat': `final;${part.headers.get('location')}` };
+    const joined = await wire().create(concat, { ...TYPE, labels: 'team=joined' });
+    expect(joined.status, JSON.stringify(joined.body)).toBe(201);
+    expect(await listIds('uploads', 'team=joined')).toEqual([parseUploadId(joined)]);
+  });
+
+  test.each([
+    ['team', 'such as team=news'],
+    ['team=a,team=b', 'once'],
+    ['team=two words', 'label value'],
+    ['loopstream.dev/account=x', 'without a slash'],
+    ['team=a,', 'such as team=news'],
+    [Array.from({ length: 21 }, (_, n) => `l${n}=`).join(','), 'at most 20'],
+  ])('are refused as %j, and no upload is made', async (labels, message) => {
+    const before = await listIds('uploads', '!none');
+    const refused = await wire().create({ 'Upload-Length': '9' }, { ...TYPE, labels });
+    expect([refused.status, refused.body.code]).toEqual([422, 'validation_failed']);
+    expect(refused.body.errors).toEqual([
+      { path: '/Upload-Metadata/labels', message: expect.stringContaining(message) },
+    ]);
+    expect(await listIds('uploads', '!none')).toEqual(before);
   });
 });
 

@@ -27,7 +27,7 @@ import { createGrowingReservation } from './growing-reservation.ts';
 import { findParts, listJoinedParts, type Parts, toPart } from './parts.ts';
 import type { UploadQuota } from './quota.ts';
 import { checkChoice } from './tracks.ts';
-import { type Metadata, readKind, readName, readTracks } from './tus-metadata.ts';
+import { type Metadata, readGivenLabels, readKind, readName, readTracks } from './tus-metadata.ts';
 
 /** Smaller progress is not written to the resource, which spares Kubernetes the writes. */
 const STEP = 0.05;
@@ -124,6 +124,7 @@ export function createIncoming(deps: IncomingDeps) {
     const displayName = nameFrom(readName(metadata));
     const tracks = readTracks(metadata);
     checkChoice(tracks, '/Upload-Metadata');
+    const labels = readGivenLabels(metadata);
     const spec = (): Resource['spec'] => ({
       ...(displayName !== undefined && { displayName }),
       track: type,
@@ -134,7 +135,7 @@ export function createIncoming(deps: IncomingDeps) {
     const create = async (room: { maxDurationSeconds: number }) => {
       // Checked inside the turn: another request may have joined the same parts meanwhile.
       for (const { metadata } of parts) uploads.get(accountId, metadata.name);
-      const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), { annotations });
+      const upload = await uploads.create(accountId, () => ({ ...spec(), ...room }), { annotations, labels });
       return sent.parts ? takeOver(upload, parts) : upload;
     };
     const made = await quota.sent(accountId, { sizeBytes, parts: left }, { ...spec(), ...annotations }, create);

@@ -23,7 +23,7 @@ const METADATA = {
   'Upload-Metadata': Type.String({
     description:
       'Pairs of a key and a Base64 value. `type` is VIDEO, AUDIO, IMAGE or a MIME type (image/png is a VIDEO of a still), which `filetype` may also hold. ' +
-      'Without it, the extension of `filename` decides. `name` or `filename` becomes the display name.',
+      'Without it, the extension of `filename` decides. `name` or `filename` becomes the display name. `labels` holds labels, such as team=news,env=prod.',
   }),
 };
 const DEFERRED = {

@@ -1,9 +1,15 @@
 /**
- * Reads from tus metadata whether a client wants pictures, only sound, or an image. Clients differ: ours sends VIDEO, AUDIO or IMAGE, Uppy a MIME
- * type in `type` and `filetype`, and others only a file name.
+ * Reads what tus metadata says of an upload: its kind, name, tracks and labels. Clients differ in the kind: ours sends VIDEO, AUDIO or
+ * IMAGE, Uppy a MIME type in `type` and `filetype`, and others only a file name.
  * Pure: no I/O, no clock.
  */
 
+import {
+  findLabelNameProblem,
+  findLabelValueProblem,
+  type Labels,
+  MAX_LABELS,
+} from '../../../core/resources/common/labels.ts';
 import { MAX_TRACK_INDEX, UPLOAD_TYPES, type UploadSpec } from '../../../core/resources/upload/spec.ts';
 import { validationFailed } from '../../lib/errors.ts';
 
@@ -93,3 +99,28 @@ export function readTracks(metadata: Metadata): UploadSpec['tracks'] {
 /** Returns the display name; `name` takes precedence over `filename`. */
 export const readName = (metadata: Metadata): string =>
   readValues(metadata, ['name', 'filename', 'relativepath'])[0] ?? '';
+
+const refuseLabels = (message: string) => validationFailed([{ path: '/Upload-Metadata/labels', message }]);
+
+/** Reads `team=news`. Throws `validation_failed`. */
+function readPair(text: string): [name: string, value: string] {
+  const equals = text.indexOf('=');
+  if (equals === -1) throw refuseLabels('must be labels such as team=news,env=prod');
+  const [name, value] = [text.slice(0, equals).trim(), text.slice(equals + 1).trim()];
+  const nameProblem = findLabelNameProblem(name);
+  if (nameProblem !== undefined) throw refuseLabels(`has the label ${name.slice(0, 80)}, which ${nameProblem}`);
+  const valueProblem = findLabelValueProblem(value);
+  if (valueProblem !== undefined) throw refuseLabels(`has the value ${value.slice(0, 80)}, which ${valueProblem}`);
+  return [name, value];
+}
+
+/** Returns the labels, written as for `kubectl label` with commas between them. Throws `validation_failed`. */
+export function readGivenLabels(metadata: Metadata): Labels | undefined {
+  const [text] = readValues(metadata, ['labels']);
+  if (text === undefined) return undefined;
+  const pairs = text.split(',').map(readPair);
+  const labels = new Map(pairs);
+  if (labels.size < pairs.length) throw refuseLabels('must name each label once');
+  if (labels.size > MAX_LABELS) throw refuseLabels(`must be at most ${MAX_LABELS} labels`);
+  return Object.fromEntries(labels);
+}
