@@ -7,6 +7,9 @@ import { SCENES } from '../../../src/core/resources/scene/resource.ts';
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import { UPLOADS } from '../../../src/core/resources/upload/resource.ts';
 import { createClient } from '../../../src/service/client/index.ts';
+import { readRoute } from '../../../src/service/lib/operation.ts';
+import { PERSON } from '../../../src/service/lib/scopes.ts';
+import { OPERATIONS } from '../../../src/service/server/operations/list.ts';
 import { NAMESPACE } from '../../../tools/local/rights.ts';
 import { type Client, startTestApi, type TestApi } from '../../kit/system/api.ts';
 import { until } from '../../kit/wait.ts';
@@ -195,4 +198,19 @@ test('an upload is renamed without another choice of tracks, and a choice leaves
   for (const name of ['', 'a'.repeat(201), 'two\nlines'])
     expect(await ada.call('PATCH', path, { name })).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
   expect((await ada.call('PATCH', path, { name: 'Brunch' })).body.name).toBe('Brunch');
+});
+
+test('every list of the API refuses a filter that it does not have, with what it knows', async () => {
+  const lists = OPERATIONS.filter(({ output, scope }) => output.kind === 'page' && scope !== PERSON);
+  expect(lists.map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['listTopUps', 'listInvoices', 'listLedgerEntries']),
+  );
+  for (const operation of lists) {
+    const path = readRoute(operation).path.replaceAll(/{\w+}/g, 'none');
+    const { status, body } = await ada.call('GET', `/v1${path}?sortBy=name`);
+    expect([status, body.errors], operation.id).toEqual([
+      422,
+      [{ path: '/sortBy', message: expect.stringMatching(/^is not known; this list knows .*cursor.* limit/) }],
+    ]);
+  }
 });

@@ -121,9 +121,6 @@ const FILTER_WORDS: ReadonlySet<string> = new Set([
 /** Whether a client that sends such a parameter means a filter: without it, the list would pass for the filtered one. */
 export const namesFilter = (parameter: string): boolean => FILTER_WORDS.has(parameter.toLowerCase());
 
-/** Whether an operation is such a list. */
-export const isFiltered = ({ query = {} }: { query?: object }): boolean => 'sort' in query && 'label' in query;
-
 function parseLabels(selectors: readonly string[]): LabelRequirement[] {
   try {
     return selectors.flatMap(parseSelector);

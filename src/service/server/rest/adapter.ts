@@ -5,7 +5,7 @@ import { validationFailed } from '../../lib/errors.ts';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { flatten, pageArgs, pageQuery, pageSchema } from '../../lib/paging/list.ts';
-import { isFiltered, namesFilter } from '../../lib/paging/noun-list.ts';
+import { namesFilter } from '../../lib/paging/noun-list.ts';
 import { bodyMayBeMissing, NoBody, takesNoFields } from '../http/body.ts';
 import { pointerPart } from '../http/json.ts';
 import { compileListSerializer, compileRecordSerializer } from '../http/memoized-json.ts';
@@ -89,7 +89,7 @@ function routeOptions(operation: AnyOperation): RouteShorthandOptions {
     preValidation: [
       ...(takesNoFields(body) ? [bodyMayBeMissing] : []),
       ...(readRoute(operation).method === 'GET' ? [] : [refuseUnknownDryRun(operation)]),
-      ...(isFiltered(operation) ? [refuseUnknownFilter(Object.keys(querystring?.properties ?? {}).sort())] : []),
+      ...(output.kind === 'page' ? [refuseUnknownFilter(Object.keys(querystring?.properties ?? {}).sort())] : []),
     ],
     schema: {
       operationId: id,
