@@ -1,4 +1,4 @@
-/** Builds a list of numbered clips of unequal lengths with a rule of each kind. */
+/** Builds a shuffled list of numbered clips of unequal lengths, two of each artist, with a rule of each kind. */
 import { join } from 'node:path';
 import type { Program } from '../../../src/core/protocol/program.ts';
 import type { PlayedRule, ProgramItem } from '../../../src/core/resources/stream/playing.ts';
@@ -23,6 +23,7 @@ interface Window {
 
 export interface Pace {
   everySeconds: number;
+  eachItems: number;
   /** As a cron expression. */
   at: string;
   night: Window;
@@ -37,17 +38,18 @@ const rule = (given: Partial<PlayedRule> & Pick<PlayedRule, 'name' | 'when' | 'i
 });
 
 export function buildRuled(clips: Record<string, ProgramItem>, pace: Pace): Program {
-  const { everySeconds, at, night, day, version = 1 } = pace;
+  const { everySeconds, eachItems, at, night, day, version = 1 } = pace;
   const pick = (...ids: string[]): ProgramItem[] => ids.map((id) => clips[id] as ProgramItem);
   const open = ({ cron, seconds }: Window) => ({ window: { cron, timeZone: 'UTC', durationSeconds: seconds } });
   const items = pick('a', 'b', 'c', 'd', 'e', 'f');
   const rules = [
     rule({ name: 'news', when: { everySeconds }, start: 'Cut', items: pick('news') }),
     rule({ name: 'spot', when: { at: { cron: at, timeZone: 'Europe/Berlin' } }, items: pick('spot') }),
-    rule({ name: 'jingle', when: { eachItems: 5 }, pick: 'Shuffle', items: pick('jingle1', 'jingle2') }),
+    rule({ name: 'jingle', when: { eachItems }, pick: 'Shuffle', items: pick('jingle1', 'jingle2') }),
     rule({ name: 'night', when: open(night), items: pick('night1', 'night2') }),
     rule({ name: 'day', when: open(day), start: 'Cut', items: pick('day1', 'day2') }),
-    ...(version > 1 ? [rule({ name: 'late', when: { eachItems: 2 }, items: pick('late') })] : []),
+    ...(version > 1 ? [rule({ name: 'late', when: { eachItems: 1 }, items: pick('late') })] : []),
   ];
-  return buildProgram(items, { version, video: { mode: 'sequential', items, rules } });
+  const apart = { least: 1, groups: [1, 1, 2, 2, 3, 3] };
+  return buildProgram(items, { version, video: { mode: 'shuffle', items, apart, rules } });
 }

@@ -19,6 +19,7 @@ test('for twenty minutes, viewers get what the timeline says, to the frame and b
   const clips = await makeRuled(studio);
   const pace = {
     everySeconds: 60,
+    eachItems: 5,
     at: '*/3 * * * *',
     night: { cron: '*/5 * * * *', seconds: 70 },
     day: { cron: '2-59/4 * * * *', seconds: 60 },

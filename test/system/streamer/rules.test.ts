@@ -14,11 +14,13 @@ afterAll(() => studio?.close());
 
 test('what viewers get is what the timeline says, to the frame, by a period, times, a count of items and windows, over an edit, a kill and a drain', async () => {
   const clips = await makeRuled(studio);
+  // Whenever it begins, each of them is due within its time.
   const pace = {
     everySeconds: 20,
+    eachItems: 3,
     at: '* * * * *',
     night: { cron: '* * * * *', seconds: 12 },
-    day: { cron: '* * * * *', seconds: 24 },
+    day: { cron: '* * * * *', seconds: 40 },
   };
   const program = buildRuled(clips, pace);
   const edited = buildRuled(clips, { ...pace, version: 2 });

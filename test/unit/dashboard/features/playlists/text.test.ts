@@ -1,6 +1,6 @@
 /** Tests the sentences on what is on air of a playlist, and on its rules. */
 import { expect, test } from 'vitest';
-import { publicationText, ruleText } from '../../../../../src/dashboard/features/playlists/text.ts';
+import { apartText, publicationText, ruleText } from '../../../../../src/dashboard/features/playlists/text.ts';
 import type { Playlist } from '../../../../../src/service/client/index.ts';
 
 const say = (streamID: string, publication: Partial<Playlist['publication']>) =>
@@ -34,4 +34,10 @@ test('a rule says when it plays and how, and nothing of what is usual', () => {
   expect(rule({ at: { cron: '0 * * * *' } }, { start: 'Cut' })).toBe('at 0 * * * * (UTC) · cuts what plays');
   const window = { cron: '0 22 * * *', timeZone: 'Europe/Berlin', durationSeconds: 28_800 };
   expect(rule({ window })).toBe('for 8:00:00 from 0 22 * * * (Europe/Berlin)');
+});
+
+test('the clips of an artist are said to be apart, or in any order', () => {
+  expect(apartText({ sameArtist: 3 })).toBe('3 clips between two of one artist');
+  expect(apartText({ sameArtist: 1 })).toBe('1 clip between two of one artist');
+  expect(apartText({ sameArtist: 0 })).toBe('Artists in any order');
 });
