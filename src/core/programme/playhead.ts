@@ -48,26 +48,34 @@ function permute(count: number, seed: number, round: number): number[] {
  * item of the round before. Swapping the first two items ensures that and keeps the last one, so that a round can be
  * computed without the ones before it. Two items can only alternate.
  */
-export function orderRound(loop: Pick<Loop, 'mode' | 'seed' | 'durations' | 'apart'>, round: number): number[] {
+export function orderRound(
+  loop: Pick<Loop, 'mode' | 'seed' | 'durations' | 'apart'>,
+  round: number,
+): readonly number[] {
   const count = loop.durations.length;
   if (loop.mode === 'sequential' || count < 2) return Array.from({ length: count }, (_, i) => i);
   if (count === 2) return permute(2, loop.seed, 0);
-  if (loop.apart) return recallApart(loop.apart, { count, seed: loop.seed, round });
-  const order = permute(count, loop.seed, round);
-  const before = round > 0 ? permute(count, loop.seed, round - 1)[count - 1] : undefined;
+  return recallShuffled(count, loop, round);
+}
+
+function shuffle(count: number, { seed, apart }: Pick<Loop, 'seed' | 'apart'>, round: number): number[] {
+  if (apart) return orderApart(apart, (nth) => permute(count, seed, nth), round);
+  const order = permute(count, seed, round);
+  const before = round > 0 ? permute(count, seed, round - 1)[count - 1] : undefined;
   if (order[0] === before) [order[0], order[1]] = [order[1] as number, order[0] as number];
   return order;
 }
 
 const MAX_RECALLED = 4;
-const recalled = new WeakMap<Apart, Map<string, number[]>>();
+const recalled = new WeakMap<Apart, Map<string, readonly number[]>>();
+const recalledPlain = new Map<string, readonly number[]>();
 
-/** Takes a while to find for hundreds of items, and each turn asks for it. */
-function recallApart(apart: Apart, { count, seed, round }: { count: number; seed: number; round: number }): number[] {
-  const known = recalled.get(apart) ?? new Map<string, number[]>();
-  recalled.set(apart, known);
-  const key = `${count} ${seed} ${round}`;
-  const order = known.get(key) ?? orderApart(apart, (nth) => permute(count, seed, nth), round);
+/** A round of hundreds of items takes a while to shuffle, and each turn asks for it. */
+function recallShuffled(count: number, loop: Pick<Loop, 'seed' | 'apart'>, round: number): readonly number[] {
+  const known = (loop.apart ? recalled.get(loop.apart) : recalledPlain) ?? new Map<string, readonly number[]>();
+  if (loop.apart) recalled.set(loop.apart, known);
+  const key = `${count} ${loop.seed} ${round}`;
+  const order = known.get(key) ?? shuffle(count, loop, round);
   setNewest(known, key, order, MAX_RECALLED);
   return order;
 }
