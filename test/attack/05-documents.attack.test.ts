@@ -13,7 +13,7 @@ import { until } from '../kit/wait.ts';
 const LARGE_BYTES = 32 * 2 ** 20;
 /** More than an account gets at once. */
 const TRIES = 20;
-const LINES = 1_000;
+const LINES = 300;
 
 let site: TestSite;
 beforeAll(async () => {
