@@ -129,7 +129,7 @@ describe('make run', () => {
   test('a page says that a server hangs, that its numbers are old and its picture waits, and recovers by itself', async () => {
     const { page, complaints, close } = await visit(browser, system, `/streams/${system.facts.demoStreamId}`);
     await page.locator('video[data-state="playing"]').waitFor();
-    expect(await page.getByTestId('outdated').count()).toBe(0);
+    await page.getByTestId('outdated').waitFor({ state: 'detached' });
     const [api = ''] = listProcesses(system.stateDir).filter((line) => line.includes('main.js api '));
     const pid = Number.parseInt(api, 10);
     process.kill(pid, 'SIGSTOP');
