@@ -76,6 +76,7 @@ export const DATA: readonly { tests: string; data: readonly string[] }[] = [
     tests: 'test/unit/tools/generate/chart/files.test.ts',
     data: ['crds/**', 'manifests/**', 'src/dashboard/public/favicon.svg', 'package.json', 'docs/settings.md'],
   },
+  { tests: 'test/system/prepare/draw-texts.test.ts', data: ['test/system/prepare/texts/**'] },
   { tests: 'test/system/clients/**', data: ['test/system/clients/**'] },
   // An image is built of the whole repository.
   { tests: 'test/cluster/**', data: ['**', '.*', '.*/**'] },
