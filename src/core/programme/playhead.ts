@@ -67,13 +67,15 @@ function shuffle(count: number, { seed, apart }: Pick<Loop, 'seed' | 'apart'>, r
 }
 
 const MAX_RECALLED = 4;
-const recalled = new WeakMap<Apart, Map<string, readonly number[]>>();
-const recalledPlain = new Map<string, readonly number[]>();
+const recalled = new WeakMap<object, Map<string, readonly number[]>>();
+/** In place of an Apart, for all loops without one. */
+const PLAIN = {};
 
 /** A round of hundreds of items takes a while to shuffle, and each turn asks for it. */
 function recallShuffled(count: number, loop: Pick<Loop, 'seed' | 'apart'>, round: number): readonly number[] {
-  const known = (loop.apart ? recalled.get(loop.apart) : recalledPlain) ?? new Map<string, readonly number[]>();
-  if (loop.apart) recalled.set(loop.apart, known);
+  const owner = loop.apart ?? PLAIN;
+  const known = recalled.get(owner) ?? new Map<string, readonly number[]>();
+  recalled.set(owner, known);
   const key = `${count} ${loop.seed} ${round}`;
   const order = known.get(key) ?? shuffle(count, loop, round);
   setNewest(known, key, order, MAX_RECALLED);

@@ -35,25 +35,25 @@ export interface PlannedTurn {
 /** Returns the anchor of a loop that began at its epoch. */
 export const anchorAt = (epochMs: number): ProgrammeAnchor => ({ round: 0, turn: 0, atMs: epochMs });
 
-/** Yields all turns from an anchor on. Rules have no way to enter later. */
-function* foldRules(programme: Programme, anchor: ProgrammeAnchor): Generator<PlannedTurn, void> {
+/** Yields the turns from an anchor on, each with the state of the rules before it. Rules have no way to enter later. */
+function* foldRules(
+  programme: Programme,
+  anchor: ProgrammeAnchor,
+): Generator<{ planned: PlannedTurn; before: Standing }, void> {
   const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
   const epochMs = anchor.atMs - ticksToMs(standing.ticks);
   let folded = 0;
-  for (const { round, turn, rule, item, startTicks, endTicks } of takeTurns(programme, standing, epochMs)) {
+  for (const { round, turn, rule, item, startTicks, endTicks, before } of takeTurns(programme, standing, epochMs)) {
     if (++folded > MAX_TURNS) return;
-    yield {
-      ...{ round, turn, rule, item },
-      startMs: epochMs + ticksToMs(startTicks),
-      endMs: epochMs + ticksToMs(endTicks),
-    };
+    const [startMs, endMs] = [epochMs + ticksToMs(startTicks), epochMs + ticksToMs(endTicks)];
+    yield { planned: { round, turn, rule, item, startMs, endMs }, before };
   }
 }
 
 /** Yields the turns that end after `fromMs`, for ever, in their order. */
 function* turnsFrom(programme: Programme, anchor: ProgrammeAnchor, fromMs: number): Generator<PlannedTurn, void> {
   if (hasRules(programme)) {
-    for (const planned of foldRules(programme, anchor)) if (planned.endMs > fromMs) yield planned;
+    for (const { planned } of foldRules(programme, anchor)) if (planned.endMs > fromMs) yield planned;
     return;
   }
   const anchorTicks = countTicksBefore(programme, anchor);
@@ -72,16 +72,13 @@ function* turnsFrom(programme: Programme, anchor: ProgrammeAnchor, fromMs: numbe
  * turns from it on are those of the given one.
  */
 export function moveAnchor(programme: Programme, anchor: ProgrammeAnchor, atMs: number, kept: number): ProgrammeAnchor {
-  const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
-  const epochMs = anchor.atMs - ticksToMs(standing.ticks);
-  const passed: Standing[] = [];
-  let folded = 0;
-  for (const { before, endTicks } of takeTurns(programme, standing, epochMs)) {
-    if (passed.push(before) > kept + 1) passed.shift();
-    if (epochMs + ticksToMs(endTicks) > atMs || ++folded >= MAX_TURNS) break;
+  const passed: ProgrammeAnchor[] = [];
+  for (const { planned, before } of foldRules(programme, anchor)) {
+    const { round, turn } = before;
+    if (passed.push({ round, turn, atMs: planned.startMs, standing: before }) > kept + 1) passed.shift();
+    if (planned.endMs > atMs) break;
   }
-  const [first = standing] = passed;
-  return { round: first.round, turn: first.turn, atMs: epochMs + ticksToMs(first.ticks), standing: first };
+  return passed[0] ?? anchor;
 }
 
 /**
@@ -123,8 +120,10 @@ export function findExactUntil(programme: Programme, anchor: ProgrammeAnchor): n
 function findRuledExactUntil(programme: Programme, anchor: ProgrammeAnchor): number | undefined {
   const { rules = [], estimated } = programme;
   if (estimated.size === 0 && !rules.some((rule) => rule.estimated?.size)) return undefined;
-  for (const { rule, item, startMs } of foldRules(programme, anchor))
+  for (const { planned } of foldRules(programme, anchor)) {
+    const { rule, item, startMs } = planned;
     if ((rule === null ? estimated : rules[rule]?.estimated)?.has(item)) return startMs;
+  }
   return undefined;
 }
 

@@ -103,12 +103,14 @@ function findApart(
 ): Pick<Track, 'apart'> {
   if (least === undefined) return {};
   const artists = entries.flatMap(({ upload: id }) => {
-    const upload = id === undefined ? undefined : uploads.get(id);
-    return id === undefined ? [] : [upload ? findItemWords(upload).artist.trim().toLowerCase() : ''];
+    if (id === undefined) return [];
+    const upload = uploads.get(id);
+    return [upload ? findItemWords(upload).artist.trim().toLowerCase() : ''];
   });
-  const names = [...new Set(artists.filter(Boolean))];
-  const isRepeated = names.length < artists.filter(Boolean).length;
-  return isRepeated ? { apart: { least, groups: artists.map((one) => names.indexOf(one) + 1) } } : {};
+  const named = artists.filter(Boolean);
+  const numbers = new Map([...new Set(named)].map((artist, i) => [artist, i + 1]));
+  if (numbers.size === named.length) return {};
+  return { apart: { least, groups: artists.map((artist) => numbers.get(artist) ?? 0) } };
 }
 
 /**
@@ -141,13 +143,15 @@ function buildTrack(
     // A song is its sound.
     return [{ id, name, rendition: sound ?? rendition, ...(card !== undefined && { card }) }];
   };
-  const played = rules.map(({ rule: { playlistName, uploadName: _, ...terms }, name, entries: own, ...rest }) => ({
-    ...terms,
-    name,
-    items: own.flatMap(buildItem),
-    ...(playlistName !== undefined && { list: playlistName }),
-    ...findApart(rest.sameArtist, own, objects),
-  }));
+  const played = rules.map(
+    ({ rule: { playlistName, uploadName: _, ...terms }, name, entries: own, sameArtist: least }) => ({
+      ...terms,
+      name,
+      items: own.flatMap(buildItem),
+      ...(playlistName !== undefined && { list: playlistName }),
+      ...findApart(least, own, objects),
+    }),
+  );
   const items = entries.flatMap(buildItem);
   const apart = findApart(sameArtist, entries, objects);
   return { mode, items, ...(lists.length > 0 && { lists }), ...apart, ...(played.length > 0 && { rules: played }) };

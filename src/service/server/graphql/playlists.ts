@@ -1,10 +1,14 @@
 /** Defines the GraphQL fields of playlists. */
 
-import type { GraphQLObjectType } from 'graphql';
+import type { GraphQLFieldConfig, GraphQLObjectType, GraphQLOutputType } from 'graphql';
 import { PLAYLIST_KINDS } from '../../../core/resources/playlist/spec.ts';
 import { PLAYLIST_LIST } from '../../domain/playlists/list.ts';
 import { playlistOperations } from '../../domain/playlists/operations.ts';
-import { type PlaylistSummary, PlaylistSummary as SummarySchema } from '../../domain/playlists/record.ts';
+import {
+  type Playlist,
+  type PlaylistSummary,
+  PlaylistSummary as SummarySchema,
+} from '../../domain/playlists/record.ts';
 import type { PlaylistService } from '../../domain/playlists/service.ts';
 import { playlistVersionOperations } from '../../domain/playlists/version-operations.ts';
 import type { Services } from '../setup/services.ts';
@@ -26,50 +30,36 @@ import {
   toChanges,
   VERSION_TYPES,
 } from './playlist-versions.ts';
-import type { GraphqlField, GraphqlFields } from './relay.ts';
+import type { GraphContext, GraphqlField, GraphqlFields } from './relay.ts';
 import { Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType, listType, required } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 const Kind = enumType('PlaylistKind', PLAYLIST_KINDS);
 
+/** A field that a list of playlists does not have: the playlist is read for it. */
+const wholeField = (
+  playlists: PlaylistService,
+  name: keyof Playlist,
+  type: GraphQLOutputType,
+): GraphQLFieldConfig<PlaylistSummary, GraphContext> => ({
+  type,
+  extensions: { cost: ITEMS_COST },
+  resolve({ id }, _args, context) {
+    context.allow('getPlaylist');
+    return playlists.get(context.principal.accountId, id)[name];
+  },
+});
+
 const playlistType = (playlists: PlaylistService) =>
   outputType<PlaylistSummary>('Playlist', SummarySchema, {
     interfaces: [Node],
     types: { kind: Kind, mode: Mode },
     fields: {
-      notWithin: {
-        type: required(NotWithin),
-        extensions: { cost: ITEMS_COST },
-        resolve: ({ id }, _args, context) => {
-          context.allow('getPlaylist');
-          return playlists.get(context.principal.accountId, id).notWithin;
-        },
-      },
-      items: {
-        type: listType(Item),
-        extensions: { cost: ITEMS_COST },
-        resolve: ({ id }, _args, context) => {
-          context.allow('getPlaylist');
-          return playlists.get(context.principal.accountId, id).items;
-        },
-      },
-      rules: {
-        type: listType(Rule),
-        extensions: { cost: ITEMS_COST },
-        resolve: ({ id }, _args, context) => {
-          context.allow('getPlaylist');
-          return playlists.get(context.principal.accountId, id).rules;
-        },
-      },
-      publication: {
-        type: required(Publication),
-        extensions: { cost: ITEMS_COST },
-        resolve: ({ id }, _args, context) => {
-          context.allow('getPlaylist');
-          return playlists.get(context.principal.accountId, id).publication;
-        },
-      },
+      notWithin: wholeField(playlists, 'notWithin', required(NotWithin)),
+      items: wholeField(playlists, 'items', listType(Item)),
+      rules: wholeField(playlists, 'rules', listType(Rule)),
+      publication: wholeField(playlists, 'publication', required(Publication)),
     },
   });
 
