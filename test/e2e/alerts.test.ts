@@ -1,43 +1,38 @@
 /** Tests that people are told of a real stream that goes off air and comes back: by mail, in a chat, and by a template. */
-import { createReadStream } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { putOnAir } from '../../tools/local/demo.ts';
 import type { ShownMail } from '../../tools/local/mailbox-page.ts';
 import { type Chats, startChats } from '../kit/fake/chats.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { ROOT } from '../kit/system/system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
 
 const dir = tempDir();
-const media = createServer((_request, response) => {
-  createReadStream(join(ROOT, 'tools/local/demo/bigbuckbunny.mp4')).pipe(response);
-});
+let media: WebServer;
 let system: SharedSystem;
 let receiver: RtmpServer;
 let chats: Chats;
 let id: string;
 
 beforeAll(async () => {
-  await new Promise<void>((done) => media.listen(0, '127.0.0.1', done));
-  [system, receiver, chats] = await Promise.all([
+  [system, receiver, chats, media] = await Promise.all([
     shareSystem(),
     startRtmpServer({ record: join(dir, 'recordings') }),
     startChats(),
+    serveDir(join(ROOT, 'tools/local/demo')),
   ]);
   const { apiUrl, apiKey } = system.facts;
-  const mediaUrl = `http://127.0.0.1:${(media.address() as AddressInfo).port}/bigbuckbunny.mp4`;
+  const mediaUrl = `${media.url}/bigbuckbunny.mp4`;
   const wish = { apiUrl, apiKey, mediaUrl, name: 'Night loop', rtmpUrl: receiver.url, rtmpKey: 'night-loop' };
   id = await putOnAir(wish, { detail: () => {}, signal: AbortSignal.timeout(300_000) });
 }, 600_000);
 afterAll(async () => {
   if (id) await system.client.streams.delete(id);
-  await Promise.all([receiver?.close(), chats?.close()]);
-  media.close();
+  await Promise.all([receiver?.close(), chats?.close(), media?.close()]);
 });
 
 async function findMail(subject: RegExp): Promise<ShownMail> {

@@ -1,11 +1,10 @@
 /** Tests that a stream is on air while its file still arrives, from a link or a client, on real parts, with an independent receiver. */
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readTrackPackets } from '../kit/make/media.ts';
 import { encodeFitting, FITTING_PICTURE, loopBesideHeavySound, media } from '../kit/make/prepare.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serve, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -17,7 +16,7 @@ const SENT = 0.8;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 let film: Buffer;
 /** Ends the wait of the server, which then sends the rest, or breaks the connection off. */
 let goOn: PromiseWithResolvers<'send' | 'break'>;
@@ -28,7 +27,7 @@ beforeAll(async () => {
   await media(clip, { video: FITTING_PICTURE, output: encodeFitting(60) });
   // 46 MB.
   film = await loopBesideHeavySound(clip, join(dir, 'film.mov'), SECONDS);
-  files = createServer(async (_, response) => {
+  files = await serve(async (_, response) => {
     let at = Math.floor(film.length * SENT);
     response.writeHead(200, { 'content-length': film.length });
     response.write(film.subarray(0, at));
@@ -39,20 +38,18 @@ beforeAll(async () => {
     if (way === 'send') response.end(film.subarray(at));
     else response.destroy();
   });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
   system = await shareSystem();
 }, 120_000);
 
 afterAll(async () => {
   goOn?.resolve('break');
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 async function importFilm(): Promise<string> {
   goOn = Promise.withResolvers();
-  const url = `http://127.0.0.1:${(files.address() as AddressInfo).port}/film.mov`;
+  const url = `${files.url}/film.mov`;
   return (await system.client.uploads.fromLink({ type: 'VIDEO', url })).objectID;
 }
 

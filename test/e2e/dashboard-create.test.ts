@@ -1,13 +1,12 @@
 /** Tests a new stream as a person makes it: three steps, and then live. */
 /// <reference lib="dom" />
 import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeTone } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { serve, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { ROOT } from '../kit/system/system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
@@ -15,23 +14,22 @@ import { tempDir } from '../kit/temp-dir.ts';
 let system: SharedSystem;
 let browser: Browser;
 let at: Visit;
-let files: Server;
+let files: WebServer;
 let film: string;
 const dir = tempDir();
 const FILM = join(ROOT, 'tools/local/demo/bigbuckbunny.mp4');
 
 beforeAll(async () => {
   const bytes = readFileSync(FILM);
-  files = createServer((_request, response) => {
+  files = await serve((_request, response) => {
     response.writeHead(200, { 'content-type': 'video/mp4', 'content-length': bytes.length }).end(bytes);
   });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
-  film = `http://127.0.0.1:${(files.address() as AddressInfo).port}/night_train.mp4`;
+  film = `${files.url}/night_train.mp4`;
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
 });
 afterAll(async () => {
   await leaveBrowser(browser);
-  files?.close();
+  await files?.close();
 });
 
 const open = async (path: string) => {

@@ -1,13 +1,11 @@
 /** Tests how a person makes, orders, saves, publishes and reverts playlists in the dashboard. */
-import { createReadStream } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { Playlist } from '../../src/service/client/index.ts';
 import { makeClip } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -16,22 +14,21 @@ const NAMES = ['Alpha', 'Beta', 'Gamma'] as const;
 let system: SharedSystem;
 let browser: Browser;
 const dir = tempDir();
-let server: Server;
+let server: WebServer;
 let at: Visit;
 const ids = {} as Record<(typeof NAMES)[number], string>;
 
 beforeAll(async () => {
   await makeClip(join(dir, 'clip.mp4'), { seconds: 2 });
-  server = createServer((_, response) => void createReadStream(join(dir, 'clip.mp4')).pipe(response));
-  server.listen(0, '127.0.0.1');
+  server = await serveDir(dir);
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/clip.mp4`;
+  const url = `${server.url}/clip.mp4`;
   for (const name of NAMES) ids[name] = (await system.client.uploads.fromLink({ type: 'VIDEO', url, name })).objectID;
   await until('the clips are there', async () => (await states()).every((state) => state === 'ready'), 90_000);
 });
 afterAll(async () => {
   await leaveBrowser(browser);
-  server?.close();
+  await server?.close();
 });
 afterEach(async () => {
   expect(at.complaints).toEqual([]);

@@ -1,8 +1,5 @@
 /** Tests how a person adds, sends, pauses and deletes uploads in the dashboard. */
-import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -16,6 +13,7 @@ import {
   type Visit,
   visit,
 } from '../kit/real/page.ts';
+import { sendFile, serve, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -23,7 +21,7 @@ import { until } from '../kit/wait.ts';
 let system: SharedSystem;
 let browser: Browser;
 const dir = tempDir();
-let server: Server;
+let server: WebServer;
 let link: string;
 /** Whether the server has the file `/later.mp4`. */
 let isThere = false;
@@ -35,17 +33,17 @@ beforeAll(async () => {
   // The file is a part of a film: only its slow upload matters, not its content.
   await writeFile(join(dir, 'long.mp4'), Buffer.alloc(6_000_000, 'loopstream'));
   await writeFile(join(dir, 'second.mp4'), Buffer.alloc(4_000_000, 'second'));
-  server = createServer((request, response) => {
+  server = await serve((request, response) => {
     const isKnown = request.url === '/my%20show.mp4' || (request.url === '/later.mp4' && isThere);
     if (!isKnown) return void response.writeHead(404).end();
-    createReadStream(join(dir, 'show.mp4')).pipe(response);
-  }).listen(0, '127.0.0.1');
+    sendFile(join(dir, 'show.mp4'), response);
+  });
   [system, browser] = await Promise.all([shareSystem(), shareBrowser()]);
-  link = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  link = server.url;
 });
 afterAll(async () => {
   await leaveBrowser(browser);
-  server?.close();
+  await server?.close();
 });
 beforeEach(async () => {
   at = await visit(browser, system, '/uploads');

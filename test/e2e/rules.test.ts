@@ -1,8 +1,5 @@
 /** Tests that rules which kubectl applies are on air, and that an edit, a publish and a rollback of them follow in the same publish. */
-import { createReadStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ACCOUNT_LABEL } from '../../src/core/resources/common/names.ts';
@@ -11,6 +8,7 @@ import { kubectl } from '../kit/kubectl.ts';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { readColours } from '../kit/make/probe.ts';
 import { type RtmpServer, startRtmpServer } from '../kit/real/rtmp.ts';
+import { serveDir, type WebServer } from '../kit/serve.ts';
 import { type SharedSystem, shareSystem } from '../kit/system/share-system.ts';
 import { tempDir } from '../kit/temp-dir.ts';
 import { until } from '../kit/wait.ts';
@@ -27,7 +25,7 @@ const LARGEST_STEP_S = 0.035;
 const dir = tempDir();
 let system: SharedSystem;
 let receiver: RtmpServer;
-let files: Server;
+let files: WebServer;
 /** The objectIDs of the uploads. */
 const ids = { film: '', jingle: '', news: '' };
 
@@ -35,20 +33,15 @@ beforeAll(async () => {
   receiver = await startRtmpServer({ record: join(dir, 'recordings') });
   for (const [name, clip] of Object.entries(CLIPS))
     await makeClip(join(dir, `${name}.mp4`), { ...clip, size: '320x180', fps: 25 });
-  files = createServer((request, response) => {
-    createReadStream(join(dir, request.url?.slice(1) ?? '')).pipe(response);
-  });
-  await new Promise<void>((resolve) => files.listen(0, '127.0.0.1', resolve));
+  files = await serveDir(dir);
   system = await shareSystem();
-  const base = `http://127.0.0.1:${(files.address() as AddressInfo).port}`;
   for (const name of Object.keys(ids) as (keyof typeof ids)[])
-    ids[name] = (await system.client.uploads.fromLink({ type: 'VIDEO', url: `${base}/${name}.mp4` })).objectID;
+    ids[name] = (await system.client.uploads.fromLink({ type: 'VIDEO', url: `${files.url}/${name}.mp4` })).objectID;
 });
 
 afterAll(async () => {
   await receiver?.close();
-  files?.closeAllConnections();
-  files?.close();
+  await files?.close();
 });
 
 const play = (uploadName: string) => [{ name: 'break', when: { eachItems: 1 }, uploadName }];
