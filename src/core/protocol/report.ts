@@ -5,6 +5,7 @@
  * A field that an earlier release did not send is optional or has a default.
  */
 import { type Static, type TSchema, Type } from 'typebox';
+import { LIST_MOVES } from '../resources/stream/facts.ts';
 import { TrackStanding } from '../resources/stream/standing.ts';
 import { type Read, readJson, readMessage } from './read-message.ts';
 
@@ -35,8 +36,12 @@ const TrackClock = Type.Object({
       round: Type.Integer({ minimum: 0, maximum: 10_000_000_000 }),
       turn: Type.Integer({ minimum: 0, maximum: 100_000 }),
       startedAt: Time,
+      /** Pods of an earlier release do not say it. */
+      move: Type.Optional(Type.Enum(LIST_MOVES)),
     }),
   ),
+  /** Hash of the list that plays (programme/identity.ts). Pods of an earlier release do not say it. */
+  programme: Type.Optional(Type.String({ pattern: '^[0-9a-f]{1,64}$' })),
   /** Where a list with rules stood at its epoch. */
   standing: Type.Optional(TrackStanding),
 });

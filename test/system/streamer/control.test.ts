@@ -5,6 +5,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import type { ShownStats } from '../../../src/core/pods/streamer/control/stats.ts';
+import { identifyTrack } from '../../../src/core/programme/identity.ts';
 import { orderRound } from '../../../src/core/programme/playhead.ts';
 import { TICKS_PER_SECOND } from '../../../src/core/programme/ticks.ts';
 import { findTurn } from '../../../src/core/programme/timeline.ts';
@@ -96,13 +97,15 @@ test('a skip goes to the next item at once, in the same publish, once for each r
   await live(stream);
   const first = await stream.stats();
   expect(first.currentItem?.id).toBe('f1');
-  expect(first.clock.video).toMatchObject({ version: 1, epoch: program.epoch });
+  expect(first.clock.video).toMatchObject({ version: 1, epoch: program.epoch, anchor: { move: 'Start' } });
+  expect(first.clock.video?.programme).toBe(identifyTrack(program.video, program.seed));
   expectPlanned(films, first);
   for (const [i, id] of ['f2', 'f3', 'f4', 'f1'].entries()) {
     const answer = await stream.skip({ id: `skip ${i}` });
     expect(answer.status).toBe(200);
     expect(await playing(stream)).toBe(id);
     const stats = await stream.stats();
+    expect(stats.clock.video?.anchor?.move).toBe('Skip');
     expect(await answer.json()).toEqual({ code: 'skipped', clock: stats.clock });
     // The epoch says that this item has just begun: 12 s for each earlier one.
     const behind = 12_000 * (i + 1);

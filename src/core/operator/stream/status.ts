@@ -14,6 +14,7 @@ import { type Condition, findCondition } from '../../resources/common/conditions
 import { buildHealth } from '../../resources/common/health.ts';
 import { followAnchors } from '../../resources/stream/anchors.ts';
 import { listReceivers } from '../../resources/stream/destinations.ts';
+import { recordFacts } from '../../resources/stream/facts.ts';
 import { judgeStream } from '../../resources/stream/health.ts';
 import { getConditionFix, readGates } from '../../resources/stream/readiness.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
@@ -100,7 +101,9 @@ export function buildStatus(
   const { generation } = stream.metadata;
   const liveSince =
     pod && decision.phase === 'live' ? (findReadySince(pod) ?? stream.status?.liveSince ?? kubeTime(now)) : undefined;
-  const anchors = pod && decision.epoch !== undefined && followAnchors(stream.status?.anchors, observed.report?.clock);
+  const isPlaying = pod !== undefined && decision.epoch !== undefined;
+  const anchors = isPlaying && followAnchors(stream.status?.anchors, observed.report?.clock);
+  const facts = recordFacts(stream.status?.facts, isPlaying ? observed.report : undefined);
   const rejections = findRejections(stream, decision.phase, observed);
   const platforms = followPlatforms(stream, decision.phase, observed);
   const status: LoopStreamStatus = {
@@ -112,6 +115,7 @@ export function buildStatus(
     ...(decision.epoch !== undefined && pickPlayhead({ ...decision, epoch: decision.epoch })),
     ...(stream.status?.seed !== undefined && { seed: stream.status.seed }),
     ...(anchors && { anchors }),
+    ...(facts && { facts: [...facts] }),
     ...(decision.playing && { playing: decision.playing }),
     ...(decision.unplayable && { unplayable: decision.unplayable }),
     ...(decision.preparation && { preparation: decision.preparation }),

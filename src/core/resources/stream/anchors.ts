@@ -38,9 +38,10 @@ interface Reported extends Pick<TrackAnchor, 'version' | 'epoch'> {
 
 function follow(before: TrackAnchor | undefined, reported: Reported | undefined): TrackAnchor | undefined {
   if (!reported?.anchor) return before;
-  const { version, epoch, anchor } = reported;
+  const { version, epoch } = reported;
+  const { round, turn, startedAt } = reported.anchor;
   const isSame = before?.version === version && Date.parse(before.epoch) === Date.parse(epoch);
-  return { version, epoch, ...anchor, since: isSame ? before.since : anchor.startedAt };
+  return { version, epoch, round, turn, startedAt, since: isSame ? before.since : startedAt };
 }
 
 /**

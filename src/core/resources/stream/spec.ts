@@ -10,6 +10,7 @@ import { SongCards } from '../upload/card.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
 import { LayersOrScene } from '../upload/overlays.ts';
 import { Anchors } from './anchors.ts';
+import { Fact, MAX_FACTS } from './facts.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
 import { MAX_SESSIONS, Session } from './sessions.ts';
@@ -395,6 +396,13 @@ export const LoopStreamStatus = Type.Object({
     }),
   ),
   anchors: Type.Optional(Anchors),
+  facts: Type.Optional(
+    Type.Array(Fact, {
+      maxItems: MAX_FACTS,
+      description:
+        'The last moves of what plays, in the order of their numbers. What was on air is computed from them.',
+    }),
+  ),
   playing: Type.Optional(Playing),
   unplayable: Type.Optional(Unplayable),
   preparation: Type.Optional(Preparation),

@@ -12,6 +12,8 @@ import type { TrackStanding } from '../../../resources/stream/standing.ts';
 
 export interface TrackListing {
   version: number;
+  /** Hash of the list (programme/identity.ts). */
+  programme: string;
   /** Undefined until the first item of a version that was published on air begins. */
   epochMs: number | undefined;
   /** The epoch as it is expected until then. */

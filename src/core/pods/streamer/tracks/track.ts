@@ -5,10 +5,12 @@
 import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { identifyTrack } from '../../../programme/identity.ts';
 import { compileRule, GRID_TICKS, readStanding, recordStanding } from '../../../programme/program-rules.ts';
 import { hasRules, joinTurn, type RuledLoop, startStanding, type Turn, takeTurn } from '../../../programme/rules.ts';
 import { msToTicks, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks.ts';
 import type { Program } from '../../../protocol/program.ts';
+import type { ListMove } from '../../../resources/stream/facts.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
 import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
 import type { TrackStanding } from '../../../resources/stream/standing.ts';
@@ -106,7 +108,9 @@ export interface TrackEpoch {
   /** RFC 3339. */
   epoch: string;
   /** A turn and when it began, as of the last move of the epoch: who does not know all lengths counts from there. */
-  anchor: { round: number; turn: number; startedAt: string };
+  anchor: { round: number; turn: number; startedAt: string; move: ListMove };
+  /** Hash of the list that plays. */
+  programme: string;
   /** Where a list with rules stood at its epoch. */
   standing?: TrackStanding;
 }
@@ -384,10 +388,11 @@ export class TrackPlayer {
   }
 
   #describeClock(): TrackEpoch | null {
-    const { version, epochMs, loop, origin } = this.#onAir ?? {};
-    if (version === undefined || epochMs === undefined || !loop || !this.#anchor) return null;
+    const { version, programme, epochMs, loop, origin } = this.#onAir ?? {};
+    if (version === undefined || programme === undefined || epochMs === undefined || !loop || !this.#anchor)
+      return null;
     const standing = origin && hasRules(loop) ? { standing: recordStanding(loop, origin) } : {};
-    return { version, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor, ...standing };
+    return { version, programme, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor, ...standing };
   }
 
   #showBehind(): PreparationBehind {
@@ -416,6 +421,7 @@ export class TrackPlayer {
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
     const isJoined = !this.#onAir;
     const epochMs = Math.round(dueMs - ticksToMs(cursor.startTicks + item.startTicks - cursor.offsetTicks));
+    const move = this.#findMove(listing, afterRunOut);
     const isMoved = this.#moveEpoch(listing, {
       epochMs,
       knownMs: listing.epochMs,
@@ -427,9 +433,19 @@ export class TrackPlayer {
     const isNew = isMoved || this.#onAir !== listing || (hasRules(listing.loop) && cursor.startTicks > ANCHOR_TICKS);
     // A pod that takes over where its program says goes on with the anchor of the one before.
     const turn = isNew && (isMoved || !isJoined) ? rebase(listing, cursor) : cursor;
-    if (isNew) this.#setAnchor(listing, turn);
+    if (isNew) this.#setAnchor(listing, turn, move ?? (isMoved ? 'Clock' : 'Renewal'));
     this.#onAir = listing;
     return turn;
+  }
+
+  /** Returns what makes the next item begin elsewhere than the list says, as far as that is known. */
+  #findMove(listing: TrackListing, afterRunOut: boolean): ListMove | undefined {
+    if (!this.#onAir) return 'Start';
+    if (this.#skipping) return 'Skip';
+    if (this.#isCut) return 'Quarantine';
+    if (this.#onAir !== listing) return 'Edit';
+    if (afterRunOut) return 'RunOut';
+    return this.#rejoins ? 'Rejoin' : undefined;
   }
 
   /** Returns whether the epoch of a listing has moved by the start of an item. */
@@ -439,12 +455,12 @@ export class TrackPlayer {
     return listing.epochMs !== before;
   }
 
-  #setAnchor(listing: TrackListing, turn: Turn): void {
+  #setAnchor(listing: TrackListing, turn: Turn, move: ListMove): void {
     const { epochMs, origin, loop } = listing;
     if (epochMs === undefined) return;
     const { round, turn: nth } = origin && hasRules(loop) ? origin : turn;
     const startedMs = hasRules(loop) ? epochMs : findStart(listing, turn);
-    this.#anchor = { round, turn: nth, startedAt: new Date(startedMs).toISOString() };
+    this.#anchor = { round, turn: nth, startedAt: new Date(startedMs).toISOString(), move };
   }
 
   /** Records the true length of the item of a turn: 0 when it cannot be played. */
@@ -452,7 +468,7 @@ export class TrackPlayer {
     if (!correctLength(listing, turn, ticks, this.#at)) return;
     if (this.#onAir === listing && listing.epochMs !== undefined) {
       this.#at = rebase(listing, retake(listing, this.#at));
-      this.#setAnchor(listing, this.#at);
+      this.#setAnchor(listing, this.#at, 'Length');
     }
   }
 
@@ -504,11 +520,12 @@ export class TrackPlayer {
       this.#skip({ ...item, ...findItemPlace(list, all.indexOf(item)) }, error);
     const { durations, delayTicks, unanswered } = await measure(all, { storage, kind, signal, onFault });
     const loop = await createLoop(program, list, kind, durations);
-    const { version } = program;
+    const { version, seed } = program;
     const { items, lists, rules = [] } = list;
     const playsSounds = kind === 'video' && !program.audio;
     const known = {
       version,
+      programme: identifyTrack(list, seed),
       epochMs: undefined,
       expectedEpochMs: this.#options.clock.now().getTime(),
       origin: undefined,

@@ -26,7 +26,15 @@ test('an item that begins at another moment than was expected is cut where the r
   const [own] = startStanding(loop, EXPECTED_MS - 2000).rules;
   const standing = { ...startStanding(loop, EXPECTED_MS), rules: own ? [own] : [] };
   const listing: TrackListing = {
-    ...{ version: 2, epochMs: undefined, expectedEpochMs: EXPECTED_MS, items: [], lists: [], rules: [] },
+    ...{
+      version: 2,
+      programme: 'abc',
+      epochMs: undefined,
+      expectedEpochMs: EXPECTED_MS,
+      items: [],
+      lists: [],
+      rules: [],
+    },
     ...{ playsSounds: false, loop, origin: standing, delayTicks: 0, unanswered: false },
   };
   const expected = take(listing, standing);

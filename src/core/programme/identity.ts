@@ -1,0 +1,13 @@
+/** Names a list by its content, so that what played can be found again once its stream plays something else. Pure: no I/O, no clock. */
+import { createHash } from 'node:crypto';
+import type { Track } from '../resources/stream/playing.ts';
+
+/** Objects with the same members are written in the same way, whatever the order of these. */
+const sortMembers = (_key: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+
+/** Returns the name of a list that is played with a seed: the same for the same content. */
+export const identifyTrack = (track: Track, seed: number): string =>
+  createHash('sha256').update(JSON.stringify({ seed, track }, sortMembers)).digest('hex').slice(0, 32);
