@@ -1,9 +1,11 @@
 /** Tests that rules which kubectl applies are on air, and that an edit, a publish and a rollback of them follow in the same publish. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { ACCOUNT_LABEL } from '../../src/core/resources/common/names.ts';
+import type { LoopStream } from '../../src/core/resources/stream/resource.ts';
 import type { Upload } from '../../src/core/resources/upload/resource.ts';
+import { startWebhookSink } from '../kit/fake/webhook-sink.ts';
 import { kubectl } from '../kit/kubectl.ts';
 import { makeClip, readTrackPackets } from '../kit/make/media.ts';
 import { readColours } from '../kit/make/probe.ts';
@@ -46,10 +48,10 @@ afterAll(async () => {
 
 const play = (uploadName: string) => [{ name: 'break', when: { eachItems: 1 }, uploadName }];
 
-/** Applies the playlist with rules as a person does, with a file. */
-async function apply(rules: unknown): Promise<void> {
+/** Applies a playlist with rules as a person does, with a file. */
+async function apply(rules: unknown, name = KEY): Promise<void> {
   const upload = JSON.parse(await kubectl(system, 'get', 'upload', ids.film, '-o', 'json')) as Upload;
-  const metadata = { name: KEY, labels: { [ACCOUNT_LABEL]: upload.metadata.labels?.[ACCOUNT_LABEL] } };
+  const metadata = { name, labels: { [ACCOUNT_LABEL]: upload.metadata.labels?.[ACCOUNT_LABEL] } };
   const spec = { track: 'video', mode: 'sequential', items: [{ uploadName: ids.film }], rules };
   const file = join(dir, 'playlist.json');
   await writeFile(file, JSON.stringify({ apiVersion: 'loopstream.dev/v1beta1', kind: 'Playlist', metadata, spec }));
@@ -102,4 +104,42 @@ test('rules of a playlist that kubectl applies are on air, and their edit, publi
   const { maxStep, notIncreasing } = await readTrackPackets(recording, 'v');
   expect(notIncreasing).toBe(0);
   expect(maxStep).toBeLessThanOrEqual(LARGEST_STEP_S);
+});
+
+test('a rule that cannot play in time is told by a signed event with its cause, and by the status and an Event for kubectl', async () => {
+  const { destinations, endpoints, streams, uploads } = system.client;
+  const name = 'hurried';
+  for (const id of [ids.film, ids.news])
+    await until('it is imported', async () => (await uploads.get(id)).state === 'ready', 180_000);
+  // Items of four seconds leave no border at ten.
+  await apply([{ name: 'news', when: { everySeconds: 10 }, lateSeconds: 0, uploadName: ids.news }], name);
+  const { id: destinationID } = await destinations.create({ name, rtmpUrl: receiver.url, rtmpKey: name });
+  const wish = { quality: '720p' as const, framerate: 30 as const, destinationID, playlistIDs: [name] };
+  const { id } = await streams.create({ name: 'Hurried', ...wish });
+  const sink = await startWebhookSink();
+  onTestFinished(async () => {
+    await streams.delete(id);
+    await sink.close();
+  });
+  const endpoint = await endpoints.create({ kind: 'webhook', url: `${sink.url}/hook`, types: ['insert.dropped'] });
+  await until('it is ready', async () => (await streams.readiness(id)).ready, 180_000);
+  await streams.start(id, { wait: 60 });
+
+  const webhook = await until('its webhook', async () => sink.received[0], 120_000);
+  sink.check(webhook, (await endpoints.secret(endpoint.id)).secret);
+  const { status } = JSON.parse(await kubectl(system, 'get', 'loopstream', id, '-o', 'json')) as LoopStream;
+  const [entry] = status?.droppedRules ?? [];
+  expect(entry).toMatchObject({ rule: 'news', track: 'video', reason: 'RuleLate', number: 1 });
+  expect(webhook.body).toMatchObject({
+    type: 'insert.dropped',
+    objectID: id,
+    data: {
+      ...{ code: 'rule_late', rule: 'news', count: 1 },
+      dueAt: entry?.dueAt,
+      message: expect.stringContaining('The rule "news" was left out when it was due at'),
+      fix: expect.stringContaining('lateSeconds'),
+    },
+  });
+  const events = await kubectl(system, 'events', '--for', `loopstream/${id}`, '--types=Warning');
+  expect(events).toMatch(/RuleLate .*The rule "news" was left out/);
 });

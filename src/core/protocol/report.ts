@@ -68,6 +68,19 @@ const UnplayableItem = Type.Object({
   message: Text,
 });
 
+/** A rule of a playlist that was due and was left out (programme/rules.ts). */
+const ReportedDrop = Type.Object({
+  track: TrackName,
+  rule: Type.String({ minLength: 1, maxLength: 63 }),
+  /** The last time. */
+  dueAt: Time,
+  reason: Type.Enum(['late', 'empty']),
+  /** Times in this process, and the first of them. */
+  count: Type.Integer({ minimum: 1, maximum: 1_000_000_000 }),
+  since: Time,
+});
+export type ReportedDrop = Static<typeof ReportedDrop>;
+
 /** One process of a pod that was on air. */
 export const Run = Type.Object({
   /** Rises from one process of a pod to the next. */
@@ -105,6 +118,8 @@ const reported = {
     },
     { default: { count: 0, item: null, since: null } },
   ),
+  /** Rules that were left out since this process began. Pods of an earlier release do not say it. */
+  droppedRules: Type.Optional(Type.Array(ReportedDrop, { maxItems: 1000 })),
   runs: TimeOnAir.properties.runs,
   /**
    * The last time in which no destination took media, if it is over and this process was live before. Pods of an earlier release do not say

@@ -268,6 +268,7 @@ describe('live', () => {
     skippedItems: 0,
     brokenItems: [],
     preparationBehind: { count: 0, item: null, since: null },
+    droppedRules: [],
     leadMs: 0,
     runs: [],
     cache: null,

@@ -1,7 +1,9 @@
 /** Tests that a streamer plays by rules what the timeline says, to the frame: each picture has the number of its item and its own drawn in blocks. */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import type { PlayedRule, ProgramItem } from '../../../src/core/resources/stream/playing.ts';
 import { AUDIO_STEP_MS, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
-import { computeSteps, readPackets } from '../../kit/make/streamer.ts';
+import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
+import { until } from '../../kit/wait.ts';
 import { compareRun, planRun, runOnAir } from './real-run.ts';
 import { buildRuled, FRAMES, IDS, makeRuled } from './ruled.ts';
 
@@ -45,4 +47,25 @@ test('what viewers get is what the timeline says, to the frame, by a period, tim
     expect(computeSteps(packets, 'video').longestMs).toBeLessThanOrEqual(VIDEO_STEP_MS);
     expect(computeSteps(packets, 'audio').longestMs).toBeLessThanOrEqual(AUDIO_STEP_MS);
   }
+});
+
+test('a rule that is late at each border is reported with the moment at which it was due, and is left out', async () => {
+  const [item, news] = [studio.items[0] as ProgramItem, studio.items[1] as ProgramItem];
+  const hurried: PlayedRule = {
+    ...{ name: 'hurried', when: { everySeconds: 10 }, items: [news] },
+    ...{ start: 'Border', lateSeconds: 0, after: 'Resume', count: 1, pick: 'Next' },
+  };
+  const epochMs = Date.now();
+  const program = buildProgram([item], {
+    epoch: new Date(epochMs).toISOString(),
+    video: { mode: 'sequential', items: [item], rules: [hurried] },
+  });
+  const stream = await studio.onAir(program, { main: [studio.rtmp.url, 'hurried'] });
+  const [dropped] = await until('a rule was left out', async () => {
+    const { droppedRules } = await stream.stats();
+    return droppedRules?.length ? droppedRules : undefined;
+  });
+  expect(dropped).toMatchObject({ track: 'video', rule: 'hurried', reason: 'late' });
+  expect(Date.parse(dropped?.dueAt ?? '')).toBeGreaterThan(epochMs);
+  expect((await stream.stats()).currentItem?.id).toBe(item.id);
 });

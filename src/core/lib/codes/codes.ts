@@ -9,6 +9,7 @@ import { PLATFORM_DOUBTS, PLATFORM_FAULTS, PLATFORM_WARNINGS } from './platforms
 import {
   DEGRADATIONS,
   DIAGNOSES,
+  DROPPED_RULES,
   ITEM_ERRORS,
   READINESS_ISSUES,
   REFUSED_CHANGES,
@@ -31,6 +32,7 @@ export const PLACES = {
   destination: '`lastError.code` of a destination in a stream’s live-stats',
   test: '`code` of a test of a destination',
   delivery: '`lastAnswer.code` of a delivery to an endpoint',
+  ruleDropped: '`data.code` of an event `insert.dropped`',
   sessionEnd: '`end.code` of a session of a stream',
   platformLive: '`platformLive.code` of a destination',
   platformIssue: '`code` of an issue in `platformLive` of a destination',
@@ -66,6 +68,7 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(DESTINATION_ERRORS, 'destination', 'test'),
   ...byCode(TEST_REFUSALS, 'test'),
   ...byCode(DELIVERY_ERRORS, 'delivery'),
+  ...byReason(DROPPED_RULES, () => ['ruleDropped']),
   ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
   ...byCode({ ...PLATFORM_FAULTS, ...PLATFORM_WARNINGS }, 'platformLive', 'degraded'),
   ...byCode(PLATFORM_DOUBTS, 'platformLive'),

@@ -218,6 +218,20 @@ export const DEGRADATIONS = {
   },
 } as const satisfies Record<string, StreamCode>;
 
+/** By the reason of a rule of a playlist that was due and was left out. */
+export const DROPPED_RULES = {
+  RuleLate: {
+    code: 'rule_late',
+    meaning: 'The turn of the rule came too late.',
+    fix: 'Give the rule a larger lateSeconds, have it cut what plays, or plan shorter items before it.',
+  },
+  RuleEmpty: {
+    code: 'rule_empty',
+    meaning: 'Nothing in the list of the rule could be played.',
+    fix: 'Look at the readiness of the stream, and mend or replace the items of the rule.',
+  },
+} as const satisfies Record<string, StreamCode>;
+
 const FOLLOWED = 'Nothing is to be done: the next session begins by itself.';
 
 /** By the reason in `endReason` of a session: why it ended. */

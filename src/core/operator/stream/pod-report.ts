@@ -5,7 +5,7 @@
 
 import { DEGRADATIONS } from '../../lib/codes/streams.ts';
 import { isSameJson } from '../../lib/json-equal.ts';
-import type { Run, StreamerReport } from '../../protocol/report.ts';
+import type { ReportedDrop, Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
 import type { TrackAnchor } from '../../resources/stream/anchors.ts';
@@ -41,6 +41,8 @@ export interface PodReport {
   accepting?: string[];
   /** Items that it could not play when it was last their turn. */
   broken?: BrokenItem[];
+  /** Rules that its process left out. */
+  droppedRules?: ReportedDrop[];
   /** How long no destination took media, when it was last so and is over. */
   interruption?: NonNullable<StreamerReport['interruption']>;
   /** The processes of the pod that were on air; the last one may still be. */
@@ -121,7 +123,7 @@ const toBroken = ({ playlistID, index, ...item }: StreamerReport['brokenItems'][
 
 /** `isPushed`: the pod pushes each change, so the report is of this moment. */
 export function toPodReport(report: StreamerReport, isPushed = false): PodReport {
-  const { clock, live, held, brokenItems, destinations, runs, interruption } = report;
+  const { clock, live, held, brokenItems, droppedRules, destinations, runs, interruption } = report;
   const accepting = destinations.flatMap(({ name, connected }) => (connected ? [name] : []));
   return {
     clock: toClock(clock),
@@ -130,6 +132,7 @@ export function toPodReport(report: StreamerReport, isPushed = false): PodReport
     problems: listProblems(report),
     ...(accepting.length > 0 && { accepting }),
     ...(brokenItems.length > 0 && { broken: brokenItems.map(toBroken) }),
+    ...(droppedRules && droppedRules.length > 0 && { droppedRules }),
     ...(interruption && { interruption }),
     runs: listLatestRuns(runs),
   };

@@ -9,6 +9,7 @@ import { createRetries } from '../runtime/retries.ts';
 import { type AppliedDecision, applyDecision } from './apply.ts';
 import type { StreamControllerDeps } from './controller-deps.ts';
 import { decide } from './decide.ts';
+import { findTellTime } from './dropped-rules.ts';
 import { removePodFinalizers } from './finalizers.ts';
 import { failLostPods } from './lost-pods.ts';
 import type { Observation } from './observation.ts';
@@ -45,9 +46,11 @@ export function reconcileStream(
         : await applyDecision(deps, observed, decision, action);
     if (!('decision' in outcome)) return outcome;
 
-    const { transitions } = await writeStreamStatus(deps, observed, outcome);
+    const { transitions, droppedRules } = await writeStreamStatus(deps, observed, outcome);
     if (endedPods.size > 0) await removePodFinalizers(deps, key, endedPods);
-    return requeue(deps, observed, earliest(outcome.decision.requeueAt, findOffAirTime(transitions)));
+    const dropped = observed.report?.droppedRules;
+    const tellAt = dropped && findTellTime(droppedRules, dropped, observed.now);
+    return requeue(deps, observed, earliest(outcome.decision.requeueAt, findOffAirTime(transitions), tellAt));
   };
 }
 

@@ -29,6 +29,7 @@ import { countRestarts, findReadySince } from '../pods/status.ts';
 import { buildConditions, buildNormalEvent, buildWarningEvent, type Verdict } from '../runtime/controller.ts';
 import { GATE_CLOSED } from './course.ts';
 import type { Decision } from './decide.ts';
+import { describeDropped, followDropped } from './dropped-rules.ts';
 import type { Observation } from './observation.ts';
 import { followPlatforms } from './platforms.ts';
 import { describeProblem, type PodProblem } from './pod-report.ts';
@@ -138,7 +139,15 @@ export function buildStatus(
     ),
   };
   const transitions = recordTransitions(stream.status, status, now, observed.report, platforms.told);
-  return { ...status, ...(transitions.length > 0 && { transitions }) };
+  const isLeaving = !ON_AIR.includes(decision.phase) || pod?.metadata.deletionTimestamp !== undefined;
+  const dropped = observed.report?.droppedRules;
+  const known = stream.status?.droppedRules;
+  const droppedRules = dropped ? followDropped(known, dropped, now, isLeaving) : known;
+  return {
+    ...status,
+    ...(droppedRules && { droppedRules: [...droppedRules] }),
+    ...(transitions.length > 0 && { transitions }),
+  };
 }
 
 const findMessage = (status: { conditions?: Condition[] }, type: string): string =>
@@ -216,7 +225,8 @@ export function buildStreamEvents(
     else if (hasNewFault(before, status)) events.push(buildWarningEvent(wrong.reason, wrong.message));
     else if (earlier?.reason !== wrong.reason) events.push(buildNormalEvent(wrong.reason, wrong.message));
   }
-  return [...events, ...describePlatforms(before, status)];
+  const dropped = status.droppedRules ? describeDropped(before?.droppedRules, status.droppedRules) : [];
+  return [...events, ...dropped, ...describePlatforms(before, status)];
 }
 
 const PLATFORM_EVENTS: Partial<Record<Transition['kind'], EventInput['type']>> = {

@@ -120,8 +120,8 @@ export function findWindow(schedule: Schedule | undefined, at: Date, lastStart?:
 }
 
 /** The earlier of two moments, as far as they are there. */
-export const earliest = (a: Date | undefined, b: Date | undefined): Date | undefined =>
-  a && b && a < b ? a : (b ?? a);
+export const earliest = (...times: readonly (Date | undefined)[]): Date | undefined =>
+  times.filter((time) => time !== undefined).reduce<Date | undefined>((a, b) => (a && a <= b ? a : b), undefined);
 
 /** When the answer of `computeScheduleState` changes next; undefined when it never does. A stream that has begun cannot be late any more. */
 export function findNextChange(time: ScheduleState, hasBegun = false): Date | undefined {

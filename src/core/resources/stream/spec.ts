@@ -10,6 +10,7 @@ import { SongCards } from '../upload/card.ts';
 import { LoudnessTarget } from '../upload/loudness.ts';
 import { LayersOrScene } from '../upload/overlays.ts';
 import { Anchors } from './anchors.ts';
+import { DroppedRule, MAX_DROPPED_RULES } from './dropped-rules.ts';
 import { Fact, MAX_FACTS } from './facts.ts';
 import { Playing } from './playing.ts';
 import { FRAMERATES, QUALITIES } from './profile.ts';
@@ -444,6 +445,13 @@ export const LoopStreamStatus = Type.Object({
     Type.Array(StreamPlatform, {
       maxItems: MAX_DESTINATIONS,
       description: 'What was told of the viewers of each destination with spec.platform since the stream went on air.',
+    }),
+  ),
+  droppedRules: Type.Optional(
+    Type.Array(DroppedRule, {
+      maxItems: MAX_DROPPED_RULES,
+      description:
+        'Rules of playlists that were due and were left out: the last time of each, written at most once in ten minutes.',
     }),
   ),
   transitions: Type.Optional(

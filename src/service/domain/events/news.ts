@@ -4,10 +4,11 @@
  */
 import { kubeTime } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
-import { READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
+import { DROPPED_RULES, READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
 import { type Condition, findCondition } from '../../../core/resources/common/conditions.ts';
 import type { Playlist } from '../../../core/resources/playlist/resource.ts';
 import { readPublished } from '../../../core/resources/playlist/spec.ts';
+import { describeDroppedRule } from '../../../core/resources/stream/dropped-rules.ts';
 import { findNextStart } from '../../../core/resources/stream/recurrence.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { isWanted } from '../../../core/resources/stream/spec.ts';
@@ -46,18 +47,19 @@ export const UPCOMING_MS = 15 * 60_000;
 
 /**
  * Numbers are missing between the last event and the first transition that is still there, where transitions were lost. The mark is the
- * number of the last transition, and the start that was told last.
+ * number of the last transition, the start that was told last, and the number of the last rule that was left out.
  */
 export function findStreamNews(stream: LoopStream, mark: string, now: Date): Findings {
-  const [known = '', told = ''] = mark.split(' ');
+  const [known = '', told = '', dropped = ''] = mark.split(' ');
   const start = findUpcoming(stream, now);
   const near = start && start.getTime() - now.getTime() <= UPCOMING_MS ? kubeTime(start) : undefined;
   const last = stream.status?.transitions?.at(-1)?.number ?? '';
-  const news = tellTransitions(stream, Number(known));
+  const lastDropped = stream.status?.droppedRules?.at(-1)?.number ?? '';
+  const news = [...tellTransitions(stream, Number(known)), ...tellDropped(stream, Number(dropped))];
   if (near !== undefined && near !== told) news.push(tellUpcoming(stream, near, now));
   return {
     news,
-    mark: `${last} ${near ?? told}`.trimEnd(),
+    mark: `${last} ${near ?? told} ${lastDropped}`.trimEnd(),
     ...(start && { lookAt: near === undefined ? new Date(start.getTime() - UPCOMING_MS) : start }),
   };
 }
@@ -100,6 +102,35 @@ function tellTransitions(stream: LoopStream, known: number): News[] {
       };
       skipped = 0;
       return [news];
+    });
+}
+
+function tellDropped(stream: LoopStream, known: number): News[] {
+  let last = known;
+  return (stream.status?.droppedRules ?? [])
+    .filter(({ number }) => number > known)
+    .map((one): News => {
+      const { number, rule, dueAt, at, reason, count, since } = one;
+      const skipped = number - last - 1;
+      last = number;
+      const { code, fix } = DROPPED_RULES[reason];
+      return {
+        id: buildEventId(stream.metadata.uid, `dropped_${number}`),
+        type: 'insert.dropped',
+        at: new Date(at),
+        data: {
+          ...NO_DATA,
+          name: readName(stream),
+          code,
+          message: describeDroppedRule(one),
+          fix,
+          rule,
+          dueAt: new Date(dueAt).toISOString(),
+          count,
+          since: new Date(since).toISOString(),
+        },
+        skipped,
+      };
     });
 }
 

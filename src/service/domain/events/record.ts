@@ -73,6 +73,10 @@ export const EVENT_TYPES = {
     object: 'stream',
     meaning: 'Viewers see the stream, and the platform of a destination asks for attention.',
   },
+  'insert.dropped': {
+    object: 'stream',
+    meaning: 'A rule of a playlist was due and was left out. It is told of a rule at most once in ten minutes.',
+  },
   'schedule.upcoming': {
     object: 'stream',
     meaning: 'A window of the schedule begins within 15 minutes.',
@@ -139,6 +143,16 @@ export const EventData = Type.Object(
       Type.String({ format: 'date-time' }),
       'Start of the window that is to begin. Null for other events.',
     ),
+    rule: nullable(Type.String(), 'Name of the rule that was left out. Null for other events.'),
+    dueAt: nullable(
+      Type.String({ format: 'date-time' }),
+      'When that rule was due, the last time. Null for other events.',
+    ),
+    count: nullable(Type.Integer(), 'How many times that rule was left out since `since`. Null for other events.'),
+    since: nullable(
+      Type.String({ format: 'date-time' }),
+      'When that rule was due, the first time of `count`: each process of a pod counts anew. Null for other events.',
+    ),
     hoursLeft: nullable(Type.Integer(), 'The credit lasts for less than so many hours. Null for other events.'),
     credits: nullable(Type.String({ pattern: '^[0-9]+$' }), 'Credits of the payment. Null for other events.'),
   },
@@ -163,6 +177,10 @@ export const NO_DATA: Omit<EventData, 'name'> = {
   streamID: null,
   destinationID: null,
   startAt: null,
+  rule: null,
+  dueAt: null,
+  count: null,
+  since: null,
   hoursLeft: null,
   credits: null,
 };

@@ -76,6 +76,11 @@ export const EVENT_WORDS: Readonly<Record<AccountEventType, EventWords>> = {
     title: (name) => `The platform warns about ${name}`,
     tone: 'warning',
   },
+  'insert.dropped': {
+    label: 'A rule of a playlist was left out',
+    title: (name) => `${name} left out a rule of its playlist`,
+    tone: 'warning',
+  },
   'schedule.upcoming': { label: 'A stream starts soon', title: (name) => `${name} starts soon`, tone: 'neutral' },
   'credit.low': { label: 'Your credit is low', title: () => 'Your credit is low', tone: 'warning' },
   'credit.exhausted': { label: 'Your credit is used up', title: () => 'Your credit is used up', tone: 'bad' },

@@ -5,7 +5,8 @@
 import type { CodeText } from '../../../core/lib/codes/code-text.ts';
 import { DESTINATION_ERRORS } from '../../../core/lib/codes/destinations.ts';
 import { PLATFORM_FAULTS, PLATFORM_WARNINGS } from '../../../core/lib/codes/platforms.ts';
-import { DEGRADATIONS, READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
+import { DEGRADATIONS, DROPPED_RULES, READINESS_ISSUES } from '../../../core/lib/codes/streams.ts';
+import { type DroppedRule, describeDroppedRule } from '../../../core/resources/stream/dropped-rules.ts';
 import { exampleDeposit } from '../../billing/crypto/operations.ts';
 import { exampleInvoice } from '../../billing/invoices/operations.ts';
 import { summarize } from '../../billing/invoices/service.ts';
@@ -90,6 +91,17 @@ const aboutViewers = (code: string, { meaning, fix }: CodeText): Partial<EventDa
   destinationID: EXAMPLE.destination,
 });
 
+const LEFT_OUT: DroppedRule = {
+  number: 1,
+  rule: 'news',
+  track: 'video',
+  dueAt: '2027-01-31T18:00:00.000Z',
+  at: '2027-01-31T18:04:10.000Z',
+  reason: 'RuleLate',
+  count: 3,
+  since: '2027-01-31T17:56:00.000Z',
+};
+
 /** The part of an event that its type alone has. */
 const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
   'stream.off_air': { ...exampleEvent.data },
@@ -109,6 +121,15 @@ const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
   'platform.live': { destinationID: EXAMPLE.destination },
   'platform.ended': aboutViewers('broadcast_ended', ended),
   'platform.health': aboutViewers('limit_near', near),
+  'insert.dropped': {
+    code: DROPPED_RULES.RuleLate.code,
+    message: describeDroppedRule(LEFT_OUT),
+    fix: DROPPED_RULES.RuleLate.fix,
+    rule: LEFT_OUT.rule,
+    dueAt: LEFT_OUT.dueAt,
+    count: LEFT_OUT.count,
+    since: LEFT_OUT.since,
+  },
   'schedule.upcoming': { startAt: '2027-01-31T18:15:00.000Z' },
   'credit.low': {
     message: 'The credit of the account lasts for less than 24 hours at the current rate.',

@@ -47,6 +47,13 @@ describe('a message of the release before is read whole:', () => {
     expect(readReport(asJson(`{${REPORTED}}`))).toEqual({ ok: true, message: asJson(`{${REPORTED}}`) });
   });
 
+  test('a report with rules that were left out', () => {
+    const droppedRules =
+      '[{"track":"video","rule":"news","dueAt":"2026-06-01T12:00:00.000Z","reason":"late","count":2,"since":"2026-06-01T11:00:00.000Z"}]';
+    const report = asJson(`{${REPORTED},"droppedRules":${droppedRules}}`);
+    expect(readReport(report)).toEqual({ ok: true, message: report });
+  });
+
   test('the answer to GET /stats', () => {
     const { cache: _, ...shown } = asJson(STATS);
     expect(readStats(asJson(STATS))).toEqual({ ok: true, message: shown });

@@ -16,6 +16,8 @@ const GAP_MS = 200;
 const BACKOFF: Backoff = { baseMs: 1_000, maxMs: HEARTBEAT_MS };
 /** The operator writes a session that is on air once an hour. */
 const HOUR_SECONDS = 3600;
+/** A rule that is left out again and again is worth a report in so long, lest an outage has to wait. */
+const DROPPED_MS = 600_000;
 
 export interface PushState {
   /** The report that the operator has accepted last, as `describeChange` returns it; undefined before. */
@@ -40,12 +42,18 @@ export const NOTHING_PUSHED: PushState = {
 
 /** Returns a text that changes with all that is worth a push. Time on air that only goes by is worth one an hour. */
 export function describeChange(report: StreamerReport): string {
-  const { live, held, playable, clock, brokenItems, preparationBehind, runs, destinations } = report;
+  const { live, held, playable, clock, brokenItems, preparationBehind, droppedRules, runs, destinations } = report;
   const hours = runs.map(({ run, onAirSeconds }) => [run, Math.floor(onAirSeconds / HOUR_SECONDS)]);
   const failures = destinations.flatMap(({ name, connected, lastError }) =>
     connected || !lastError ? [] : [[name, lastError.code, lastError.message]],
   );
-  return JSON.stringify([live, held, playable, clock, brokenItems, preparationBehind.item, hours, failures]);
+  // The operator holds the times after the first of a rule back as long (operator/stream/dropped-rules.ts).
+  const dropped = droppedRules?.map(({ track, rule, dueAt }) => [
+    track,
+    rule,
+    Math.floor(Date.parse(dueAt) / DROPPED_MS),
+  ]);
+  return JSON.stringify([live, held, playable, clock, brokenItems, preparationBehind.item, dropped, hours, failures]);
 }
 
 /** Whether the report that `change` describes is to be pushed now. */

@@ -75,6 +75,10 @@ export function streamerStats(parts: StatsParts): ShownStats {
       ...(audio?.broken ?? []).map((item) => ({ ...item, track: 'audio' as const })),
     ],
     preparationBehind: joinBehind(video.preparationBehind, audio?.preparationBehind),
+    droppedRules: [
+      ...video.droppedRules.map((dropped) => ({ ...dropped, track: 'video' as const })),
+      ...(audio?.droppedRules ?? []).map((dropped) => ({ ...dropped, track: 'audio' as const })),
+    ],
     leadMs: broadcaster.leadMs,
     runs: parts.runs ?? [],
     interruption: parts.interruption ?? null,
@@ -84,8 +88,20 @@ export function streamerStats(parts: StatsParts): ShownStats {
 }
 
 export function pickReport(stats: ShownStats): StreamerReport {
-  const { live, held, playable, clock, brokenItems, preparationBehind, runs, interruption, destinations } = stats;
-  return { live, held, playable, clock, brokenItems, preparationBehind, runs, interruption, destinations };
+  const { live, held, playable, clock, brokenItems, preparationBehind, droppedRules } = stats;
+  const { runs, interruption, destinations } = stats;
+  return {
+    live,
+    held,
+    playable,
+    clock,
+    brokenItems,
+    preparationBehind,
+    droppedRules,
+    runs,
+    interruption,
+    destinations,
+  };
 }
 
 /** The pictures come first: they are what is on air. */

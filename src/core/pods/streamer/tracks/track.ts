@@ -5,11 +5,14 @@
 import { BlockPools } from '../../../lib/block-pool.ts';
 import { type Clock, sleep } from '../../../lib/clock.ts';
 import type { Logger } from '../../../lib/log.ts';
+import { setNewest } from '../../../lib/newest.ts';
 import { identifyTrack } from '../../../programme/identity.ts';
 import { compileRule, GRID_TICKS, readStanding, recordStanding } from '../../../programme/program-rules.ts';
 import { hasRules, joinTurn, type RuledLoop, startStanding, type Turn, takeTurn } from '../../../programme/rules.ts';
 import { msToTicks, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks.ts';
 import type { Program } from '../../../protocol/program.ts';
+import type { ReportedDrop } from '../../../protocol/report.ts';
+import { MAX_RULES } from '../../../resources/playlist/rule-limits.ts';
 import type { ListMove } from '../../../resources/stream/facts.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
 import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
@@ -91,6 +94,8 @@ export interface TrackStats {
   preparationBehind: PreparationBehind;
   /** Turns in which an item played with the sound of its rendition, since the one that it names failed. */
   soundFaults: number;
+  /** Rules that were left out, the newest last. */
+  droppedRules: Omit<ReportedDrop, 'track'>[];
 }
 
 /** Ends of an item where its next chunk was not prepared yet. */
@@ -180,6 +185,7 @@ export class TrackPlayer {
   readonly #broken = new Map<string, BrokenTrackItem>();
   /** Turns of items in which the sound that they name failed. */
   #soundFaults = 0;
+  readonly #dropped = new Map<string, Omit<ReportedDrop, 'track'>>();
   /** Keys of the sounds that failed and are still listed: each is logged once. */
   readonly #faultySounds = new Set<string>();
   #ranOut = 0;
@@ -269,7 +275,7 @@ export class TrackPlayer {
     const cursor = this.#cursor;
     const listing = this.#listing;
     if (cursor && listing) {
-      this.#logDropped(listing, cursor);
+      this.#noteDropped(listing, cursor);
       this.#at = this.#setClock(listing, cursor, reader, before?.ranOut === true);
       this.#cursor = take(listing, this.#at.after);
       this.#joinTicks = 0;
@@ -285,10 +291,13 @@ export class TrackPlayer {
     return new CuttableItem(item, kind, isOver, this.#limit(reader));
   };
 
-  #logDropped({ rules }: TrackListing, { dropped }: Turn): void {
-    for (const { rule, dueMs, reason } of dropped) {
+  #noteDropped({ rules }: TrackListing, { dropped }: Turn): void {
+    for (const { rule: index, dueMs, reason } of dropped) {
+      const rule = rules[index]?.name ?? '';
       const due = new Date(dueMs).toISOString();
-      this.#options.log.warn({ rule: rules[rule]?.name, due, reason }, 'a rule was due and was dropped');
+      this.#options.log.warn({ rule, due, reason }, 'a rule was due and was dropped');
+      const { count = 0, since = due } = this.#dropped.get(rule) ?? {};
+      setNewest(this.#dropped, rule, { rule, dueAt: due, reason, count: count + 1, since }, MAX_RULES);
     }
   }
 
@@ -384,6 +393,7 @@ export class TrackPlayer {
       broken: [...this.#broken.values()].slice(0, MAX_BROKEN),
       preparationBehind: this.#showBehind(),
       soundFaults: this.#soundFaults,
+      droppedRules: [...this.#dropped.values()],
     };
   }
 

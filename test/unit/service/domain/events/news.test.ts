@@ -57,6 +57,56 @@ describe('a window that is to begin', () => {
   });
 });
 
+describe('a rule that was left out', () => {
+  const left = (number: number) => ({
+    number,
+    rule: 'news',
+    track: 'video' as const,
+    dueAt: iso(number),
+    at: iso(number + 1),
+    reason: 'RuleLate' as const,
+    count: 2,
+    since: iso(number - 1),
+  });
+  const withDropped = (...numbers: number[]) => makeStream({}, { status: { droppedRules: numbers.map(left) } });
+
+  test('is told once, with its name, its moment, the cause and the fix', () => {
+    const found = findStreamNews(withDropped(1), '', NOW);
+    expect(found.news).toMatchObject([
+      {
+        id: expect.stringMatching(/_dropped_1$/),
+        type: 'insert.dropped',
+        at: at(2),
+        skipped: 0,
+        data: {
+          code: 'rule_late',
+          rule: 'news',
+          dueAt: at(1).toISOString(),
+          count: 2,
+          since: at(0).toISOString(),
+          message: expect.stringContaining('"news" was left out 2 times'),
+          fix: expect.stringContaining('lateSeconds'),
+        },
+      },
+    ]);
+    expect(findStreamNews(withDropped(1), found.mark, NOW).news).toEqual([]);
+    expect(findStreamNews(withDropped(1, 2), found.mark, NOW).news).toMatchObject([
+      { data: { dueAt: at(2).toISOString() } },
+    ]);
+  });
+
+  test('leaves the marks of starts and transitions as they are', () => {
+    const before = findStreamNews(scheduled({ startAt: iso(10) }), '', NOW);
+    const stream = makeStream({ schedule: { startAt: iso(10) } }, { status: { droppedRules: [left(1)] } });
+    expect(findStreamNews(stream, before.mark, NOW).news.map(({ type }) => type)).toEqual(['insert.dropped']);
+  });
+
+  test('says by its number how many were lost before', () => {
+    const { mark } = findStreamNews(withDropped(1), '', NOW);
+    expect(findStreamNews(withDropped(5, 6), mark, NOW).news.map(({ skipped }) => skipped)).toEqual([3, 0]);
+  });
+});
+
 test('a mark of before schedules were told still holds the number of the last transition', () => {
   const transitions = [1, 2].map((number) => ({ number, kind: 'Live', at: iso(number) }) as const);
   const stream = makeStream({}, { status: { transitions: [...transitions] } });

@@ -32,6 +32,10 @@ const report = (state: Partial<StreamerReport> = {}): StreamerReport => ({
   destinations: [destination()],
   ...state,
 });
+const dropped = (minutes: number) => ({
+  ...({ track: 'video', rule: 'news', reason: 'late', count: minutes + 1, since: '2026-06-01T12:00:00.000Z' } as const),
+  dueAt: new Date(Date.parse('2026-06-01T12:00:00Z') + minutes * 60_000).toISOString(),
+});
 const refused = { code: 'connection_refused', message: 'Nothing listens.' } as DestinationStats['lastError'];
 const [minute, hour] = [60_000, 3_600_000];
 
@@ -51,8 +55,16 @@ test('what the operator acts on or shows is a change', () => {
     { preparationBehind: { count: 1, item, since: null } },
     { destinations: [destination({ connected: false, lastError: refused })] },
     { runs: [] },
+    { droppedRules: [dropped(0)] },
   ];
   for (const change of changes) expect(describeChange(report(change)), JSON.stringify(change)).not.toBe(before);
+});
+
+test('a rule that is left out again and again is a change every ten minutes, so it takes no report from an outage', () => {
+  const changes = new Set<string>();
+  for (let minutes = 0; minutes < 60; minutes++)
+    changes.add(describeChange(report({ droppedRules: [dropped(minutes)] })));
+  expect(changes.size).toBe(6);
 });
 
 test('what only goes by is none: time on air but for each hour, bytes, a destination that connects', () => {
