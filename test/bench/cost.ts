@@ -14,7 +14,7 @@ import { median, type Row } from './report.ts';
 import { type Media, type Sender, startFfmpeg, startStreamer } from './senders.ts';
 
 /** The result is the median of this many windows. */
-export const WINDOWS = 5;
+const WINDOWS = 5;
 /** Enough for a receiver to show that media has come; a minute of all streams would fill a gigabyte. */
 const RECORDED_BYTES = 2 ** 18;
 /** Outputs of a stream with further ones: at most five (resources/stream/spec.ts). */
@@ -69,6 +69,19 @@ export class Side {
 
   async stop(): Promise<void> {
     await Promise.all(this.#senders.map((sender) => sender.stop()));
+  }
+}
+
+/** Watches all sides in the same windows, after they have warmed up. */
+export async function watchSides(
+  sides: readonly Side[],
+  { warmUp, seconds }: Omit<CostOptions, 'streams'>,
+): Promise<void> {
+  await sleep(warmUp * 1000);
+  for (let i = 0; i < WINDOWS; i++) {
+    const ends = sides.map((side) => side.begin());
+    await sleep((seconds * 1000) / WINDOWS);
+    for (const end of ends) end();
   }
 }
 
@@ -127,12 +140,10 @@ export async function measureCost(root: string, { streams, warmUp, seconds }: Co
     pairs.push(await startPair('chunks of 128 bytes', middle, { rtmp: small, streams }));
     pairs.push(await startPair(`${OUTPUTS} outputs`, middle, { rtmp, streams, outputs: OUTPUTS }));
     pairs.push(await startPair('logo, title and loudness', await withLookAndSound(middle), { rtmp, streams }));
-    await sleep(warmUp * 1000);
-    for (let i = 0; i < WINDOWS; i++) {
-      const ends = pairs.flatMap(({ ours, bare }) => [ours.begin(), bare.begin()]);
-      await sleep((seconds * 1000) / WINDOWS);
-      for (const end of ends) end();
-    }
+    await watchSides(
+      pairs.flatMap(({ ours, bare }) => [ours, bare]),
+      { warmUp, seconds },
+    );
   } finally {
     await Promise.all(pairs.flatMap(({ ours, bare }) => [ours.stop(), bare.stop()]));
     await Promise.all(servers.map((server) => server.close()));

@@ -15,12 +15,13 @@ import { measureFiller } from './filler.ts';
 import { LONG_CLIP, makeMedia, SHORT_CLIPS, SMALL_CLIPS } from './media.ts';
 import { measureRemux, remuxRow } from './remux.ts';
 import { circumstances, type Row, readVersion, report, selectParts, whole } from './report.ts';
+import { measureRules } from './rules.ts';
 import { measureSeams } from './seams.ts';
 import { SENDER } from './senders.ts';
 import { measureSoak } from './soak.ts';
 import { measureReturn, measureStart } from './times.ts';
 
-const PARTS = ['cost', 'filler', 'start', 'return', 'soak', 'seams', 'remux'];
+const PARTS = ['cost', 'filler', 'rules', 'start', 'return', 'soak', 'seams', 'remux'];
 const HELP = `Usage: node test/bench/engine.ts [options]
 
   --streams N    streams of each side and row whose cost is measured (4)
@@ -70,6 +71,7 @@ async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts:
     const steps: Record<string, () => Promise<Row[]>> = {
       cost: () => measureCost(root, { streams, warmUp, seconds }),
       filler: () => measureFiller(root, { streams, warmUp, seconds }),
+      rules: () => measureRules(root, { streams, warmUp, seconds }),
       seams: () => measureSeams(rtmp, short, seams),
       start: () => measureStart(rtmp, long, 5),
       return: () => measureReturn(rtmp, long, 4),
@@ -83,7 +85,7 @@ async function measure({ streams, warmUp, seconds, seams, hours }: Sizes, parts:
       return step();
     };
     const rows: Row[] = [];
-    for (const name of ['cost', 'filler', 'start', 'return', 'soak']) rows.push(...(await take(name)));
+    for (const name of ['cost', 'filler', 'rules', 'start', 'return', 'soak']) rows.push(...(await take(name)));
     // The seams take minutes of real time and little processor time, and their timestamps do not depend on it.
     const both = await Promise.all([take('seams'), take('remux')]);
     return [...rows, ...both.flat()];

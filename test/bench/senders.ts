@@ -5,7 +5,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { IMAGE_ENV, NODE_FLAGS } from '../../src/core/operator/stream/command-line.ts';
 import { buildPod } from '../../src/core/operator/stream/pod.ts';
-import type { ProgramItem } from '../../src/core/resources/stream/playing.ts';
+import type { PlayedRule, ProgramItem } from '../../src/core/resources/stream/playing.ts';
 import { ContainerProber } from '../../tools/node-agent/prober.ts';
 import type { Container } from '../../tools/node-agent/types.ts';
 import { findCompiled, SENDER as OWN_SENDER } from '../../tools/process/compiled.ts';
@@ -51,6 +51,8 @@ export interface Media {
   files: string[];
   /** The least bit rate that its destinations ask for. */
   leastBitrateKbps?: number;
+  /** The rules of its list. */
+  rules?: PlayedRule[];
 }
 
 export interface Streamer extends Sender {
@@ -82,7 +84,12 @@ export async function startStreamer(media: Media, url: string, ...keys: readonly
   const publish = (items: ProgramItem[], version: number) =>
     writeAtomically(
       programFile,
-      JSON.stringify(buildProgram(items, { version, destinations, profile: media.profile })),
+      JSON.stringify(
+        buildProgram(items, {
+          ...{ version, destinations, profile: media.profile },
+          ...(media.rules && { video: { mode: 'sequential', items, rules: media.rules } }),
+        }),
+      ),
     );
   await publish(media.items, 1);
   for (const [i, name] of destinations.entries())
