@@ -70,7 +70,16 @@ export function compileRule(played: PlayedRule, lengths: Lengths, seed: number, 
 const toTime = (ms: number): string => new Date(ms).toISOString();
 const findOffset = (offsetTicks: number) => (offsetTicks > 0 ? { offsetTicks } : {});
 
-export function recordStanding({ rules = [] }: RuledLoop, standing: Standing): TrackStanding {
+const written = new WeakMap<Standing, TrackStanding>();
+
+/** Writes down where a list stands. A streamer reports that each second, and it seldom changes. */
+export function recordStanding(loop: RuledLoop, standing: Standing): TrackStanding {
+  const known = written.get(standing) ?? writeStanding(loop, standing);
+  written.set(standing, known);
+  return known;
+}
+
+function writeStanding({ rules = [] }: RuledLoop, standing: Standing): TrackStanding {
   const { round, turn, offsetTicks, items, next, played } = standing;
   const name = (index: number) => rules[index]?.name ?? '';
   return {
