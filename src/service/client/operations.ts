@@ -264,13 +264,12 @@ export interface Operations {
      * destination whose platform is watched: for the first time since it went on air, or again. `platform.ended`:
      * Viewers do not see the stream, though the destination takes media. The event has the cause and the fix.
      * `platform.health`: Viewers see the stream, and the platform of a destination asks for attention.
-     * `insert.dropped`: A rule of a playlist was due and was left out. It is told of a rule at most once in ten
-     * minutes. `schedule.upcoming`: A window of the schedule begins within 15 minutes. `credit.low`: The credit
-     * lasts for less than 24 hours, or for less than an hour, at the current rate. `credit.exhausted`: The credit is
-     * used up: streams stop after the grace that the service gives. `invoice.issued`: An invoice or a credit note
-     * was issued. `deposit.credited`: A payment in crypto currency has its confirmations, and its credits were
-     * booked. `key.created`: An API key was created. It may reject with `problems.EventNotFound`,
-     * `problems.TooManyFeeds` or `problems.ServerBusy`.
+     * `insert.dropped`: A rule of a playlist was due and was left out. `schedule.upcoming`: A window of the schedule
+     * begins within 15 minutes. `credit.low`: The credit lasts for less than 24 hours, or for less than an hour, at
+     * the current rate. `credit.exhausted`: The credit is used up: streams stop after the grace that the service
+     * gives. `invoice.issued`: An invoice or a credit note was issued. `deposit.credited`: A payment in crypto
+     * currency has its confirmations, and its credits were booked. `key.created`: An API key was created. It may
+     * reject with `problems.EventNotFound`, `problems.TooManyFeeds` or `problems.ServerBusy`.
      */
     list: (query?: EventQuery, call?: CallOptions) => List<AccountEvent>;
   };

@@ -35,7 +35,7 @@ export type {
   EndpointTest,
   EndpointUpdate,
 } from '../domain/endpoints/record.ts';
-export type { AccountEvent, EventData } from '../domain/events/record.ts';
+export type { AccountEvent, EventData, StartedItem } from '../domain/events/record.ts';
 export type {
   Playlist,
   PlaylistChanges,

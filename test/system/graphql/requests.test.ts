@@ -137,7 +137,7 @@ const getText = ([query]: unknown[]) => (typeof query === 'string' ? query : Str
  * request.
  */
 const isOfQuery = (text: string) =>
-  !/\bapikey\b|account_suspensions|account_deletions|\.leases|event_objects|claimed_until|insert into|^(begin|commit|select)$/.test(
+  !/\bapikey\b|account_suspensions|account_deletions|\.leases|event_objects|\.alerts\b|endpoints e where e\.state|claimed_until|insert into|^(begin|commit|select)$/.test(
     text,
   );
 

@@ -6,7 +6,7 @@ import type { CheckboxItem } from '../../ui/checkboxItem.ts';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
 import { Choices } from '../../ui/choices.tsx';
 import forms from '../../ui/form.module.css';
-import type { EndpointValues } from './formValues.ts';
+import { type EndpointValues, FOR_PROGRAMS } from './formValues.ts';
 import { useStreamChoices } from './queries.ts';
 import { nameAllTypes } from './text.ts';
 
@@ -21,11 +21,13 @@ const ALL_OR_SOME = (all: string, some: string) =>
     { value: 'some', label: some },
   ] as const;
 
+const OPT_IN: readonly string[] = ['schedule.upcoming', FOR_PROGRAMS];
 const TYPES: readonly CheckboxItem[] = Object.entries(EVENT_WORDS).map(([value, { label }]) => ({
   value,
   label,
-  ...(value === 'schedule.upcoming' && { hint: 'Sent only if you choose it here.' }),
+  ...(OPT_IN.includes(value) && { hint: 'Sent only if you choose it here.' }),
 }));
+const TYPES_FOR_PEOPLE = TYPES.filter(({ value }) => value !== FOR_PROGRAMS);
 
 function TypeFields({ form }: FieldsProps) {
   const { kind, choosesTypes, types } = form.values;
@@ -45,7 +47,7 @@ function TypeFields({ form }: FieldsProps) {
         <CheckboxList
           legend="Send these events"
           name="types"
-          ticks={TYPES}
+          ticks={kind === 'webhook' ? TYPES : TYPES_FOR_PEOPLE}
           values={types}
           most={TYPES.length}
           onChange={(next) => {

@@ -79,9 +79,14 @@ const buildTemplate = ({ method, headers, body }: EndpointValues): NonNullable<E
   ...(method !== 'GET' && { body }),
 });
 
+/** A type that people are not told of. */
+export const FOR_PROGRAMS: AccountEventType = 'item.started';
+
 /** The events that are sent, and their objects; null stands for all. */
-const buildChoice = ({ choosesTypes, types, choosesObjects, objectIDs }: EndpointValues) => ({
-  types: choosesTypes ? (types as AccountEventType[]) : [],
+const buildChoice = ({ kind, choosesTypes, types, choosesObjects, objectIDs }: EndpointValues) => ({
+  types: choosesTypes
+    ? (types as AccountEventType[]).filter((type) => kind === 'webhook' || type !== FOR_PROGRAMS)
+    : [],
   objectIDs: choosesObjects ? objectIDs : [],
 });
 

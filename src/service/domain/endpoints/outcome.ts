@@ -5,6 +5,8 @@ import type { DeliveryState } from './record.ts';
 
 /** After so long, a delivery that was never accepted has failed. */
 export const GIVE_UP_MS = 24 * 3_600_000;
+/** An item that began longer ago is no news. */
+const GIVE_UP_STARTS_MS = 5 * 60_000;
 /** 5 s, 10 s, 20 s … up to 2 h: some twenty attempts within a day. */
 const BACKOFF = { baseMs: 10_000, maxMs: 4 * 3_600_000 };
 /** A receiver may ask for more time than this; then it gets this. */
@@ -50,14 +52,15 @@ export const summarize = (attempt: DeliveryAttempt): DeliveryOutcome['answer'] =
 /** Says what follows from an attempt: `attempts` were made before it, and it was asked for `ageMs` ago. */
 export function judge(
   attempt: DeliveryAttempt,
-  { attempts, ageMs }: { attempts: number; ageMs: number },
+  { attempts, ageMs, type }: { attempts: number; ageMs: number; type?: string },
   random?: number,
 ): DeliveryOutcome {
   const answer = summarize(attempt);
   if (answer.code === null) return { state: 'delivered', answer };
   if (answer.code === 'gone') return { state: 'failed', disables: 'gone', answer };
   const waitMs = Math.min(MAX_WAIT_MS, Math.max(attempt.retryAfterMs ?? 0, backoffMs(BACKOFF, attempts, random)));
-  if (ageMs + waitMs > GIVE_UP_MS || answer.code === 'not_kept') return { state: 'failed', answer };
+  const giveUpMs = type === 'item.started' ? GIVE_UP_STARTS_MS : GIVE_UP_MS;
+  if (ageMs + waitMs > giveUpMs || answer.code === 'not_kept') return { state: 'failed', answer };
   return { state: 'waiting', retryInMs: waitMs, answer };
 }
 

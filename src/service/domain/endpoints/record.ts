@@ -30,12 +30,12 @@ const Kind = Type.Enum(ENDPOINT_KINDS, {
 
 const Types = Type.Array(Type.Enum(EVENT_TYPE_NAMES, { title: 'EventType' }), {
   maxItems: 100,
-  description: 'Types of events to send. Empty: all, except those that come only if they are named.',
+  description: 'Types of events to send. Empty: all but those that have to be named.',
 });
 
 const ObjectIDs = Type.Array(Type.String({ minLength: 1, maxLength: 100, pattern: DISPLAY_NAME_PATTERN }), {
   maxItems: MAX_OBJECTS,
-  description: 'Ids of the objects whose events are sent. Empty: all objects.',
+  description: 'Ids of objects whose events to send. Empty: all.',
 });
 
 const seconds = (description: string, minimum: number) => Type.Integer({ minimum, maximum: 3600, description });

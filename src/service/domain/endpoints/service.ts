@@ -12,7 +12,7 @@ import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts
 import { pageRows } from '../../lib/paging/rows.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
-import { listReceivedTypes } from '../events/record.ts';
+import { listReceivedTypes, RECORDED_TYPES } from '../events/record.ts';
 import { newId } from '../limits/owned-resources.ts';
 import { checkTemplate } from './alerts/template.ts';
 import { ENDPOINT_LIST } from './list.ts';
@@ -266,10 +266,13 @@ export function createEndpointService(deps: EndpointsDeps) {
    * An endpoint that was ever told of money stays one that is: what was sent can be sent again, so a caller who may not see it must not
    * lead it elsewhere.
    */
-  const chooseTypes = ({ types = [] }: EndpointUpdate, asker: Reader, before?: EndpointRow) => {
+  const chooseTypes = (kind: EndpointKind, { types = [] }: EndpointUpdate, asker: Reader, before?: EndpointRow) => {
     const wasTold = before?.withBilling ?? false;
     const named = types.length > 0 ? types : undefined;
     const scopes = wasTold && !named ? new Set([...asker.scopes, 'billing' as const]) : asker.scopes;
+    const unknown = kind === 'webhook' ? undefined : types.find((type) => !RECORDED_TYPES.includes(type));
+    if (unknown)
+      throw validationFailed([{ path: '/types', message: `must not name ${unknown}, which webhooks alone are told` }]);
     const received = listReceivedTypes(scopes, named);
     if (named && received.length < named.length)
       throw new AppError('insufficient_scope', 'The types of events of billing need the scope billing.', {
@@ -308,7 +311,7 @@ export function createEndpointService(deps: EndpointsDeps) {
       findSender(kind);
       const target = readTarget(kind, input);
       const template = readTemplate(kind, target, input.template);
-      const chosen = chooseTypes(input, asker);
+      const chosen = chooseTypes(input.kind, input, asker);
       const rule = completeRule(kind, input.rule);
       const row = await store.insertEndpoint(
         db,
@@ -368,7 +371,7 @@ export function createEndpointService(deps: EndpointsDeps) {
       const patch: store.EndpointPatch = {
         ...(input.name !== undefined && { name: input.name }),
         ...(input.labels !== undefined && { labels: input.labels }),
-        ...(input.types !== undefined && chooseTypes(input, asker, row)),
+        ...(input.types !== undefined && chooseTypes(row.kind, input, asker, row)),
         ...(input.objectIDs !== undefined && { objectIds: listObjects(input) }),
         rule: completeRule(row.kind, input.rule, row.rule),
         // In one write: a target has the state that belongs to it, whatever other requests do meanwhile.

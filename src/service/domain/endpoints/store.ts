@@ -1,7 +1,7 @@
 /** Runs the SQL of endpoints and of the list of their deliveries (db/migrations/endpoints.ts). */
 import { sql } from 'kysely';
 import type { Db } from '../../db/pool.ts';
-import { type AccountEventType, listReceivedTypes } from '../events/record.ts';
+import { type AccountEventType, listReceivedTypes, RECORDED_TYPES } from '../events/record.ts';
 import { KEPT_DAYS } from '../events/store.ts';
 import type { DeliveryState, EndpointKind, EndpointState, EndpointTemplate } from './record.ts';
 
@@ -210,7 +210,9 @@ export async function replay(db: Db, endpointId: string, id: string): Promise<De
 export const recover = (db: Db, endpoint: EndpointRow, since: Date): Promise<number> =>
   db.transaction().execute(async (trx) => {
     const again = await sql`update loopstream.deliveries d set ${AGAIN}
-      where d.endpoint_id = ${endpoint.id} and d.created_at >= ${since} and d.state = 'failed'`.execute(trx);
+      where d.endpoint_id = ${endpoint.id} and d.created_at >= ${since} and d.state = 'failed' and d.type = any (${RECORDED_TYPES})`.execute(
+      trx,
+    );
     if (endpoint.kind !== 'webhook') return Number(again.numAffectedRows ?? 0n);
     const missed = await sql`insert into loopstream.deliveries (endpoint_id, account_id, message_id, type, is_first)
       select ${endpoint.id}, t.account_id, t.id, t.type, false from loopstream.events t
@@ -221,11 +223,15 @@ export const recover = (db: Db, endpoint: EndpointRow, since: Date): Promise<num
     return Number(again.numAffectedRows ?? 0n) + Number(missed.numAffectedRows ?? 0n);
   });
 
-/** Deletes deliveries whose events are gone, in parts, so that no statement takes long. */
+/**
+ * Deletes deliveries whose events are gone, in parts, so that no statement takes long. Those of events that are recorded nowhere, of which
+ * there are more than of all others, go after a day.
+ */
 export async function deleteOldDeliveries(db: Db): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`delete from loopstream.deliveries where id in
-      (select id from loopstream.deliveries where created_at < now() - ${sql.raw(`interval '${KEPT_DAYS} days'`)} limit 5000)`.execute(
+      (select id from loopstream.deliveries where created_at < now() - ${sql.raw(`interval '${KEPT_DAYS} days'`)}
+        or (created_at < now() - interval '1 day' and not type = any (${RECORDED_TYPES}::text[])) limit 5000)`.execute(
       db,
     );
     if (numAffectedRows < 5_000n) return;

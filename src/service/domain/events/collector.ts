@@ -44,6 +44,8 @@ export interface CollectorDeps {
   ready: Promise<unknown>;
   log: Logger;
   clock?: Clock;
+  /** Work of the server that is elected, until the signal aborts. Throws nothing. */
+  alongside?: (signal: AbortSignal) => Promise<void>;
 }
 
 /** The cache of one kind of objects, and the functions that find its news. */
@@ -138,11 +140,12 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
       await queue.stop();
     };
   });
+  const work = deps.alongside?.(signal);
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   signal.addEventListener('abort', () => end(), { once: true });
   if (signal.aborted) end();
   await ended;
-  await Promise.all(stops.map((stop) => stop()));
+  await Promise.all([work, ...stops.map((stop) => stop())]);
 }
 
 /** Adds what the caches know of the object of an event. */

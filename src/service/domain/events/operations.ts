@@ -3,14 +3,7 @@ import { Type } from 'typebox';
 import { DEGRADATIONS } from '../../../core/lib/codes/streams.ts';
 import { createOperationBuilder, page } from '../../lib/operation.ts';
 import type { Scope } from '../../lib/scopes.ts';
-import {
-  AccountEvent,
-  type AccountEventType,
-  EVENT_TYPE_NAMES,
-  listMeanings,
-  NO_DATA,
-  OPT_IN_TYPES,
-} from './record.ts';
+import { AccountEvent, type AccountEventType, listMeanings, NO_DATA, OPT_IN_TYPES, RECORDED_TYPES } from './record.ts';
 import type { EventFilter, EventService } from './service.ts';
 
 export interface EventServices {
@@ -19,7 +12,7 @@ export interface EventServices {
 
 const operation = createOperationBuilder<EventServices>({ tag: 'events' });
 
-const ONE_TYPE = EVENT_TYPE_NAMES.join('|').replaceAll('.', '\\.');
+const ONE_TYPE = RECORDED_TYPES.join('|').replaceAll('.', '\\.');
 
 /** The query of a feed of events, also where it is read without end. */
 export const eventQuery = {
@@ -34,7 +27,11 @@ export const eventQuery = {
   types: Type.Optional(
     Type.String({
       pattern: `^(?:${ONE_TYPE})(?:,(?:${ONE_TYPE}))*$`,
-      description: `Types of events, with commas between them. Without it, all types but ${OPT_IN_TYPES.map((type) => `\`${type}\``).join(', ')}.`,
+      description: `Types of events, with commas between them. Without it, all types but ${OPT_IN_TYPES.filter((type) =>
+        RECORDED_TYPES.includes(type),
+      )
+        .map((type) => `\`${type}\``)
+        .join(', ')}.`,
     }),
   ),
   objectID: Type.Optional(Type.String({ maxLength: 100, description: 'Id of the object whose events are asked for.' })),

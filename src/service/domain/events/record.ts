@@ -1,7 +1,9 @@
 /** Defines an event as clients see it, and the table of all types of events. Pure: no I/O, no clock. */
 import { type Static, type TProperties, Type } from 'typebox';
+import { PROGRAMME_TRACKS } from '../../../core/programme/tracks.ts';
 import { nullable } from '../../lib/schemas.ts';
 import type { Scope } from '../../lib/scopes.ts';
+import { StreamTimelineItem } from '../timeline/record.ts';
 
 /** Kinds of objects that events are about. `deposit` is a crypto deposit, `key` an API key. */
 export const EVENT_OBJECTS = [
@@ -24,6 +26,8 @@ interface Declaration {
   needs?: Scope;
   /** It comes to those alone who ask for it by name. */
   isOptIn?: true;
+  /** It is sent to webhooks, and recorded nowhere. */
+  isTransient?: true;
 }
 
 /** Every type of event, once: descriptions, filters and documents follow from this table. */
@@ -75,7 +79,14 @@ export const EVENT_TYPES = {
   },
   'insert.dropped': {
     object: 'stream',
-    meaning: 'A rule of a playlist was due and was left out. It is told of a rule at most once in ten minutes.',
+    meaning: 'A rule of a playlist was due and was left out.',
+  },
+  'item.started': {
+    object: 'stream',
+    meaning:
+      'An item of 30 seconds or more begins on air. It is sent to webhooks alone that name it, and is not recorded: it has no `seq`, and is in no list of events.',
+    isOptIn: true,
+    isTransient: true,
   },
   'schedule.upcoming': {
     object: 'stream',
@@ -105,9 +116,12 @@ export const EVENT_TYPE_NAMES = Object.keys(EVENT_TYPES) as AccountEventType[];
 
 const getDeclaration = (type: AccountEventType): Declaration => EVENT_TYPES[type];
 
-/** The types with what they mean, in a sentence each. */
+/** The types that are recorded, so that all doors have them. */
+export const RECORDED_TYPES = EVENT_TYPE_NAMES.filter((type) => !getDeclaration(type).isTransient);
+
+/** The types that are recorded with what they mean, in a sentence each. */
 export const listMeanings = (): string =>
-  EVENT_TYPE_NAMES.map((type) => `\`${type}\`: ${EVENT_TYPES[type].meaning}`).join(' ');
+  RECORDED_TYPES.map((type) => `\`${type}\`: ${EVENT_TYPES[type].meaning}`).join(' ');
 
 /** The types that come to those alone who ask for them by name. */
 export const OPT_IN_TYPES = EVENT_TYPE_NAMES.filter((type) => getDeclaration(type).isOptIn);
@@ -127,6 +141,18 @@ const CAUSE = {
   message: nullable(Type.String(), 'The cause, as a sentence. Null where there is none.'),
   fix: nullable(Type.String(), 'What to do about it. Null where nothing has to be done.'),
 } satisfies TProperties;
+
+export const StartedItem = Type.Object(
+  {
+    track: Type.Enum(PROGRAMME_TRACKS, { title: 'MediaKind', description: 'The list that the item is of.' }),
+    ...StreamTimelineItem.properties,
+    title: nullable(Type.String(), 'Title of the upload, if it has one.'),
+    artist: nullable(Type.String(), 'Artist of the upload, if it has one.'),
+    album: nullable(Type.String(), 'Album of the upload, if it has one.'),
+  },
+  { title: 'StartedItem' },
+);
+export type StartedItem = Static<typeof StartedItem>;
 
 export const EventData = Type.Object(
   {
@@ -153,6 +179,7 @@ export const EventData = Type.Object(
       Type.String({ format: 'date-time' }),
       'When that rule was due, the first time of `count`: each process of a pod counts anew. Null for other events.',
     ),
+    item: nullable(StartedItem, 'The item that begins. Null for other events than `item.started`.'),
     hoursLeft: nullable(Type.Integer(), 'The credit lasts for less than so many hours. Null for other events.'),
     credits: nullable(Type.String({ pattern: '^[0-9]+$' }), 'Credits of the payment. Null for other events.'),
   },
@@ -181,6 +208,7 @@ export const NO_DATA: Omit<EventData, 'name'> = {
   dueAt: null,
   count: null,
   since: null,
+  item: null,
   hoursLeft: null,
   credits: null,
 };
@@ -197,14 +225,14 @@ export const AccountEvent = Type.Object(
     object: Type.Enum(EVENT_OBJECTS, { description: 'Kind of the object.' }),
     objectID: Type.String({ description: 'Id of the object.' }),
     seq: Type.Integer({
-      minimum: 1,
+      minimum: 0,
       description:
-        'Number of the event among those of its object. A number that is missing was lost before it was told.',
+        'Number of the event among those of its object, from 1. A number that is missing was lost before it was told. 0 for `item.started`.',
     }),
     data: EventData,
     snapshot: nullable(
       Type.Unsafe<Snapshot>(Snapshot),
-      'The object as it was then, with the fields that reading it returns, without long lists. Null if it was gone already.',
+      'The object as it was then, with the fields that reading it returns, without long lists. Null if it was gone already, and for `item.started`.',
     ),
   },
   { title: 'AccountEvent' },

@@ -81,6 +81,7 @@ export const EVENT_WORDS: Readonly<Record<AccountEventType, EventWords>> = {
     title: (name) => `${name} left out a rule of its playlist`,
     tone: 'warning',
   },
+  'item.started': { label: 'An item starts', title: (name) => `${name} starts an item`, tone: 'neutral' },
   'schedule.upcoming': { label: 'A stream starts soon', title: (name) => `${name} starts soon`, tone: 'neutral' },
   'credit.low': { label: 'Your credit is low', title: () => 'Your credit is low', tone: 'warning' },
   'credit.exhausted': { label: 'Your credit is used up', title: () => 'Your credit is used up', tone: 'bad' },

@@ -5,12 +5,13 @@ import {
   EVENT_OBJECTS,
   EVENT_TYPE_NAMES,
   EventData as EventDataSchema,
+  StartedItem,
 } from '../../domain/events/record.ts';
 import type { AccountEventOrder } from '../../domain/events/service.ts';
 import type { Services } from '../setup/services.ts';
 import { outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
-import { enumType, JSONObject } from './scalars.ts';
+import { enumType, JSONObject, StreamTrack } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
 /** `stream.off_air` is STREAM_OFF_AIR here. */
@@ -20,7 +21,9 @@ const AccountEvent = outputType<AccountEventRecord>('AccountEvent', AccountEvent
   types: {
     type: EventType,
     object: enumType('EventObject', EVENT_OBJECTS),
-    data: outputType('EventData', EventDataSchema),
+    data: outputType('EventData', EventDataSchema, {
+      types: { item: outputType('StartedItem', StartedItem, { types: { track: StreamTrack } }) },
+    }),
     snapshot: JSONObject,
   },
 });

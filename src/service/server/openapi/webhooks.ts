@@ -21,7 +21,9 @@ import {
   type EventData,
   type EventObject,
   NO_DATA,
+  RECORDED_TYPES,
   type Snapshot,
+  type StartedItem,
 } from '../../domain/events/record.ts';
 import { exampleStream } from '../../domain/streams/examples.ts';
 import { exampleUpload } from '../../domain/uploads/operations.ts';
@@ -102,6 +104,22 @@ const LEFT_OUT: DroppedRule = {
   since: '2027-01-31T17:56:00.000Z',
 };
 
+const STARTED: StartedItem = {
+  track: 'video',
+  startAt: '2027-01-31T18:00:00.000Z',
+  endAt: '2027-01-31T18:03:32.000Z',
+  durationSeconds: 212,
+  id: EXAMPLE.upload,
+  name: exampleUpload.name,
+  playlistID: EXAMPLE.playlist,
+  index: 4,
+  rule: null,
+  exact: true,
+  title: 'Fireplace',
+  artist: 'The Logs',
+  album: null,
+};
+
 /** The part of an event that its type alone has. */
 const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
   'stream.off_air': { ...exampleEvent.data },
@@ -130,6 +148,7 @@ const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
     count: LEFT_OUT.count,
     since: LEFT_OUT.since,
   },
+  'item.started': { item: STARTED },
   'schedule.upcoming': { startAt: '2027-01-31T18:15:00.000Z' },
   'credit.low': {
     message: 'The credit of the account lasts for less than 24 hours at the current rate.',
@@ -146,7 +165,8 @@ const DATA: Partial<Record<AccountEventType, Partial<EventData>>> = {
 function buildExample(type: AccountEventType): AccountEvent {
   const { object } = EVENT_TYPES[type];
   const { id: objectID, name, snapshot } = OBJECTS[object];
-  return { ...exampleEvent, type, object, objectID, data: { ...NO_DATA, ...DATA[type], name }, snapshot };
+  const event = { ...exampleEvent, type, object, objectID, data: { ...NO_DATA, ...DATA[type], name }, snapshot };
+  return RECORDED_TYPES.includes(type) ? event : { ...event, seq: 0, snapshot: null };
 }
 
 const buildWebhook = (type: AccountEventType): Json => {

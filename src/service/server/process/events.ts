@@ -5,6 +5,7 @@ import { listen } from '../../db/listen.ts';
 import type { Db } from '../../db/pool.ts';
 import { startAlerts } from '../../domain/endpoints/alerts/worker.ts';
 import { CHANNEL as DELIVERIES, startDeliveries } from '../../domain/endpoints/engine.ts';
+import { sendItemStarts } from '../../domain/endpoints/items/worker.ts';
 import { peopleSenders } from '../../domain/endpoints/people.ts';
 import { createPost } from '../../domain/endpoints/post.ts';
 import { webhookSender } from '../../domain/endpoints/senders.ts';
@@ -22,8 +23,8 @@ import type { Resources } from './kubernetes.ts';
 interface EventsDeps {
   db: Db;
   leases: Leases;
-  resources: Pick<Resources, 'byName' | 'ready'>;
-  services: Snapshotted;
+  resources: Pick<Resources, 'byName' | 'ready' | 'uploads' | 'cells'>;
+  services: Snapshotted & Pick<Services, 'timeline'>;
 }
 
 type OpenEvents = Pick<Services, 'events' | 'endpoints'>;
@@ -33,7 +34,11 @@ export function openEvents({ config, lifecycle, log }: ProcessContext, deps: Eve
   const events = createEventService({ db });
   void listen(config.databaseUrl, CHANNEL, { handlers: events, log, signal: lifecycle.signal });
   const snapshot = createSnapshots(services);
-  startCollector({ db, leases, caches: resources.byName, snapshot, ready: resources.ready, log }, lifecycle);
+  const { byName: caches, ready, uploads, cells } = resources;
+  const { timeline } = services;
+  const starts = { db, streams: caches.streams, uploads, timeline, loadAccount: cells.load, log };
+  const alongside = (signal: AbortSignal) => sendItemStarts(starts, signal);
+  startCollector({ db, leases, caches, snapshot, ready, log, alongside }, lifecycle);
   const { allowPrivateLinks: allowPrivate, authSecret: secret, publicUrl } = config;
   const perHour = config.authLimits.mails;
   // The engine of deliveries tries again.
