@@ -3,6 +3,7 @@ import { parseArgs } from 'node:util';
 import { environment } from '../../core/settings/environment.ts';
 import { ConfigError } from '../../core/settings/settings.ts';
 import { databaseConfig } from '../db/settings.ts';
+import { readReach } from '../lib/reach.ts';
 import { SCOPES, type Scope } from '../lib/scopes.ts';
 import type { KeyBounds } from './keys.ts';
 import { openAuth } from './open.ts';
@@ -12,10 +13,11 @@ const DAY_SECONDS = 86_400;
 const HELP = `loopstream keys: creates an API key for an account, and the account if it does not exist
 
 Usage: loopstream keys --email you@example.org [--first-name You] [--name "purpose of the key"]
-                       [--scopes read,write] [--days 90]
+                       [--scopes read,write] [--labels team=news] [--days 90]
        loopstream keys rotate-signing [--revoke]
 
 --scopes: what the key may do, of ${SCOPES.join(', ')}. Without it, the key has the full access of the account.
+--labels: limits the key to objects with such labels, as kubectl get -l does. Without it, the key reaches all objects.
 --days: when the key expires. Without it, the key is valid until it is revoked.
 
 The command prints the key once, to standard output. The database stores only its hash.
@@ -30,6 +32,7 @@ function parse(args: string[]) {
     'first-name': { type: 'string' },
     name: { type: 'string', default: 'command line' },
     scopes: { type: 'string' },
+    labels: { type: 'string' },
     days: { type: 'string' },
     revoke: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
@@ -68,15 +71,27 @@ export async function keysCommand(args: string[]): Promise<number> {
   }
 }
 
-function readBounds({ scopes, days }: { scopes?: string | undefined; days?: string | undefined }): KeyBounds {
+interface GivenBounds {
+  scopes?: string | undefined;
+  labels?: string | undefined;
+  days?: string | undefined;
+}
+
+function readBounds({ scopes, labels, days }: GivenBounds): KeyBounds {
   const named = scopes?.split(',');
   const unknown = named?.find((name) => !SCOPES.includes(name as Scope));
   if (unknown !== undefined)
     throw new ConfigError(`"${unknown}" is not a scope. Use ${SCOPES.join(', ')}. See loopstream keys --help.`);
   if (days !== undefined && !/^[1-9]\d{0,3}$/.test(days))
     throw new ConfigError('The option --days is not a number from 1 to 9999. See loopstream keys --help.');
+  try {
+    if (labels !== undefined) readReach(labels);
+  } catch (error) {
+    throw new ConfigError(`The option --labels ${(error as Error).message}. See loopstream keys --help.`);
+  }
   return {
     scopes: named as Scope[] | undefined,
+    labelSelector: labels,
     expiresInSeconds: days === undefined ? undefined : Number(days) * DAY_SECONDS,
   };
 }

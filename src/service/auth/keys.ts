@@ -3,6 +3,7 @@ import { hash as digest, randomUUID } from 'node:crypto';
 import type { Clock } from '../../core/lib/clock.ts';
 import type { Db } from '../db/pool.ts';
 import { AppError } from '../lib/errors.ts';
+import { readReach } from '../lib/reach.ts';
 import { type Principal, SCOPES, type Scope } from '../lib/scopes.ts';
 import { createCredentialCache } from './credential-cache.ts';
 import { generateKey, isKeyLike } from './key-format.ts';
@@ -19,6 +20,8 @@ export interface KeyBounds {
   /** Without it the key is valid until it is revoked. */
   expiresInSeconds?: number | undefined;
   labels?: Readonly<Record<string, string>> | undefined;
+  /** Without it the key reaches all objects of the account. */
+  labelSelector?: string | undefined;
 }
 
 const refused = () => new AppError('unauthenticated', 'The API key is not valid.');
@@ -34,10 +37,15 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
   const usage = createUsage((uses, at) => markKeysUsed(db, uses, at), clock);
   const recent = createCredentialCache<{ keyId: string; principal: Principal }>(clock);
 
-  function keep(apiKey: string, { id: keyId, userId, permissions }: ApiKeyRow, expiresAt: number): Principal {
+  function keep(
+    apiKey: string,
+    { id: keyId, userId, permissions, labelSelector }: ApiKeyRow,
+    expiresAt: number,
+  ): Principal {
     const named = readKeyScopes(permissions);
     const scopes = named === null ? everything : new Set(named);
-    const principal: Principal = { accountId: userId, userId, scopes, via: 'key' };
+    const reach = labelSelector === null ? {} : { reach: readReach(labelSelector) };
+    const principal: Principal = { accountId: userId, userId, scopes, via: 'key', ...reach };
     recent.keep(apiKey, { keyId, principal }, { untilMs: clock.monotonicMs() + TRUST_MS, expiresAt });
     return principal;
   }
@@ -69,11 +77,12 @@ export function createKeys({ db, clock }: { db: Db; clock: Clock }) {
     async create(
       userId: string,
       name: string,
-      { scopes, expiresInSeconds, labels = {} }: KeyBounds,
+      { scopes, expiresInSeconds, labels = {}, labelSelector }: KeyBounds,
     ): Promise<{ id: string; key: string }> {
       const [{ key, hint }, id, now] = [generateKey(), randomUUID(), clock.now()];
       const expiresAt = expiresInSeconds === undefined ? null : new Date(now.getTime() + 1000 * expiresInSeconds);
-      await addKey(db, { id, userId, name, hint, hash: hashKey(key), labels, scopes, createdAt: now, expiresAt });
+      const bounds = { labels, scopes, labelSelector, expiresAt };
+      await addKey(db, { id, userId, name, hint, hash: hashKey(key), ...bounds, createdAt: now });
       return { id, key };
     },
   };

@@ -11,6 +11,8 @@ export interface ApiKeyRow {
   enabled: boolean;
   /** The scopes, as `readKeyScopes` reads them. */
   permissions: string | null;
+  /** The label selector that limits it; null for a key that is not limited. */
+  labelSelector: string | null;
   expiresAt: Date | null;
   lastUsedAt: Date | null;
 }
@@ -29,7 +31,14 @@ export const findKey = (db: Db, hash: string): Promise<ApiKeyRow | undefined> =>
     .selectFrom('auth.apikey as k')
     .innerJoin('auth.user as u', (join) => join.on('u.id', '=', sql<string>`k."referenceId"::uuid`))
     .leftJoin('loopstream.key_policies as p', 'p.account_id', 'k.referenceId')
-    .select(['k.id', 'k.referenceId as userId', 'k.enabled', 'k.permissions', 'k.lastRequest as lastUsedAt'])
+    .select([
+      'k.id',
+      'k.referenceId as userId',
+      'k.enabled',
+      'k.permissions',
+      'k.labelSelector',
+      'k.lastRequest as lastUsedAt',
+    ])
     .select(KEY_EXPIRY.as('expiresAt'))
     .where('k.key', '=', hash)
     .executeTakeFirst();
@@ -52,27 +61,30 @@ export interface KeyToAdd {
   hash: string;
   labels: Readonly<Record<string, string>>;
   scopes: readonly Scope[] | undefined;
+  labelSelector: string | undefined;
   createdAt: Date;
   expiresAt: Date | null;
 }
 
 /** The auth library would delete expired keys with each new one, and nobody would learn why a key is refused. */
-export async function addKey(db: Db, { id, userId, name, hint, hash, labels, scopes, createdAt, expiresAt }: KeyToAdd) {
+export async function addKey(
+  db: Db,
+  { userId, hint, hash, labels, scopes, labelSelector, createdAt, ...key }: KeyToAdd,
+) {
   await db
     .insertInto('auth.apikey')
     .values({
-      id,
+      ...key,
       configId: 'default',
       referenceId: userId,
-      name,
       start: hint,
       key: hash,
       enabled: true,
       labels: JSON.stringify(labels),
       permissions: scopes ? JSON.stringify({ scopes }) : null,
+      labelSelector: labelSelector ?? null,
       createdAt,
       updatedAt: createdAt,
-      expiresAt,
     })
     .execute();
 }

@@ -13,6 +13,7 @@ import { endpointMigrations } from './migrations/endpoints.ts';
 import { eventMigrations } from './migrations/events.ts';
 import { guessMigrations } from './migrations/guesses.ts';
 import { invoiceMigrations } from './migrations/invoices.ts';
+import { keySelectorMigrations } from './migrations/key-selectors.ts';
 import { keyMigrations } from './migrations/keys.ts';
 import { labelMigrations } from './migrations/labels.ts';
 import { ledgerMigrations } from './migrations/ledger.ts';
@@ -95,4 +96,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...endpointMigrations,
   ...keyMigrations,
   ...labelMigrations,
+  ...keySelectorMigrations,
 };

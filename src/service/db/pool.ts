@@ -47,6 +47,8 @@ export interface Database {
     /** Ours: whence the last request came. */
     lastAddress: ColumnType<string | null, undefined, string>;
     labels: ColumnType<Record<string, string>, string, never>;
+    /** Limits the key to objects with such labels. */
+    labelSelector: ColumnType<string | null, string | null, never>;
   };
   'loopstream.key_policies': { account_id: string; max_key_days: number };
   'auth.session': {

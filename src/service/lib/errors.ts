@@ -27,6 +27,12 @@ export const ERRORS = {
     meaning: 'The access token or API key lacks the scope that this operation needs.',
     fix: 'With a token, connect the client again and allow the scope that `scope` names. With an API key, use one that has this scope.',
   },
+  key_limited: {
+    status: 403,
+    title: 'Key limited to labels',
+    meaning: 'The API key is limited to objects with certain labels, and this is about the whole account.',
+    fix: 'Use an API key without a label selector. What the key may do is described in the documentation of API keys.',
+  },
   person_required: {
     status: 403,
     title: 'Signed-in user required',

@@ -221,6 +221,11 @@ export interface Group {
   };
   /** False where programs never call it. Operations whose answer is not JSON have no method in any case. */
   client?: ClientUse | false;
+  /**
+   * A key that is limited by a label selector may run them: they reach objects by their labels (limits/owned-resources.ts), or show
+   * nothing of the account's objects. Such a key is refused everywhere else.
+   */
+  isOpenToLimitedKeys?: boolean;
 }
 
 interface Definition<
@@ -252,6 +257,8 @@ interface Definition<
   errors?: readonly ErrorCode[];
   /** It can be done while staff have locked the account. */
   isOpenWhileSuspended?: boolean;
+  /** In place of the group's. */
+  isOpenToLimitedKeys?: boolean;
   /** It reads from elsewhere than the caches of Kubernetes' resources, so what it returns has no age. */
   isUncached?: boolean;
   examples?: Examples<Static<Input>, NoInfer<Result>>;

@@ -1,5 +1,7 @@
 /** Names what a principal may be allowed, and describes a principal. Pure: no I/O, no clock. */
 
+import type { Reach } from './reach.ts';
+
 export const SCOPES = ['read', 'write', 'destructive', 'billing'] as const;
 export type Scope = (typeof SCOPES)[number];
 
@@ -17,6 +19,8 @@ export interface Principal {
   isKeyCookie?: true;
   /** Set for a signed-in user. */
   sessionId?: string;
+  /** Of an API key that may touch only some objects. */
+  reach?: Reach;
   /** Staff have locked the account. */
   isSuspended?: boolean;
   /** Where the owner of a suspended account asks for the reason. */

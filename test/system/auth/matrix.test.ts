@@ -23,7 +23,7 @@ import { schemaDocument } from '../../../src/service/server/graphql/schema.ts';
 import { describedTools } from '../../../src/service/server/mcp/tools.ts';
 import { describeApi } from '../../../src/service/server/openapi/describe.ts';
 import type { Operation } from '../../../src/service/server/operations/list.ts';
-import { isOperation, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
+import { isOpenToLimitedKeys, isOperation, OPERATION_SCOPES } from '../../../src/service/server/operations/scopes.ts';
 import { makeEndpoint } from '../../kit/make/endpoints.ts';
 import { ownPage, type Person, startTestSite, type TestSite } from '../../kit/make/oauth.ts';
 import { openForge } from '../../kit/make/oauth-forge.ts';
@@ -37,6 +37,8 @@ interface Credential {
   headers: Headers;
   /** The credential's scopes; undefined for an invalid one. */
   scopes?: readonly (Scope | typeof PERSON)[];
+  /** It is limited to objects with certain labels. */
+  isLimited?: true;
   /** The code for an invalid one. */
   refusal?: string;
 }
@@ -73,6 +75,14 @@ beforeAll(async () => {
     const { headers: answered } = await fetch(`${site.url}/api/auth/key-session`, { method: 'POST', headers });
     return answered.getSetCookie()[0]?.split(';', 1)[0] ?? '';
   };
+  const limited = async (...scopes: Scope[]): Promise<Credential> => ({
+    name: `a key with ${scopes}, limited by labels`,
+    headers: {
+      'x-api-key': (await site.auth.createApiKey(ada.accountId, 'limited', { scopes, labelSelector: 'team=news' })).key,
+    },
+    scopes,
+    isLimited: true,
+  });
   const expired = await site.auth.createApiKey(ada.accountId, 'expired', { expiresInSeconds: -1 });
   const toRead = await key('read');
   const revoked = await site.auth.createApiKey(ada.accountId, 'revoked');
@@ -87,6 +97,8 @@ beforeAll(async () => {
     toRead,
     ...(await Promise.all(SCOPES.slice(1).map((scope) => key(scope)))),
     await key('read', 'write'),
+    await limited(...SCOPES),
+    await limited('read'),
     {
       name: 'a key to read as a Bearer credential',
       headers: bearer(toRead.headers['x-api-key'] ?? ''),
@@ -114,10 +126,11 @@ afterAll(async () => {
 });
 
 /** Returns the answer that the table demands for a credential. */
-function expected(operation: Operation, { scopes, refusal = 'unauthenticated' }: Credential): string {
+function expected(operation: Operation, { scopes, isLimited, refusal = 'unauthenticated' }: Credential): string {
   const needed: Scope | typeof PERSON | null = OPERATION_SCOPES[operation];
   if (needed === null) return 'let in';
   if (scopes === undefined) return refusal;
+  if (isLimited && needed !== PERSON && !isOpenToLimitedKeys(operation)) return 'key_limited';
   if (scopes.includes(needed)) return 'let in';
   return needed === PERSON ? 'person_required' : 'insufficient_scope';
 }
@@ -158,6 +171,12 @@ describe('every operation of REST', () => {
     const scopes: readonly unknown[] = [...SCOPES, PERSON];
     const open = Object.entries(OPERATION_SCOPES).filter(([, scope]) => !scopes.includes(scope));
     expect(open.map(([id]) => id).sort()).toEqual(OPEN);
+  });
+
+  test('that is not on an object with labels is closed to keys that are limited by labels', () => {
+    const open = routes.filter(({ id }) => OPERATION_SCOPES[id] !== null && isOpenToLimitedKeys(id));
+    const nouns = new Set(open.map(({ path }) => path.split('/')[2]));
+    expect([...nouns].sort()).toEqual(['destinations', 'me', 'playlists', 'scenes', 'streams', 'uploads']);
   });
 
   test.each(routes)('$method $path lets in whom the table says', async ({ id, method, path }) => {
@@ -269,6 +288,7 @@ describe('every root field of GraphQL', () => {
           'unauthenticated',
           'api_key_expired',
           'insufficient_scope',
+          'key_limited',
           'person_required',
           'cross_site_request',
         ].includes(code);

@@ -9,6 +9,7 @@ import type { SessionService } from './session-service.ts';
 
 const operation = createOperationBuilder<{ streamSessions: SessionService }>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',

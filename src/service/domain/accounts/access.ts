@@ -6,10 +6,12 @@ import type { AuthService } from '../../auth/service.ts';
 import { readKeyScopes } from '../../auth/store.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
+import { SelectorError } from '../../lib/label-selector.ts';
 import type { Connection, FilteredArgs, PageArgs } from '../../lib/list-page.ts';
 import type { Notice } from '../../lib/mail/notices.ts';
 import { connect, inOrder } from '../../lib/paging/connection.ts';
 import { pageRows } from '../../lib/paging/rows.ts';
+import { readReach } from '../../lib/reach.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Quotas } from '../limits/quotas.ts';
 import { KEY_LIST } from './key-list.ts';
@@ -55,6 +57,7 @@ const showKey = ({
   labels,
   start,
   permissions,
+  labelSelector,
   createdAt,
   expiresAt,
   lastRequest,
@@ -65,6 +68,7 @@ const showKey = ({
   labels,
   hint: start ?? '',
   scopes: readKeyScopes(permissions),
+  labelSelector,
   createdAt: createdAt.toISOString(),
   expiresAt: iso(expiresAt),
   lastUsedAt: iso(lastRequest),
@@ -82,6 +86,16 @@ function chooseKeyDays(asked: number | undefined, allowed: number | null): numbe
       },
     ]);
   return asked ?? allowed;
+}
+
+/** Throws `validation_failed`. */
+function checkSelector(labelSelector: string | undefined): void {
+  try {
+    if (labelSelector !== undefined) readReach(labelSelector);
+  } catch (error) {
+    if (!(error instanceof SelectorError)) throw error;
+    throw validationFailed([{ path: '/labelSelector', message: error.message }]);
+  }
 }
 
 const showSession = (
@@ -167,12 +181,18 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
     /** The key is in this response only. */
     async createKey(
       { accountId, userId, sessionId }: Principal,
-      { name, labels, expiresInDays, scopes }: ApiKeyCreate,
+      { name, labels, expiresInDays, scopes, labelSelector }: ApiKeyCreate,
     ): Promise<CreatedApiKey> {
       if (sessionId !== undefined) await requireFresh(userId, sessionId, 'A new API key');
       const days = chooseKeyDays(expiresInDays, await findMaxKeyDays(db, accountId));
       const count = () => countKeys(db, accountId);
-      const bounds = { labels, scopes, expiresInSeconds: days === undefined ? undefined : days * DAY_SECONDS };
+      checkSelector(labelSelector);
+      const bounds = {
+        labels,
+        scopes,
+        labelSelector,
+        expiresInSeconds: days === undefined ? undefined : days * DAY_SECONDS,
+      };
       const make = () => auth.createApiKey(userId, name, bounds);
       const { id, key } = await quotas.makeCounted(accountId, 'apiKeys', count, make);
       // A key must not outlive a session that ends, with all keys, at this moment.

@@ -10,6 +10,7 @@ export const getMe = operation({
   id: 'getMe',
   scope: 'read',
   http: 'GET /me',
+  isOpenToLimitedKeys: true,
   summary: 'Get the current user',
   description: 'Returns the user who owns the API key or token.',
   output: record(User),

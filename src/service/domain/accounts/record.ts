@@ -51,6 +51,7 @@ const timeOrNull = Type.Union([time, Type.Null()]);
 
 export const MAX_KEY_NAME = 64;
 export const MAX_KEY_DAYS = 365;
+const MAX_SELECTOR_CHARS = 1000;
 
 /** A scope of a key: those of OAuth, without the prefix of the service. */
 const KeyScope = Type.Enum(SCOPES, {
@@ -68,6 +69,9 @@ export const ApiKey = Type.Object(
     hint: Type.String({ description: 'First characters of the key.' }),
     scopes: Type.Union([Type.Array(KeyScope), Type.Null()], {
       description: 'What the key may do. Null if it has the full access of its account.',
+    }),
+    labelSelector: Type.Union([Type.String(), Type.Null()], {
+      description: 'The key is limited to objects with such labels. Null if it is not.',
     }),
     createdAt: time,
     expiresAt: Type.Union([time, Type.Null()], {
@@ -118,6 +122,15 @@ export const ApiKeyCreate = Type.Object(
         minItems: 1,
         uniqueItems: true,
         description: 'What the key may do. If not set, the key has the full access of the account.',
+      }),
+    ),
+    labelSelector: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_SELECTOR_CHARS,
+        description:
+          'Limits the key to objects with such labels, in the words of `kubectl get -l`, e.g. `team=news`. The key sees no other objects, ' +
+          'and what is about the whole account is refused. If not set, the key reaches all objects.',
       }),
     ),
   },

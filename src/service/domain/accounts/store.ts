@@ -9,6 +9,7 @@ export interface KeyRow {
   labels: Record<string, string>;
   start: string | null;
   permissions: string | null;
+  labelSelector: string | null;
   createdAt: Date;
   expiresAt: Date | null;
   lastRequest: Date | null;
@@ -19,8 +20,8 @@ const keys = (db: Db, accountId: string) =>
   db
     .selectFrom('auth.apikey as k')
     .leftJoin('loopstream.key_policies as p', 'p.account_id', 'k.referenceId')
-    .select(['k.id', 'k.name', 'k.labels', 'k.start', 'k.permissions', 'k.createdAt', 'k.lastRequest', 'k.lastAddress'])
-    .select(KEY_EXPIRY.as('expiresAt'))
+    .select(['k.id', 'k.name', 'k.labels', 'k.start', 'k.permissions', 'k.labelSelector', 'k.createdAt'])
+    .select(['k.lastRequest', 'k.lastAddress', KEY_EXPIRY.as('expiresAt')])
     .where('k.referenceId', '=', accountId)
     .where('k.enabled', '=', true);
 

@@ -20,6 +20,7 @@ import type { DestinationService } from './service.ts';
 
 const operation = createOperationBuilder<{ destinations: DestinationService }>({
   tag: 'destinations',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Destination id',
     listTool: 'list_destinations',

@@ -1,6 +1,7 @@
 /**
  * Reads an account's resources of one kind from a reflector's cache, and writes them to Kubernetes. It is the only place that
- * restricts an account to objects with its label in its namespace, and that makes a write visible to the next read.
+ * restricts an account to objects with its label in its namespace, and a request to those within the reach of its API key
+ * (lib/reach.ts), and that makes a write visible to the next read.
  */
 import { monotonicFactory } from 'ulid';
 import { EVENTS, type KubeEvent } from '../../../core/kube/core.ts';
@@ -18,7 +19,7 @@ import {
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { currentTraceparent } from '../../../core/lib/tracing/tracing.ts';
-import { type Labels, toKubeLabels } from '../../../core/resources/common/labels.ts';
+import { type Labels, readLabel, readLabels, toKubeLabels } from '../../../core/resources/common/labels.ts';
 import { ACCOUNT_LABEL } from '../../../core/resources/common/names.ts';
 import { annotateTrace } from '../../../core/resources/common/trace.ts';
 import { AppError, type ErrorCode } from '../../lib/errors.ts';
@@ -28,6 +29,7 @@ import { createFollowers } from '../../lib/paging/followers.ts';
 import { createGroups } from '../../lib/paging/groups.ts';
 import { createTest, type NounList, placeOf, readsTime } from '../../lib/paging/noun-list.ts';
 import { createViews } from '../../lib/paging/views.ts';
+import { currentReach, isReached, keepWithin, narrowFilter, requireWithin } from '../../lib/reach.ts';
 import type { Cells } from '../cells/cells.ts';
 import type { LoadLimit } from './loads.ts';
 import type { WriteLimit } from './writes.ts';
@@ -75,19 +77,22 @@ export interface OwnedChange {
 export interface OwnedResources<T extends Stored<KubeObject>> {
   /** Ids are `<prefix>-<ulid>`. */
   readonly prefix: string;
+  /** Also finds what the request may not see, which others name: show nothing of it. */
   find(accountId: string, id: string): T | undefined;
-  /** Throws `<noun>_not_found`, also for an object of another account. All reads throw `upstream_unavailable` while the account's namespace cannot be read. */
+  /** Finds what a request names. */
+  seek(accountId: string, id: string): T | undefined;
+  /** Throws `<noun>_not_found`, also for an object of another account and for one beyond the reach of the request. All reads throw `upstream_unavailable` while the account's namespace cannot be read. */
   get(accountId: string, id: string): T;
-  /** Lists all objects. Callers read them at once and do not change them. */
+  /** Lists all objects, also those that the request may not see. Callers read them at once and do not change them. */
   list(accountId: string): readonly T[];
-  /** Lists the objects that an index finds under `value`. */
+  /** Lists the objects that an index finds under `value`, also those that the request may not see. */
   referring(accountId: string, index: string, value: string): T[];
-  /** Returns a page of the objects that match `where` (by default all), newest first unless `args` says otherwise. */
+  /** Returns a page of the objects within reach that match `where` (by default all), newest first unless `args` says otherwise. */
   page<R>(accountId: string, args: FilteredArgs, show: (item: T) => R, where?: (item: T) => boolean): Connection<R>;
   /** Rejects with `too_many_writes`, for a request that writes something else before its object. */
   admit(accountId: string): Promise<void>;
   /**
-   * Creates an object under a new id; a retried request finds the object that it already created. Rejects with
+   * Creates an object under a new id, within the reach of the request; a retried request finds the object that it already created. Rejects with
    * `too_many_writes`, as `patch` does.
    */
   create(
@@ -128,7 +133,7 @@ export interface OwnedResources<T extends Stored<KubeObject>> {
   isKnown(accountId: string, id: string): boolean;
   /** Reads an object from Kubernetes that another server may have created a moment ago, unless too many led to nothing. */
   load(accountId: string, id: string): Promise<void>;
-  /** Reports each change of an account's objects from now on. Returns a function that ends it. */
+  /** Reports each change of an account's objects from now on, whatever the reach of a request. Returns a function that ends it. */
   follow(accountId: string, onChange: (change: OwnedChange) => void): () => void;
 }
 
@@ -181,7 +186,8 @@ export function createOwnedResources<T extends KubeObject>(
   const findOwner = (accountId: string): string => objectKey(cells.getReadable(accountId), accountId);
 
   /** Lists the objects that the filter holds for, ascending in the order `by`. */
-  const select = (accountId: string, { filter = {}, orderBy }: FilteredArgs): readonly Stored<T>[] => {
+  const select = (accountId: string, { filter: asked = {}, orderBy }: FilteredArgs): readonly Stored<T>[] => {
+    const filter = narrowFilter(currentReach(), asked);
     const owner = findOwner(accountId);
     const all = byOwner.get(owner);
     const { by } = orderBy ?? NEWEST_FIRST;
@@ -198,6 +204,22 @@ export function createOwnedResources<T extends KubeObject>(
   const find = (accountId: string, id: string) => {
     const object = seen(reflector.get(cells.getReadable(accountId), id));
     return object && readAccount(object) === accountId ? object : undefined;
+  };
+
+  const isVisible = (object: Stored<T>): boolean => isReached(currentReach(), (name) => readLabel(object, name));
+
+  const seek = (accountId: string, id: string) => {
+    const object = find(accountId, id);
+    return object && isVisible(object) ? object : undefined;
+  };
+
+  /** Throws `validation_failed` where a merge patch would take an object out of the reach. */
+  const keepReached = (object: Stored<T>, patch: unknown): void => {
+    const { metadata } = patch as { metadata?: { labels?: Record<string, string | null> } };
+    if (!metadata?.labels) return;
+    const labels = { ...object.metadata.labels, ...metadata.labels };
+    const left = Object.entries(labels).filter((label): label is [string, string] => label[1] !== null);
+    requireWithin(currentReach(), readLabels({ metadata: { labels: Object.fromEntries(left) } }));
   };
 
   type Holds = (changed: { key: string; current: Stored<T> | undefined }) => boolean;
@@ -247,6 +269,7 @@ export function createOwnedResources<T extends KubeObject>(
   return {
     prefix,
     find,
+    seek,
     until,
     caughtUp: async (accountId, { name, resourceVersion }, ms) => {
       const namespace = cells.getNamespace(accountId);
@@ -279,7 +302,7 @@ export function createOwnedResources<T extends KubeObject>(
       return name === undefined ? undefined : find(accountId, name);
     },
     get(accountId, id) {
-      const object = find(accountId, id);
+      const object = seek(accountId, id);
       if (!object) throw missing(id);
       return object;
     },
@@ -300,7 +323,8 @@ export function createOwnedResources<T extends KubeObject>(
       );
     },
     admit: (accountId) => writes.admit(accountId),
-    async create(accountId, spec, { labels = {}, ...metadata } = {}) {
+    async create(accountId, spec, { labels: asked = {}, ...metadata } = {}) {
+      const labels = keepWithin(currentReach(), asked);
       await writes.admit(accountId);
       const intent = currentIntent();
       const name = intent?.newId(prefix) ?? newId(prefix);
@@ -335,6 +359,8 @@ export function createOwnedResources<T extends KubeObject>(
       const { subresource, completes = subresource !== undefined, takesAway = false, dryRun = false } = options;
       const { name, namespace = '', resourceVersion } = object.metadata;
       const accountId = readAccount(object) ?? '';
+      if (!isVisible(object)) throw missing(name);
+      keepReached(object, patch);
       if (!completes) await writes.admit(accountId, { takesAway });
       // A patch of the status changes nothing else.
       const traced = subresource ? patch : annotateTrace(patch as object, currentTraceparent());
@@ -352,6 +378,7 @@ export function createOwnedResources<T extends KubeObject>(
     },
     async delete(object) {
       const { name, namespace = '', uid } = object.metadata;
+      if (!isVisible(object)) throw missing(name);
       try {
         const left = await kube.delete(resource, namespace, name, { uid });
         if (typeof left === 'boolean') reflector.forget(object);

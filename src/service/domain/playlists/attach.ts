@@ -36,7 +36,7 @@ export function createAttacher(
 ) {
   /** Lists validation errors. Throws `conflict` for a stream that is being deleted. */
   const problems = (accountId: string, streamID: string, track: PlaylistSpec['track'], mine?: string): FieldError[] => {
-    const stream = streams.find(accountId, streamID);
+    const stream = streams.seek(accountId, streamID);
     if (!stream) return [MISSING];
     if (stream.metadata.deletionTimestamp) throw new AppError('conflict', 'The stream is being deleted.');
     const others = readNames(stream, track).filter((name) => name !== mine);

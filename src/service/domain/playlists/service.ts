@@ -123,7 +123,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       checkUpload(accountId, track, uploadObjectID, `${path}/${i}/uploadObjectID`),
     );
   const checkUpload = (accountId: string, track: PlaylistSpec['track'], id: string, path: string): FieldError[] => {
-    const upload = uploads.find(accountId, id);
+    const upload = uploads.seek(accountId, id);
     if (!upload) return [{ path, message: 'names an upload that does not exist' }];
     // An audio playlist can play the sound of a video; an audio file has no picture.
     const isWrong = upload.spec.track === 'image' || (track === 'video' && upload.spec.track === 'audio');
@@ -146,7 +146,7 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
   ): FieldError[] =>
     checkRules(rules, {
       findPlaylistProblem: (named) => {
-        const found = playlists.find(accountId, named);
+        const found = playlists.seek(accountId, named);
         if (!found) return 'names a playlist that does not exist';
         if (found.spec.track !== track) return `names a playlist of kind ${found.spec.track}, not ${track}`;
         return id !== undefined && leadsTo(accountId, named, id)

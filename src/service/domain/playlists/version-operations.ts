@@ -8,6 +8,7 @@ import type { PlaylistService } from './service.ts';
 
 const operation = createOperationBuilder<{ playlists: PlaylistService }>({
   tag: 'playlists',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Playlist id',
     listTool: 'list_playlists',

@@ -19,6 +19,7 @@ import type { SceneService } from './service.ts';
 
 const operation = createOperationBuilder<{ scenes: SceneService }>({
   tag: 'scenes',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Scene id',
     listTool: 'list_scenes',

@@ -45,6 +45,7 @@ import type { Progress, StreamService } from './service.ts';
 
 const operation = createOperationBuilder<{ streams: StreamService; stats: Pick<StatsService, 'live'> }>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',

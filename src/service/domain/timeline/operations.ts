@@ -13,6 +13,7 @@ export interface TimelineServices {
 
 const operation = createOperationBuilder<TimelineServices>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',

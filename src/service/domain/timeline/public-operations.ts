@@ -11,6 +11,7 @@ export interface PublicNowServices {
 
 const operation = createOperationBuilder<PublicNowServices>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',

@@ -27,6 +27,7 @@ import type { UploadService } from './service.ts';
 
 const operation = createOperationBuilder<{ uploads: UploadService }>({
   tag: 'uploads',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'objectID of the upload',
     listTool: 'list_uploads',

@@ -10,6 +10,7 @@ import { CHECKSUM_ALGORITHMS } from './checksum.ts';
 
 const operation = createOperationBuilder({
   tag: 'uploads',
+  isOpenToLimitedKeys: true,
   object: { idName: 'objectID of the upload', exampleId: EXAMPLE.upload, notFound: 'upload_not_found' },
 });
 

@@ -14,6 +14,7 @@ export interface UptimeServices {
 
 const operation = createOperationBuilder<UptimeServices>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',

@@ -63,7 +63,7 @@ export const nounsFor = (scopes: ReadonlySet<Scope>): readonly ChangingNoun[] =>
 const line = (news: FeedItem): string =>
   news === 'reset' ? 'event: reset\ndata: {}\n\n' : `event: change\ndata: ${JSON.stringify(news)}\n\n`;
 
-const ENDING = ['unauthenticated', 'api_key_expired', 'insufficient_scope', 'account_suspended'];
+const ENDING = ['unauthenticated', 'api_key_expired', 'insufficient_scope', 'key_limited', 'account_suspended'];
 
 /** Returns whether access was revoked. If the database is unavailable, the feed continues. */
 export async function isOver(isAllowed: () => Promise<boolean>): Promise<boolean> {

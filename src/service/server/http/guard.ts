@@ -7,6 +7,7 @@ import type { TokenResource } from '../../auth/addresses.ts';
 import { verifyToken, verifyTokens } from '../../auth/bearer.ts';
 import type { AuthService } from '../../auth/service.ts';
 import type { Cells } from '../../domain/cells/cells.ts';
+import { withinReach } from '../../lib/reach.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { isOperation, OPERATION_SCOPES, requireScope } from '../operations/scopes.ts';
 import { type Counter, limitRate, type Quota, readClientAddress } from './ratelimit.ts';
@@ -112,6 +113,9 @@ export async function guard(app: FastifyInstance, options: GuardOptions): Promis
 
   // Counts before any rejection: every response reports the rest of the limit, and guesses of keys are limited too.
   await limitRate(app, options.rateLimit, options.counter);
+
+  // The last moment before the handler: what reads a body in between loses the context.
+  app.addHook('preHandler', (request, _reply, done) => withinReach(request.principal?.reach, done));
 
   app.addHook('onRoute', (route: RouteOptions) => {
     const id = route.schema?.operationId;

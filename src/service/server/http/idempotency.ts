@@ -37,7 +37,7 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
     const begun = await keys.begin({
       accountId: principal.accountId,
       key,
-      request: `${method} ${url}\n${JSON.stringify(body) ?? ''}${nameScopes(request)}`,
+      request: `${method} ${url}\n${JSON.stringify(body) ?? ''}${nameAccess(request)}`,
       path: '/Idempotency-Key',
     });
     if (isClaimed(begun)) {
@@ -74,9 +74,14 @@ export function idempotency(app: FastifyInstance, { mayRetry, ...deps }: Idempot
   });
 }
 
-/** Fields of GraphQL have scopes of their own, so a credential that may do less is not given the response of another one. */
-const nameScopes = ({ principal: { scopes }, routeOptions }: FastifyRequest): string =>
-  routeOptions.config?.perField && scopes.size < SCOPES.length ? `\n${[...scopes].sort()}` : '';
+/**
+ * A credential that may do less is not given the response of another one: fields of GraphQL have scopes of their own, and a key may be
+ * limited to some objects.
+ */
+const nameAccess = ({ principal: { scopes, reach }, routeOptions }: FastifyRequest): string => {
+  const named = routeOptions.config?.perField && scopes.size < SCOPES.length ? `\n${[...scopes].sort()}` : '';
+  return reach ? `${named}\n${reach.selector}` : named;
+};
 
 const buildAnswer = (reply: FastifyReply, payload: unknown): KeptResponse => ({
   status: reply.statusCode,

@@ -91,7 +91,8 @@ export function createAgentServers(deps: AgentDeps) {
     });
     if (key === undefined) return work();
     const { idempotencyKey: _key, ...rest } = args;
-    const request = `tool ${tool.name}\n${JSON.stringify(rest)}`;
+    // A key that is limited to some objects is not given what another one made.
+    const request = `tool ${tool.name}\n${JSON.stringify(rest)}${principal.reach?.selector ?? ''}`;
     const begun = await idempotencyKeys.begin({ accountId, key, request, path: '/idempotencyKey' });
     if (!isClaimed(begun)) return { status: begun.status, result: JSON.parse(begun.body) as CallToolResult };
     const done = await within({ intent: begun.intent }, work).catch((error) => failed(tool, error));

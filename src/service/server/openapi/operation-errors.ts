@@ -2,7 +2,7 @@
 import type { ErrorCode } from '../../lib/errors.ts';
 import { PERSON } from '../../lib/scopes.ts';
 import type { AnyOperation } from '../operations/list.ts';
-import { isOpenWhileSuspended, takesIdempotencyKey } from '../operations/scopes.ts';
+import { isOpenToLimitedKeys, isOpenWhileSuspended, takesIdempotencyKey } from '../operations/scopes.ts';
 
 /** Codes of any operation, beside its own. */
 const COMMON: ErrorCode[] = [
@@ -34,6 +34,7 @@ export function listCodes(operation: AnyOperation, { method, path, hasBody, hasP
     ...new Set<ErrorCode>([
       ...(open ? [] : GUARDED),
       ...(open || isOpenWhileSuspended(id) ? [] : (['account_suspended'] as const)),
+      ...(open || scope === PERSON || isOpenToLimitedKeys(id) ? [] : (['key_limited'] as const)),
       ...(open ? [] : [scope === PERSON ? ('person_required' as const) : ('insufficient_scope' as const)]),
       ...(open || method === 'get' || method === 'head' ? [] : (['cross_site_request'] as const)),
       ...(scope === 'write' && (run || method === 'post') ? (['too_many_writes'] as const) : []),

@@ -40,14 +40,20 @@ export const isOpenWhileSuspended = (operation: Operation): boolean =>
   findOperation(operation)?.isOpenWhileSuspended === true ||
   (OPERATION_SCOPES[operation] === 'billing' && isReading(operation));
 
-/** Returns whether the principal's scopes allow it. */
-export const hasScope = ({ scopes }: Principal, operation: Operation): boolean => {
+/** Returns whether keys that are limited by a label selector may run it. */
+export const isOpenToLimitedKeys = (operation: Operation): boolean =>
+  OPERATION_SCOPES[operation] === null || findOperation(operation)?.isOpenToLimitedKeys === true;
+
+/** Returns whether the principal's scopes allow it, and the reach of its key. */
+export const hasScope = ({ scopes, reach }: Principal, operation: Operation): boolean => {
   const scope = OPERATION_SCOPES[operation];
+  if (reach && !isOpenToLimitedKeys(operation)) return false;
   return scope === null || (scope !== PERSON && scopes.has(scope));
 };
 
 /**
- * Throws `insufficient_scope` (403) with the scope's public name, or `person_required` (403), if the principal may not run it.
+ * Throws `insufficient_scope` (403) with the scope's public name, `person_required` (403) or `key_limited` (403), if the principal may
+ * not run it.
  * Throws `account_suspended` (403) if staff suspended the account.
  */
 export function requireScope(principal: Principal, operation: Operation, prefix: string): void {
@@ -62,6 +68,11 @@ export function requireScope(principal: Principal, operation: Operation, prefix:
     if (principal.via === 'session') return;
     throw new AppError('person_required', 'Only a user who has signed in may do this. Sign in to the dashboard.');
   }
+  if (principal.reach && !isOpenToLimitedKeys(operation))
+    throw new AppError(
+      'key_limited',
+      `The API key is limited to objects with the labels ${principal.reach.selector}, and this is about the whole account. Use a key without a label selector.`,
+    );
   if (hasScope(principal, operation)) return;
   const name = `${prefix}:${scope}`;
   const remedy = principal.via === 'key' ? 'Use an API key that has it.' : 'Request a token with it.';

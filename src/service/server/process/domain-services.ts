@@ -49,13 +49,13 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
   const { leases, quotas, usage, readLimits } = limits;
   const findStorage = await openStorages(config, resources.cells.namespaces);
   const references = {
-    destination: (accountId: string, id: string) => destinations.find(accountId, id)?.spec,
+    destination: (accountId: string, id: string) => destinations.seek(accountId, id)?.spec,
     upload: (accountId: string, id: string) => {
-      const upload = uploads.find(accountId, id);
+      const upload = uploads.seek(accountId, id);
       return upload && { track: upload.spec.track, media: upload.status?.media };
     },
-    playlist: (accountId: string, id: string) => playlists.find(accountId, id)?.spec,
-    scene: (accountId: string, id: string) => scenes.find(accountId, id)?.spec,
+    playlist: (accountId: string, id: string) => playlists.seek(accountId, id)?.spec,
+    scene: (accountId: string, id: string) => scenes.seek(accountId, id)?.spec,
   };
   const { allowPrivateDestinations: allowPrivate, allowPrivateWatch } = config;
   const previewPlaces = createPreviewPlaces(config.previewLimits, quotas);
