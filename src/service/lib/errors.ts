@@ -31,7 +31,7 @@ export const ERRORS = {
     status: 403,
     title: 'Key limited to labels',
     meaning: 'The API key is limited to objects with certain labels, and this is about the whole account.',
-    fix: 'Use an API key without a label selector. What the key may do is described in the documentation of API keys.',
+    fix: 'Use an API key without a label selector.',
   },
   person_required: {
     status: 403,

@@ -1,6 +1,6 @@
 /**
  * Limits what a request sees and changes to objects with certain labels: the reach of its API key. It is carried beside the request, since
- * whoever forgot to pass it on would open the whole account.
+ * a function that forgot to pass it on would open the whole account.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Labels } from '../../core/resources/common/labels.ts';
