@@ -51,8 +51,14 @@ const toTicks = (kind: ProgrammeTrack, seconds: number): number =>
     ? Math.round(seconds * TICKS_PER_SECOND)
     : Math.max(1, Math.round((seconds * TICKS_PER_SECOND) / AUDIO_FRAME_TICKS)) * AUDIO_FRAME_TICKS;
 
-/** A length is exact once the rendition is complete; undefined while nothing is known of it. */
-function readLength(item: ProgramItem, upload: Pick<Upload, 'status'> | undefined) {
+/** The length of an item. It is exact once the rendition is complete. */
+export interface ItemLength {
+  seconds: number;
+  isExact: boolean;
+}
+
+/** Undefined while nothing is known of the length. */
+function readLength(item: ProgramItem, upload: Pick<Upload, 'status'> | undefined): ItemLength | undefined {
   const rendition = upload?.status?.renditions?.find(({ key }) => key === item.rendition);
   const seconds = rendition?.durationSeconds ?? upload?.status?.media?.durationSeconds;
   return seconds === undefined ? undefined : { seconds, isExact: rendition?.state === 'ready' };
@@ -66,17 +72,24 @@ function listBroken({ status }: Pick<LoopStream, 'status'>, kind: ProgrammeTrack
   );
 }
 
-function buildProgramme(
-  stream: Pick<LoopStream, 'status'>,
+interface ProgrammeContext {
+  kind: ProgrammeTrack;
+  seed: number;
+  /** Names of the uploads that cannot be played. */
+  broken: ReadonlySet<string | undefined>;
+  findLength: (item: ProgramItem) => ItemLength | undefined;
+}
+
+/** Makes a list of a program ready to be folded, with the lengths of its items. */
+export function buildProgramme(
   { mode, items, rules = [], apart }: Track,
-  { kind, seed, findUpload }: { kind: ProgrammeTrack; seed: number } & Pick<OnAirContext, 'findUpload'>,
+  { kind, seed, broken, findLength }: ProgrammeContext,
 ): Programme {
-  const broken = listBroken(stream, kind);
   const measure = (list: readonly ProgramItem[]) => {
     const estimated = new Set<number>();
     const lengths = list.map((item, index) => {
       if (item.rendition === '' || broken.has(item.id)) return 0;
-      const length = readLength(item, findUpload(item.id));
+      const length = findLength(item);
       if (!length?.isExact) estimated.add(index);
       return length && toTicks(kind, length.seconds);
     });
@@ -142,7 +155,12 @@ export function readOnAir(
   const track = given[kind];
   if (!track) return undefined;
   const epoch = (kind === 'audio' ? given.audioEpoch : undefined) ?? given.epoch;
-  const programme = buildProgramme(stream, track, { kind, seed: given.seed, findUpload });
+  const programme = buildProgramme(track, {
+    kind,
+    seed: given.seed,
+    broken: listBroken(stream, kind),
+    findLength: (item) => readLength(item, findUpload(item.id)),
+  });
   const told = stream.status?.anchors?.[kind];
   const { anchor, sinceMs, isKnown } = findPlace(
     programme,

@@ -36,8 +36,10 @@ const TrackClock = Type.Object({
       round: Type.Integer({ minimum: 0, maximum: 10_000_000_000 }),
       turn: Type.Integer({ minimum: 0, maximum: 100_000 }),
       startedAt: Time,
-      /** Pods of an earlier release do not say it. */
+      /** Pods of an earlier release do not say these. */
       move: Type.Optional(Type.Enum(LIST_MOVES)),
+      from: Type.Optional(Time),
+      lagMs: Type.Optional(Type.Integer({ minimum: -60_000, maximum: 60_000 })),
     }),
   ),
   /** Hash of the list that plays (programme/identity.ts). Pods of an earlier release do not say it. */

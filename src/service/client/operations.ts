@@ -10,6 +10,8 @@ import type {
   ApiKeyCreate,
   ApiKeyPolicy,
   ApiKeyQuery,
+  AsRunQuery,
+  AsRunTotalsQuery,
   Billing,
   BillingAddress,
   BillingAddressUpdate,
@@ -63,6 +65,8 @@ import type {
   StartOptions,
   Status,
   Stream,
+  StreamAsRun,
+  StreamAsRunTotals,
   StreamChange,
   StreamClone,
   StreamCreate,
@@ -433,6 +437,18 @@ export interface Operations {
      * meanwhile.
      */
     now: (id: string, query?: NowQuery, call?: CallOptions) => Promise<StreamNow>;
+    /**
+     * Get what a stream has played. Returns the items that were on air in a span, with the item that played at its
+     * begin, and the times without items. It is computed from each move of the list, and from when destinations took
+     * media. A later edit or deletion of an upload leaves it as it was. The record is kept for 400 days.
+     */
+    asRun: (id: string, query?: AsRunQuery, call?: CallOptions) => Promise<StreamAsRun>;
+    /**
+     * Get how often and how long a stream has played each item. Returns the number of plays and the seconds on air
+     * of each item of a span, for reports to rights holders. A play counts in the span in which it began, so the
+     * totals of two spans add up. The record is kept for 400 days.
+     */
+    asRunTotals: (id: string, query?: AsRunTotalsQuery, call?: CallOptions) => Promise<StreamAsRunTotals>;
     /** Get whether anyone may read what a stream plays now. Returns the address for pages of others, where it is on. */
     publicNow: (id: string, call?: CallOptions) => Promise<StreamPublicNow>;
     /**
@@ -751,6 +767,8 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
     timeline: (id, query, call) => get(path`/streams/${id}/timeline`, { ...call, query }),
     now: (id, query, call) => get(path`/streams/${id}/now`, { ...call, query }),
+    asRun: (id, query, call) => get(path`/streams/${id}/as-run`, { ...call, query }),
+    asRunTotals: (id, query, call) => get(path`/streams/${id}/as-run/totals`, { ...call, query }),
     publicNow: (id, call) => get(path`/streams/${id}/public-now`, call),
     updatePublicNow: (id, body, call) => patch(path`/streams/${id}/public-now`, call, body),
     sessions: (id, query, call) => list(path`/streams/${id}/sessions`, query, call),

@@ -20,6 +20,13 @@ export type {
   User,
 } from '../domain/accounts/record.ts';
 export type {
+  StreamAsRun,
+  StreamAsRunGap,
+  StreamAsRunItem,
+  StreamAsRunTotal,
+  StreamAsRunTotals,
+} from '../domain/as-run/record.ts';
+export type {
   Destination,
   DestinationChange,
   DestinationCreate,
@@ -203,6 +210,24 @@ export interface TimelineQuery {
   limit?: number;
 }
 export interface NowQuery {
+  /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
+  track?: 'video' | 'audio';
+}
+export interface AsRunQuery {
+  /** Begin, as a time or a day: a day before `to` by default, 31 days at most. */
+  from?: string;
+  /** End, as a time or a day. By default now. */
+  to?: string;
+  /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
+  track?: 'video' | 'audio';
+  /** Number of items at most. */
+  limit?: number;
+}
+export interface AsRunTotalsQuery {
+  /** Begin, as a time or a day: a day before `to` by default, 31 days at most. */
+  from?: string;
+  /** End, as a time or a day. By default now. */
+  to?: string;
   /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
   track?: 'video' | 'audio';
 }

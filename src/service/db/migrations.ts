@@ -5,6 +5,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Migration } from 'kysely/migration';
 import { adminMigrations } from './migrations/admin.ts';
+import { asRunMigrations } from './migrations/as-run.ts';
 import { cellMigrations } from './migrations/cells.ts';
 import { clientMigrations } from './migrations/clients.ts';
 import { cryptoMigrations } from './migrations/crypto.ts';
@@ -97,4 +98,5 @@ export const MIGRATIONS: Record<string, Migration> = {
   ...keyMigrations,
   ...labelMigrations,
   ...keySelectorMigrations,
+  ...asRunMigrations,
 };

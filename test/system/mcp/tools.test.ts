@@ -364,6 +364,8 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('get_stream_uptime', { id, from: 'soon' }), 'validation_failed', '/from');
     expect(await done('get_stream_timeline', { id })).toMatchObject({ onAir: false, items: [], nextFrom: null });
     expectProblem(await call('get_stream_timeline', { id, from: 'soon' }), 'validation_failed', '/from');
+    expect(await done('get_stream_as_run', { id })).toMatchObject({ items: [], nextFrom: null });
+    expectProblem(await call('get_stream_as_run', { id, from: 'soon' }), 'validation_failed', '/from');
   });
 
   test('events are watched from one to the next', async () => {

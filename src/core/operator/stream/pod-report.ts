@@ -8,8 +8,7 @@ import { isSameJson } from '../../lib/json-equal.ts';
 import type { ReportedDrop, Run, StreamerReport } from '../../protocol/report.ts';
 import { beginWith, callObject } from '../../resources/common/called.ts';
 import type { Destination } from '../../resources/destination/resource.ts';
-import type { TrackAnchor } from '../../resources/stream/anchors.ts';
-import type { ListMove } from '../../resources/stream/facts.ts';
+import type { MovedAnchor } from '../../resources/stream/facts.ts';
 import type { TrackStanding } from '../../resources/stream/standing.ts';
 import { CHECKPOINT_SECONDS, listLatestRuns } from './sessions.ts';
 
@@ -18,7 +17,7 @@ export interface TrackClock {
   /** RFC 3339. */
   epoch: string;
   /** A turn and when it began. Pods of an earlier release do not say it. */
-  anchor?: Pick<TrackAnchor, 'round' | 'turn' | 'startedAt'> & { move?: ListMove };
+  anchor?: MovedAnchor;
   /** Hash of the list that plays. */
   programme?: string;
   /** Where a list with rules stood at its epoch. */

@@ -49,6 +49,13 @@ export const Fact = Type.Object({
   round: Type.Integer({ minimum: 0, description: 'Round of the list, from 0.' }),
   turn: Type.Integer({ minimum: 0, description: 'Turn in that round, from 0.' }),
   startedAt: Type.String({ format: 'date-time', description: 'Start of that turn.' }),
+  from: Type.String({
+    format: 'date-time',
+    description: 'Time from which it holds: the item began then, or a pod joined it.',
+  }),
+  lagMs: Type.Optional(
+    Type.Integer({ description: 'How far the pod is behind the times of the list, in ms. Not set for 0.' }),
+  ),
   broken: Type.Optional(
     Type.Array(Type.String({ maxLength: 253 }), {
       maxItems: MAX_BROKEN,
@@ -59,10 +66,18 @@ export const Fact = Type.Object({
 });
 export type Fact = Static<typeof Fact>;
 
+/** An anchor with what moved it. Pods of an earlier release do not say that. */
+export interface MovedAnchor extends Pick<TrackAnchor, 'round' | 'turn' | 'startedAt'> {
+  move?: ListMove;
+  /** RFC 3339. */
+  from?: string;
+  lagMs?: number;
+}
+
 /** The part of a fact that its pod reports. */
 interface ReportedClock extends Pick<Fact, 'version' | 'epoch'> {
   programme?: string;
-  anchor?: Pick<TrackAnchor, 'round' | 'turn' | 'startedAt'> & { move?: ListMove };
+  anchor?: MovedAnchor;
   standing?: TrackStanding;
 }
 
@@ -77,11 +92,12 @@ type NewFact = Omit<Fact, 'number'>;
 function readFact({ clock, broken = [] }: ReportedMoves, track: Fact['track']): NewFact | undefined {
   const { version, epoch, programme, anchor, standing } = clock[track] ?? {};
   if (version === undefined || epoch === undefined || programme === undefined || !anchor?.move) return undefined;
-  const { move, round, turn, startedAt } = anchor;
+  const { move, round, turn, startedAt, from = startedAt, lagMs = 0 } = anchor;
   const ids = broken.flatMap((one) => (one.track === track ? [one.id] : []));
   const listed = [...new Set(ids)].sort().slice(0, MAX_BROKEN);
   return {
-    ...{ track, move, version, programme, epoch, round, turn, startedAt },
+    ...{ track, move, version, programme, epoch, round, turn, startedAt, from },
+    ...(lagMs !== 0 && { lagMs }),
     ...(listed.length > 0 && { broken: listed }),
     ...(standing && { standing }),
   };

@@ -2,6 +2,7 @@
  * Records in the outbox what happens to streams, uploads and playlists, by the API or by kubectl: one server at a time, for all accounts. The
  * resources keep what happened while no server looked (resources/stream/transitions.ts).
  */
+import type { Pod } from '../../../core/kube/core.ts';
 import { createQueue, type RunOutcome } from '../../../core/kube/queue.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject, Stored } from '../../../core/kube/types.ts';
@@ -13,9 +14,12 @@ import type { DestinationSpec, DestinationStatus } from '../../../core/resources
 import type { PlaylistSpec, PlaylistStatus } from '../../../core/resources/playlist/spec.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { LoopStreamSpec, LoopStreamStatus } from '../../../core/resources/stream/spec.ts';
+import type { Upload } from '../../../core/resources/upload/resource.ts';
 import type { UploadSpec, UploadStatus } from '../../../core/resources/upload/spec.ts';
 import { type Leases, takeForWork } from '../../db/leases.ts';
 import type { Db } from '../../db/pool.ts';
+import { type Recorder, startRecorder } from '../as-run/recorder.ts';
+import { forgetFacts } from '../as-run/store.ts';
 import { listAirChanges } from '../uptime/changes.ts';
 import { forgetAirChanges, readKnownStreams, recordAirChanges } from '../uptime/store.ts';
 import { type Findings, findPlaylistNews, findStreamNews, findUploadNews } from './news.ts';
@@ -32,6 +36,7 @@ export interface WatchedObjects {
   uploads: Reflector<KubeObject<UploadSpec, UploadStatus>>;
   playlists: Reflector<KubeObject<PlaylistSpec, PlaylistStatus>>;
   destinations: Reflector<KubeObject<DestinationSpec, DestinationStatus>>;
+  pods: Reflector<KubeObject<Pod['spec'], Pod['status']>>;
 }
 
 export interface CollectorDeps {
@@ -55,15 +60,23 @@ interface Source {
   find: (object: Stored<KubeObject>, mark: string, now: Date) => Findings;
   /** Writes what is kept for longer than events, in the transaction of the events. */
   record?: (trx: Db, subject: Subject, object: Stored<KubeObject>) => Promise<void>;
+  /** Records what is no event. */
+  follow?: (subject: Subject, object: Stored<KubeObject>) => Promise<void>;
 }
 
 const recordAir = (trx: Db, { accountId, objectId, uid }: Subject, stream: LoopStream): Promise<void> =>
   recordAirChanges(trx, { accountId, streamId: objectId, streamUid: uid }, listAirChanges(stream));
 
-const listSources = ({ streams, uploads, playlists }: WatchedObjects): Source[] =>
+const listSources = ({ streams, uploads, playlists }: WatchedObjects, recorder: Recorder): Source[] =>
   [
-    { object: 'stream', cache: streams, find: findStreamNews, record: recordAir },
-    { object: 'upload', cache: uploads, find: findUploadNews },
+    {
+      ...{ object: 'stream', cache: streams, find: findStreamNews, record: recordAir },
+      follow: ({ accountId }: Subject, stream: Stored<LoopStream>) => recorder.followStream(accountId, stream),
+    },
+    {
+      ...{ object: 'upload', cache: uploads, find: findUploadNews },
+      follow: ({ accountId }: Subject, upload: Upload) => recorder.followUpload(accountId, upload),
+    },
     { object: 'playlist', cache: playlists, find: findPlaylistNews },
   ] as unknown as Source[];
 
@@ -104,13 +117,15 @@ async function collectWhileElected(deps: CollectorDeps, leases: Leases, stopping
 /** Until the signal aborts. */
 async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> {
   const { db, caches, log, clock = systemClock } = deps;
-  const sources = listSources(caches);
+  const recorder = await startRecorder({ db, ...caches, now: () => clock.now() });
+  const sources = listSources(caches, recorder);
   await rebaseEvents(db);
   const marks = await readMarks(db);
   if (marks.size === 0) await begin(db, sources, marks, clock.now());
   const uids = listUids([...sources.map(({ cache }) => cache), caches.destinations]);
   await forgetObjects(db, [...sources.map(({ object }) => object), 'destination'], uids);
   await forgetAirChanges(db, uids);
+  await forgetFacts(db, uids);
   await recordUnknown(db, caches.streams);
   const tellObject = async (source: Source, key: string): Promise<RunOutcome | undefined> => {
     const [namespace = '', name = ''] = key.split('/');
@@ -129,6 +144,7 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
       });
       marks.set(subject.uid, mark);
     }
+    await source.follow?.(subject, object);
     return lookAt && { requeueAfterMs: Math.max(0, lookAt.getTime() - now.getTime()) };
   };
   const stops = sources.map((source) => {
@@ -145,6 +161,7 @@ async function collect(deps: CollectorDeps, signal: AbortSignal): Promise<void> 
   signal.addEventListener('abort', () => end(), { once: true });
   if (signal.aborted) end();
   await ended;
+  recorder.stop();
   await Promise.all([work, ...stops.map((stop) => stop())]);
 }
 

@@ -13,6 +13,7 @@ import { playlistFields } from './playlists.ts';
 import { type GraphqlField, Node, type NounFields } from './relay.ts';
 import { required } from './scalars.ts';
 import { sceneFields } from './scenes.ts';
+import { asRunFields } from './stream-as-run.ts';
 import { sessionFields } from './stream-sessions.ts';
 import { publicNowFields, timelineFields } from './stream-timeline.ts';
 import { uptimeFields } from './stream-uptime.ts';
@@ -46,6 +47,7 @@ export function createSchema(services: Services): GraphQLSchema {
         ...eventFields(services),
         ...sessionFields(services),
         ...timelineFields(services),
+        ...asRunFields(services),
         ...open.queries,
         ...uptimeFields(services),
         node: nodeField(nouns, services.account),

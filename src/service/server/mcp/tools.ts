@@ -6,6 +6,7 @@ import { invoiceOperations } from '../../billing/invoices/operations.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
 import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
+import { asRunOperations } from '../../domain/as-run/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
@@ -32,6 +33,7 @@ export function createTools(services: Services): ReadonlyMap<string, Tool> {
     ...operationTools(streamOperations, services),
     ...operationTools(sceneOperations, services),
     ...operationTools(timelineOperations, services),
+    ...operationTools(asRunOperations, services),
     ...operationTools(sessionOperations, services),
     ...operationTools(uptimeOperations, services),
     diagnosisTool(services),

@@ -6,6 +6,7 @@ import { billingOperations } from '../../billing/ledger/operations.ts';
 import { sessionOperations } from '../../billing/metering/operations.ts';
 import { accessOperations } from '../../domain/accounts/access-operations.ts';
 import { accountOperations } from '../../domain/accounts/operations.ts';
+import { asRunOperations } from '../../domain/as-run/operations.ts';
 import { destinationOperations } from '../../domain/destinations/operations.ts';
 import { endpointOperations } from '../../domain/endpoints/operations.ts';
 import { eventOperations } from '../../domain/events/operations.ts';
@@ -37,6 +38,7 @@ const ALL = [
   ...endpointOperations,
   ...streamOperations,
   ...timelineOperations,
+  ...asRunOperations,
   ...publicNowOperations,
   ...publicOperations,
   ...sessionOperations,

@@ -3,6 +3,7 @@
 import type { Kube } from '../../../core/kube/types.ts';
 import { OIDC_PROVIDER_ID } from '../../auth/oidc.ts';
 import { createAccessService } from '../../domain/accounts/access.ts';
+import { deleteAccountFacts } from '../../domain/as-run/store.ts';
 import { deleteAccountEndpoints } from '../../domain/endpoints/store.ts';
 import { deleteAccountEvents } from '../../domain/events/store.ts';
 import type { Quotas } from '../../domain/limits/quotas.ts';
@@ -44,6 +45,7 @@ export function openAccountServices(context: ProcessContext, deps: AccountServic
       if (isGone) {
         await deleteAccountEvents(db, accountId);
         await deleteAccountAirChanges(db, accountId);
+        await deleteAccountFacts(db, accountId);
         await deleteAccountEndpoints(db, accountId);
       }
       return isGone;

@@ -2,6 +2,7 @@
  * Deletes expired data once an hour: idempotency keys, sessions and clients, counts of mails, old events, deliveries and changes of streams,
  * incomplete uploads.
  */
+import { deleteOldFacts } from '../../domain/as-run/store.ts';
 import { deleteOldDeliveries } from '../../domain/endpoints/store.ts';
 import { deleteOldEvents } from '../../domain/events/store.ts';
 import { deleteOldKeys } from '../../domain/idempotency/store.ts';
@@ -32,6 +33,7 @@ export function startCleanup(
     mails?.forgetOld().catch((err) => log.warn({ err }, 'old counts of mails could not be deleted'));
     deleteOldEvents(db).catch((err) => log.warn({ err }, 'old events could not be deleted'));
     deleteOldAirChanges(db).catch((err) => log.warn({ err }, 'old changes of streams could not be deleted'));
+    deleteOldFacts(db).catch((err) => log.warn({ err }, 'old records of what streams played could not be deleted'));
     deleteOldDeliveries(db).catch((err) => log.warn({ err }, 'old deliveries could not be deleted'));
     uploads.incoming
       ?.expire(resources.byName.uploads.list(), new Date())

@@ -5,6 +5,7 @@ import type { Kube } from '../../../core/kube/types.ts';
 import { VIEW_KEY_KEY, VIEW_KEY_SECRET } from '../../../core/resources/common/names.ts';
 import { createHistory } from '../../../core/resources/playlist/history.ts';
 import { createAccountService } from '../../domain/accounts/service.ts';
+import { createAsRunService } from '../../domain/as-run/service.ts';
 import { createSecretStore } from '../../domain/destinations/secret-store.ts';
 import { createDestinationService } from '../../domain/destinations/service.ts';
 import { createPreviewPlaces } from '../../domain/limits/preview-places.ts';
@@ -116,6 +117,7 @@ export async function openDomainServices(context: ProcessContext, deps: DomainSe
     }),
     playlists: createPlaylistService({ playlists, uploads, posters, streams, history, quotas }),
     timeline,
+    asRun: createAsRunService({ db: auth.db, streams, uploads, pods }),
     publicNow: createPublicNowService({
       streams,
       uploads,

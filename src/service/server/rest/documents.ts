@@ -7,6 +7,7 @@ import type { BillingService } from '../../billing/ledger/service.ts';
 import { usageCsv } from '../../billing/ledger/usage.ts';
 import { sessionsCsv } from '../../billing/metering/session-history.ts';
 import type { SessionService } from '../../billing/metering/session-service.ts';
+import type { AsRunAsked, AsRunService } from '../../domain/as-run/service.ts';
 import type { UptimeAsked, UptimeService } from '../../domain/uptime/service.ts';
 import { flatten, pageArgs } from '../../lib/paging/list.ts';
 import type { Handlers } from './adapter.ts';
@@ -67,5 +68,20 @@ export const uptimeHandlers = ({ uptime }: { uptime: UptimeService }): Handlers 
     const asked = request.query as UptimeAsked;
     if (asksForCsv(request, reply)) return sendCsv(reply, `uptime-${id}`, await uptime.csv(accountId, id, asked));
     return uptime.get(accountId, id, asked);
+  },
+});
+
+export const asRunHandlers = ({ asRun }: { asRun: AsRunService }): Handlers => ({
+  async exportStreamAsRun({ principal, params, query }, reply) {
+    const { id } = params as { id: string };
+    return sendCsv(reply, `as-run-${id}`, await asRun.csv(principal.accountId, id, query as AsRunAsked));
+  },
+
+  async getStreamAsRunTotals(request, reply) {
+    const { id } = request.params as { id: string };
+    const { format: _format, ...asked } = request.query as AsRunAsked & Formatted;
+    const totals = await asRun.totals(request.principal.accountId, id, asked);
+    if (!asksForCsv(request, reply)) return totals;
+    return sendCsv(reply, `as-run-totals-${id}`, asRun.totalsCsv(totals.items));
   },
 });

@@ -5,6 +5,7 @@ import type { InvoiceService } from '../../billing/invoices/service.ts';
 import type { BillingService } from '../../billing/ledger/service.ts';
 import type { SessionService } from '../../billing/metering/session-service.ts';
 import type { AccountService } from '../../domain/accounts/service.ts';
+import type { AsRunService } from '../../domain/as-run/service.ts';
 import type { DestinationService } from '../../domain/destinations/service.ts';
 import type { EndpointService } from '../../domain/endpoints/service.ts';
 import type { EventService } from '../../domain/events/service.ts';
@@ -32,6 +33,7 @@ export interface Services {
   crypto: CryptoService;
   streamSessions: SessionService;
   timeline: TimelineService;
+  asRun: AsRunService;
   publicNow: PublicNowService;
   uptime: UptimeService;
   stats: Pick<StatsService, 'live'>;

@@ -220,8 +220,8 @@ def before_call(context, case, kwargs):
         today = datetime.now(timezone.utc).date()
         period = {"from": str(today - timedelta(days=40)), "to": str(today - timedelta(days=1))}
         case.query = {**case.query, **{name: day for name, day in period.items() if name in case.query}}
-    # The uptime of the future is not known.
-    if case.query and case.path == "/v1/streams/{id}/uptime":
+    # The future is not known.
+    if case.query and case.path.startswith(("/v1/streams/{id}/uptime", "/v1/streams/{id}/as-run")):
         period = {"from": in_minutes(-120), "to": in_minutes(-60)}
         case.query = {**case.query, **{name: time for name, time in period.items() if name in case.query}}
     # The end of a timeline is near its beginning, which is now if it is missing.

@@ -219,7 +219,7 @@ test('pauses grow, are spread, never shorter than Retry-After, and never longer 
 
 /** Operations without JSON: on-air video and changes have no end, posters and badges are pictures, pages of others read public addresses, and resumable uploads (tus) and webhooks have clients of their own. */
 const isJson = (path: string): boolean =>
-  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|uploads\/\{id\}\/poster|badges\/.*|public\/.*|streams\/\{id\}\/timeline\.\{format\}|webhooks\/.*|invoices\/.*\.pdf)$/.test(
+  !/\/(preview\.flv|v1\/changes|uploads\/resumable.*|uploads\/\{id\}\/poster|badges\/.*|public\/.*|streams\/\{id\}\/timeline\.\{format\}|streams\/\{id\}\/as-run\.csv|webhooks\/.*|invoices\/.*\.pdf)$/.test(
     path,
   );
 

@@ -27,6 +27,11 @@ export class EpochKeeper {
   #lagMs = 0;
   #movedMs = Number.NEGATIVE_INFINITY;
 
+  /** How far the timeline is behind its epoch, in ms. */
+  get lagMs(): number {
+    return Math.round(this.#lagMs);
+  }
+
   /** Records that an item begins, and returns the epoch of its listing from now on. */
   begin({ epochMs, knownMs, endedEarly, rejoins, monotonicMs }: ItemStart): number {
     const first = !this.#begun || rejoins;

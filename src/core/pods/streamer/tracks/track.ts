@@ -13,7 +13,7 @@ import { msToTicks, TICKS_PER_SECOND, ticksToMs } from '../../../programme/ticks
 import type { Program } from '../../../protocol/program.ts';
 import type { ReportedDrop } from '../../../protocol/report.ts';
 import { MAX_RULES } from '../../../resources/playlist/rule-limits.ts';
-import type { ListMove } from '../../../resources/stream/facts.ts';
+import type { ListMove, MovedAnchor } from '../../../resources/stream/facts.ts';
 import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
 import type { ProgramItem, Track } from '../../../resources/stream/playing.ts';
 import type { TrackStanding } from '../../../resources/stream/standing.ts';
@@ -113,7 +113,7 @@ export interface TrackEpoch {
   /** RFC 3339. */
   epoch: string;
   /** A turn and when it began, as of the last move of the epoch: who does not know all lengths counts from there. */
-  anchor: { round: number; turn: number; startedAt: string; move: ListMove };
+  anchor: Required<MovedAnchor>;
   /** Hash of the list that plays. */
   programme: string;
   /** Where a list with rules stood at its epoch. */
@@ -177,6 +177,8 @@ export class TrackPlayer {
   /** The listing of #playing. */
   #onAir: TrackListing | undefined;
   #anchor: TrackEpoch['anchor'] | undefined;
+  /** Moment at which the item on air began, or was joined. */
+  #beganMs = 0;
   readonly #epoch = new EpochKeeper();
   #skipping: PromiseWithResolvers<void> | undefined;
   /** The item on air is to end before its time, since it was put in quarantine. */
@@ -429,6 +431,7 @@ export class TrackPlayer {
   #setClock(listing: TrackListing, cursor: Turn, item: ItemReader, afterRunOut: boolean): Turn {
     const { clock, leadMs } = this.#options;
     const dueMs = clock.now().getTime() + (leadMs?.() ?? 0);
+    this.#beganMs = dueMs;
     const isJoined = !this.#onAir;
     const epochMs = Math.round(dueMs - ticksToMs(cursor.startTicks + item.startTicks - cursor.offsetTicks));
     const move = this.#findMove(listing, afterRunOut);
@@ -470,7 +473,8 @@ export class TrackPlayer {
     if (epochMs === undefined) return;
     const { round, turn: nth } = origin && hasRules(loop) ? origin : turn;
     const startedMs = hasRules(loop) ? epochMs : findStart(listing, turn);
-    this.#anchor = { round, turn: nth, startedAt: new Date(startedMs).toISOString(), move };
+    const [startedAt = '', from = ''] = [startedMs, this.#beganMs].map((ms) => new Date(ms).toISOString());
+    this.#anchor = { round, turn: nth, startedAt, from, lagMs: this.#epoch.lagMs, move };
   }
 
   /** Records the true length of the item of a turn: 0 when it cannot be played. */

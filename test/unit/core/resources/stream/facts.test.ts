@@ -9,7 +9,15 @@ import {
 const EPOCH = '2026-03-01T00:00:00.000Z';
 const anchor = { round: 2, turn: 1, startedAt: '2026-03-02T00:00:00.000Z', move: 'Start' as ListMove };
 const clock = { version: 1, epoch: EPOCH, programme: 'abc', anchor };
-const first = { number: 1, track: 'video', version: 1, epoch: EPOCH, programme: 'abc', ...anchor };
+const first = {
+  number: 1,
+  from: anchor.startedAt,
+  track: 'video',
+  version: 1,
+  epoch: EPOCH,
+  programme: 'abc',
+  ...anchor,
+};
 
 const report = (video: Partial<typeof clock>, broken: string[] = []): ReportedMoves => ({
   clock: { video: { ...clock, ...video } },

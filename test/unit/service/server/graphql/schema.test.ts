@@ -147,6 +147,7 @@ describe('GraphQL matches REST', () => {
       getUptimeBadge: null,
       getPublicNow: null,
       exportStreamTimeline: null,
+      exportStreamAsRun: null,
       receiveStripeEvent: null,
       getInvoicePdf: null,
       // tus: bytes, and headers of its own.

@@ -30,6 +30,9 @@ const NOT_FOR_AGENTS: Operation[] = [
   'getUploadPoster',
   'getInvoicePdf',
   'exportStreamTimeline',
+  'exportStreamAsRun',
+  // An agent adds up what it has read.
+  'getStreamAsRunTotals',
   // The timeline begins with it.
   'getStreamNow',
   // Its owner decides on a page what is public.
