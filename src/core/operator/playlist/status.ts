@@ -9,6 +9,7 @@ import { buildHealth, findNextStall, type Health, judgeProblem, readSince } from
 import type { Playlist } from '../../resources/playlist/resource.ts';
 import { listPlayedParts, type PlaylistStatus, readPlayedPart } from '../../resources/playlist/spec.ts';
 import { readVersion } from '../../resources/playlist/version.ts';
+import { findRecurrenceProblem } from '../../resources/stream/recurrence.ts';
 import type { Upload } from '../../resources/upload/resource.ts';
 import { findItemProblem, type ItemProblem } from '../media/item-problem.ts';
 import { buildConditions, type Verdict } from '../runtime/controller.ts';
@@ -60,6 +61,7 @@ export function assessItems(
   return { own: assess(items.map(({ uploadName }) => uploadName)), all: assess(played) };
 }
 
+const ALL_PLAYABLE = 'Every item can be played.';
 const EMPTY: ItemProblem = {
   reason: 'PlaylistEmpty',
   outlook: 'stays',
@@ -73,11 +75,26 @@ function findProblem({ status }: Playlist, { total, problems }: AssessedItems, n
   return { ...first, since: readSince(findCondition(status?.conditions, 'Ready'), now) };
 }
 
+/** Names the rules whose time never comes: the API refuses them, and kubectl does not. */
+function describeNeverDue(playlist: Playlist, now: Date): string | undefined {
+  const sentences = (readPlayedPart(playlist).rules ?? []).flatMap(({ name, when }) => {
+    const times = when.at ?? when.window;
+    const problem = times && findRecurrenceProblem({ durationSeconds: 60, ...times }, now);
+    const value = problem && times[problem.field];
+    return problem
+      ? [`The rule "${name}" never plays: "${value}" ${problem.message}. Change its ${problem.field}.`]
+      : [];
+  });
+  return sentences.length === 0 ? undefined : sentences.slice(0, MAX_NAMED).join(' ');
+}
+
 /** Rules play between the items of the list: without one of these, nothing plays. */
 function judgePlaylist(playlist: Playlist, { own, all }: AssessedPlaylist, now: Date): Health {
   const problem = findProblem(playlist, own, now);
   if (!problem) {
-    if (all.problems.length === 0) return { state: 'ready', reason: 'Playable', message: 'Every item can be played.' };
+    const never = all.problems.length === 0 ? describeNeverDue(playlist, now) : undefined;
+    if (never !== undefined) return { state: 'ready', reason: 'RuleNeverDue', message: never };
+    if (all.problems.length === 0) return { state: 'ready', reason: 'Playable', message: ALL_PLAYABLE };
     return { state: 'ready', reason: 'ItemsLeftOut', message: `${describeLeftOut(all)} Streams leave them out.` };
   }
   const health = judgeProblem(problem, now);
@@ -86,7 +103,9 @@ function judgePlaylist(playlist: Playlist, { own, all }: AssessedPlaylist, now: 
 
 function judgePrepared({ own, all }: AssessedPlaylist, { reason, message }: Health): Verdict {
   const isPrepared = own.total > 0 && all.problems.length === 0;
-  return { type: 'Prepared', status: isPrepared ? 'True' : 'False', reason: isPrepared ? 'Prepared' : reason, message };
+  return isPrepared
+    ? { type: 'Prepared', status: 'True', reason: 'Prepared', message: ALL_PLAYABLE }
+    : { type: 'Prepared', status: 'False', reason, message };
 }
 
 /** The status of a playlist, and when it changes although no upload does. */

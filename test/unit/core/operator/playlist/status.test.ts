@@ -51,6 +51,23 @@ describe('a playlist', () => {
     expect(list.status.observedGeneration).toBe(1);
   });
 
+  it('with a rule whose time never comes is ready, and names the rule and what is wrong with it', () => {
+    const list = playlist('mix', ['a']);
+    const usual = { start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next' } as const;
+    const at = (name: string, cron: string) => ({
+      ...usual,
+      name,
+      uploadName: 'a',
+      when: { at: { cron, timeZone: 'UTC' } },
+    });
+    list.spec.rules = [at('hourly', '0 * * * *'), at('leap', '0 0 30 2 *')];
+    const { conditions, message } = judge(list, [good('a')]);
+    expect(conditions).toEqual({ Ready: 'True RuleNeverDue', Prepared: 'True Prepared' });
+    expect(message).toBe(
+      'The rule "leap" never plays: "0 0 30 2 *" describes a time that never comes. Change its cron.',
+    );
+  });
+
   it('of which one item can be played is ready, and names what streams leave out', () => {
     const items = ['bad', 'late', 'a', 'gone', 'half', 'bad'];
     const { conditions, message } = judge(playlist('mix', items), [
