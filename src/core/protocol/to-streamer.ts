@@ -29,7 +29,10 @@ const isOneOf =
   (value: unknown) =>
     values.includes(value);
 
-const isItem = object({ id: isString, name: isString, rendition: isString }, { sound: isString, card: isString });
+const isItem = object(
+  { id: isString, name: isString, rendition: isString },
+  { cut: isOneOf(true, false), sound: isString, card: isString },
+);
 const isApart = object({ least: atLeast(1), groups: list(atLeast(0)) });
 const isRule = object(
   {
