@@ -10,7 +10,7 @@ import { type FieldError, validationFailed } from '../../lib/errors.ts';
 import { describeWrongType } from '../uploads/types.ts';
 import { findCardErrors, findCardImageErrors } from './cards.ts';
 import { findOverlayErrors, findPictureProblem, type PictureUpload } from './overlays.ts';
-import type { StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
+import type { Stream, StreamCreate, StreamSchedule, StreamUpdate } from './record.ts';
 
 /** Checks which ids an account has. */
 export interface References {
@@ -108,6 +108,45 @@ export const checkUpdate = (input: StreamUpdate, before: LoopStreamSpec): void =
   refuse([...exclusive(input), ...findCardErrors(input, before)]);
 
 export const checkSchedule = (input: StreamSchedule, now: Date): void => refuse(scheduleErrors(input, now));
+
+type Named = Pick<
+  Stream,
+  | 'destinations'
+  | 'videoUploadObjectID'
+  | 'playlistIDs'
+  | 'audioPlaylistIDs'
+  | 'overlays'
+  | 'slateUploadObjectID'
+  | 'cards'
+>;
+
+/**
+ * Lets the ids stand that a stream names already. One that kubectl made may name objects of no account, and a client that sends it back with
+ * another field changed does not choose them.
+ */
+export function withNamed(has: References, stream: Named): References {
+  const { destinations, videoUploadObjectID, playlistIDs, audioPlaylistIDs, overlays, slateUploadObjectID } = stream;
+  const layers = overlays?.layers ?? [];
+  const pictures = [
+    slateUploadObjectID,
+    stream.cards?.imageUploadObjectID,
+    ...layers.map((one) => one.imageUploadObjectID),
+  ];
+  return {
+    destination: (accountId, id) =>
+      has.destination(accountId, id) ?? (destinations.some((one) => one.destinationID === id) ? {} : undefined),
+    upload: (accountId, id) => {
+      if (id === videoUploadObjectID) return has.upload(accountId, id) ?? { track: 'video' };
+      return has.upload(accountId, id) ?? (pictures.includes(id) ? { track: 'image' } : undefined);
+    },
+    playlist: (accountId, id) => {
+      const track = playlistIDs.includes(id) ? 'video' : 'audio';
+      const isNamed = track === 'video' || audioPlaylistIDs.includes(id);
+      return has.playlist(accountId, id) ?? (isNamed ? { track } : undefined);
+    },
+    scene: (accountId, id) => has.scene(accountId, id) ?? (id === overlays?.sceneID ? {} : undefined),
+  };
+}
 
 /** Throws `validation_failed` with each field whose id the account does not have, or whose object has the wrong kind. */
 export function checkReferences(has: References, accountId: string, input: Sources): void {

@@ -41,7 +41,15 @@ import type {
   StreamUpdate,
   StreamWindows,
 } from './record.ts';
-import { checkCreate, checkReferences, checkSchedule, checkUpdate, type References, wantsAir } from './requests.ts';
+import {
+  checkCreate,
+  checkReferences,
+  checkSchedule,
+  checkUpdate,
+  type References,
+  wantsAir,
+  withNamed,
+} from './requests.ts';
 import type { createStorageEstimate } from './storage-estimate.ts';
 import { computePhase, isSettled, toEvent, toReadiness, toStream, toWindows } from './view.ts';
 
@@ -301,7 +309,7 @@ export function createStreamService(deps: StreamServiceDeps) {
       const stream = streams.get(accountId, id);
       requireAlive(stream);
       checkUpdate(input, stream.spec);
-      checkReferences(references, accountId, input);
+      checkReferences(withNamed(references, show(stream)), accountId, input);
       const labels = patchLabels(stream, input.labels);
       return edit(accountId, stream, writeFields(STREAM_FIELDS, 'update', input), { ...trial, metadata: labels });
     },
