@@ -75,11 +75,14 @@ export function guessFileType({ name, type }: Pick<File, 'name' | 'type'>): Uplo
 }
 
 /** Pictures that do not move. Of others the server finds out. */
-const STILLS = /^image\/(png|jpeg|webp)$/;
+const STILLS = /^image\/(png|jpeg|webp|tiff)$/;
+const STILL_FILES = /\.(png|jpe?g|webp|tiff?)$/i;
 
 /** The use of a file that is kept: a picture is for overlays, as logos are. */
-export const guessKeptType = (file: Pick<File, 'name' | 'type'>): Upload['type'] =>
-  STILLS.test(file.type) ? 'IMAGE' : guessFileType(file);
+export function guessKeptType(file: Pick<File, 'name' | 'type'>): Upload['type'] {
+  const isStill = file.type === '' ? STILL_FILES.test(file.name) : STILLS.test(file.type);
+  return isStill ? 'IMAGE' : guessFileType(file);
+}
 
 /** A link that failed by its server may be fetched again; one that is forbidden stays so. */
 export const canRetry = ({ fromLink, error }: Pick<Upload, 'fromLink' | 'error'>): boolean =>

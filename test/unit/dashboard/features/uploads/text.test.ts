@@ -110,10 +110,12 @@ describe('the texts of an upload', () => {
   });
 
   test('a picture that is kept is an image, and one that a stream loops is a video, as one that may move is', () => {
-    for (const type of ['image/png', 'image/jpeg', 'image/webp']) {
+    for (const type of ['image/png', 'image/jpeg', 'image/webp', 'image/tiff']) {
       expect(guessKeptType({ name: 'logo', type })).toBe('IMAGE');
       expect(guessFileType({ name: 'logo', type })).toBe('VIDEO');
     }
+    // Not all browsers name the type of a TIFF.
+    expect(guessKeptType({ name: 'a.TIF', type: '' })).toBe('IMAGE');
     expect(guessKeptType({ name: 'a.gif', type: 'image/gif' })).toBe('VIDEO');
     expect(guessKeptType({ name: 'a.mp3', type: 'audio/mpeg' })).toBe('AUDIO');
   });
