@@ -39,6 +39,8 @@ beforeAll(async () => {
     rtmpKey: 'key',
   });
   const { id: playlist } = await playlists.create({ name: 'Evenings', kind: 'video', mode: 'sequential', items: [] });
+  // Rules play it.
+  await playlists.create({ name: 'Jingles', kind: 'video', mode: 'sequential', items: [] });
   const { id: stream } = await streams.create({
     name: 'Night',
     quality: 'q_720p',

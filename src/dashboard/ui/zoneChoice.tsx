@@ -1,8 +1,8 @@
 /** A time zone, found by a part of its name. */
-import { type ComboboxItem, type OptionsFilter, Select } from '@mantine/core';
-import { type ReactNode, useMemo, useState } from 'react';
+import type { ComboboxItem, OptionsFilter } from '@mantine/core';
+import { type ReactNode, useMemo } from 'react';
 import { listTimeZones, matchesZone } from '../lib/timeZones.ts';
-import classes from './zoneChoice.module.css';
+import { SearchChoice } from './searchChoice.tsx';
 
 const filterZones: OptionsFilter = ({ options, search }) =>
   (options as ComboboxItem[]).filter(({ value }) => matchesZone(value, search));
@@ -15,36 +15,18 @@ interface ZoneChoiceProps {
   error?: ReactNode;
 }
 
-export function ZoneChoice({ first, value = first, onChange, error }: ZoneChoiceProps) {
-  const [shown, setShown] = useState(value);
+export function ZoneChoice({ first, value = first, onChange = () => undefined, error }: ZoneChoiceProps) {
   const zones = useMemo(() => listTimeZones(first), [first]);
-  /** A name that is typed as a whole needs no second step. */
-  const search = (text: string) => {
-    setShown(text);
-    const typed = zones.find((zone) => zone.toLowerCase() === text.trim().toLowerCase());
-    if (typed && typed !== value) onChange?.(typed);
-  };
   return (
-    <Select
+    <SearchChoice
       label="Time zone"
       description="Type a city or region, such as Kolkata."
-      data={zones.includes(value) ? zones : [value, ...zones]}
+      choices={(zones.includes(value) ? zones : [value, ...zones]).map((zone) => ({ value: zone, label: zone }))}
       value={value}
-      onChange={(zone) => zone && onChange?.(zone)}
+      onChange={onChange}
       error={error}
-      searchable
-      searchValue={shown}
-      onSearchChange={search}
-      // The same zone again is no change, after which Mantine would show its name.
-      onOptionSubmit={setShown}
-      selectFirstOptionOnChange
-      allowDeselect={false}
       filter={filterZones}
-      nothingFoundMessage="No zone has this name."
-      withScrollArea={false}
-      classNames={{ dropdown: classes.list, option: classes.option }}
-      // Nothing outside of a dialog can be reached.
-      comboboxProps={{ withinPortal: false, keepMounted: false }}
+      none="No zone has this name."
     />
   );
 }

@@ -254,6 +254,21 @@ export const playlist: Playlist = {
     .map(({ objectID }) => ({ uploadObjectID: objectID })),
 };
 
+/** The defaults of a rule. */
+const USUAL = { start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next' } as const;
+const RULES: Playlist['rules'] = [
+  {
+    ...{ ...USUAL, start: 'Cut', name: 'news', uploadObjectID: uploads[1]?.objectID ?? '' },
+    when: { at: { cron: '0 * * * *', timeZone: 'Europe/Berlin' } },
+  },
+  { ...USUAL, name: 'jingle', when: { eachItems: 5 }, playlistID: playlists[3]?.id ?? '', pick: 'Shuffle' },
+  {
+    ...{ ...USUAL, name: 'night', playlistID: playlists[2]?.id ?? '' },
+    when: { window: { cron: '0 22 * * *', timeZone: 'Europe/Berlin', durationSeconds: 28_800 } },
+  },
+];
+export const ruled: Playlist = { ...playlist, rules: RULES };
+
 const resting = { liveSince: null, scheduleStartAt: null, scheduleEndAt: null };
 /** The degraded one; the words are those of the operator. */
 const DEGRADED: Partial<Stream> = {

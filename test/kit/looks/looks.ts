@@ -63,6 +63,22 @@ async function deleteTicked(page: Page): Promise<void> {
   await press('Delete 2')(page);
 }
 
+/** A rule with times, and the preview of them. */
+async function openRule(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'night', exact: true }).click();
+  await page.getByTestId('rule-times').waitFor();
+  await page.getByRole('region', { name: 'Rules' }).evaluate((element) => element.scrollIntoView({ block: 'start' }));
+}
+
+/** A new rule that lacks what it needs. */
+async function saveWrongRule(page: Page): Promise<void> {
+  await press('Add rule')(page);
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  const name = page.getByLabel('Name of the rule');
+  await name.evaluate((element) => element.scrollIntoView({ block: 'center' }));
+  await page.getByText('Choose a playlist.').first().waitFor();
+}
+
 /** A page asks a second time before it gives up. */
 const failed = (page: Page) => page.getByRole('button', { name: 'Try again' }).waitFor();
 
@@ -269,6 +285,8 @@ const OF_MEDIA: Look[] = [
   { name: 'playlists-empty', path: '/playlists', answers: EMPTY },
   { name: 'playlists-away', path: '/playlists', answers: AWAY, shown: failed },
   { name: 'playlist', path: `/playlists/${playlist.id}` },
+  { name: 'playlist-rule', path: `/playlists/${playlist.id}`, act: openRule },
+  { name: 'playlist-rule-wrong', path: `/playlists/${playlist.id}`, act: saveWrongRule },
   { name: 'playlist-new', path: '/playlists?form=new' },
   { name: 'scenes', path: '/scenes' },
   { name: 'scenes-empty', path: '/scenes', answers: EMPTY },

@@ -25,7 +25,7 @@ function listItems(): StreamTimeline['items'] {
       name,
       playlistID: 'pls-1',
       index: n,
-      rule: null,
+      rule: n === 1 ? 'jingle' : null,
       exact,
     });
   }

@@ -115,6 +115,27 @@ const countRows = async <T>(list: { page(): Promise<{ data: T[] }> }): Promise<n
 const uploads = (client: Client) => countRows(client.uploads.list({ limit: 100 }));
 const destinations = (client: Client) => countRows(client.destinations.list({ limit: 100 }));
 
+/** A rule of a playlist, which is saved with the playlist; `when` is the choice that shows its fields. */
+const ofRule = (when: string, named: string, fields: readonly Field[], more: Partial<Form> = {}): Form => ({
+  file: 'features/playlists/ruleFields.tsx',
+  path: ({ playlist }) => `/playlists/${playlist}`,
+  form: (page) => page.getByRole('main'),
+  submit: 'Save',
+  sends: 'PATCH /v1/playlists/',
+  open: async (page) => {
+    await press('Add rule')(page);
+    await page.getByRole('radio', { name: when }).check();
+  },
+  fields: () => [
+    { label: 'Name of the rule', right: named, wrong: [...EMPTY, LONG] },
+    { label: 'Playlist', source: 'label', file: 'ui/searchChoice.tsx', right: 'Jingles', wrong: [] },
+    ...fields,
+  ],
+  done: (page) => page.getByText('Saved', { exact: true }),
+  count: async ({ playlists }, _, { playlist }) => (await playlists.get(playlist)).version,
+  ...more,
+});
+
 const OF_MEDIA: Record<string, Form> = {
   'a link to an upload': {
     file: 'features/uploads/linkForm.tsx',
@@ -220,6 +241,29 @@ const OF_MEDIA: Record<string, Form> = {
     done: (page: Page) => page.getByRole('heading', { level: 1, name: NASTY }),
     count: async ({ playlists }, _, { playlist }) => (await playlists.get(playlist)).version,
   },
+  'a rule that comes every so often': ofRule('Every so often', SMALL, [
+    { label: 'Every', right: '20', wrong: ['', '0', '1000000000000000000000'] },
+    { label: 'Clips in a row', right: '2', wrong: ['', '0', '101'] },
+    { label: 'Late by at most (s)', right: '60', wrong: ['', '3601'] },
+  ]),
+  'a rule that comes after some clips': ofRule('After some clips', 'after some', [
+    { label: 'Clips in between', right: '7', wrong: ['', '0', '1001'] },
+  ]),
+  'a rule that comes at times, in a list whose artists are apart': ofRule(
+    'At times',
+    'at times',
+    [
+      { label: 'At', file: 'features/streams/scheduleFields.tsx', right: '18:30', wrong: [''] },
+      { label: 'Clips between two of one artist', file: 'features/playlists/editor.tsx', right: '3', wrong: [] },
+    ],
+    {
+      open: async (page) => {
+        await page.getByRole('radio', { name: 'Shuffled' }).check();
+        await press('Add rule')(page);
+        await page.getByRole('radio', { name: 'At times' }).check();
+      },
+    },
+  ),
 };
 
 const ofSchedule = (repeat: string, fields: readonly Field[]): Form => ({
@@ -301,7 +345,7 @@ const OF_STREAMS: Record<string, Form> = {
     { label: 'From', right: '18:30', wrong: [''] },
     { label: 'To', right: '20:00', wrong: [''] },
     // A text that is no zone leaves the one that was chosen.
-    { label: 'Time zone', file: 'ui/zoneChoice.tsx', right: 'Europe/Berlin', wrong: [] },
+    { label: 'Time zone', source: 'label', file: 'ui/searchChoice.tsx', right: 'Europe/Berlin', wrong: [] },
   ]),
   'a schedule by an expression': ofSchedule('Cron', [
     strict('Cron expression', '0 18 1 1 *'),

@@ -8,13 +8,12 @@ import { parseAs } from '../../lib/parse.ts';
 import { Condition } from '../common/conditions.ts';
 import { PUBLISHED_ANNOTATION } from '../common/names.ts';
 import { OBSERVED_UID } from '../common/own-status.ts';
-import { MAX_RULES } from './rule-limits.ts';
+import { MAX_APART, MAX_RULES } from './rule-limits.ts';
 import { PlaylistRule } from './rules.ts';
 
 export const PLAYLIST_KINDS = ['video', 'audio'] as const;
 export const PLAYLIST_MODES = ['sequential', 'shuffle'] as const;
 export const MAX_ITEMS = 500;
-export const MAX_APART = 20;
 
 const NotWithin = Type.Object(
   {

@@ -4,11 +4,11 @@ import { IconChevronDown, IconPhoto, IconTypography } from '@tabler/icons-react'
 import { type ReactNode, useEffect, useState } from 'react';
 import { MAX_LAYERS } from '../../../core/resources/upload/overlay-defaults.ts';
 import type { Upload } from '../../../service/client/index.ts';
+import { moveBy } from '../../lib/moveBy.ts';
 import { LayerFields } from './layerFields.tsx';
 import {
   findTextMistake,
   listPictures,
-  moveLayer,
   NEW_TEXT,
   nameLayer,
   newPicture,
@@ -83,7 +83,7 @@ function LayersEditor({ value, onChange, error, uploads }: EditorProps) {
     setOpened(layers.length);
   };
   const move = (index: number, by: 1 | -1) => {
-    set(moveLayer(layers, index, by));
+    set(moveBy(layers, index, by));
     setOpened(undefined);
   };
   const remove = (index: number) => {

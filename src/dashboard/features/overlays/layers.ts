@@ -123,14 +123,6 @@ export const findShowKind = (show: OverlayLayer['show']): ShowKind => {
 
 export const startShow = (kind: ShowKind): OverlayLayer['show'] => NEW_SHOWS[kind];
 
-/** Moves a layer one place up or down. Those that come later cover the others. */
-export function moveLayer(layers: readonly OverlayLayer[], index: number, by: 1 | -1): OverlayLayer[] {
-  const moved = [...layers];
-  const [layer] = moved.splice(index, 1);
-  if (layer) moved.splice(Math.max(0, index + by), 0, layer);
-  return moved;
-}
-
 /** Returns the mistake of a layer's text before it is sent; undefined for none, and for a picture. */
 export function findTextMistake({ text }: OverlayLayer): string | undefined {
   if (text === null) return undefined;

@@ -2,7 +2,9 @@
  * A playlist as somebody edits it: the version it began with, and what it has become since. Each place in the list has a key
  * of its own, for the same clip may be in it more than once. Pure: no I/O, no clock.
  */
+import { isSameJson } from '../../../core/lib/json-equal.ts';
 import type { Playlist, PlaylistUpdate } from '../../../service/client/index.ts';
+import { joinRules, type RuleRecord, type RuleValues, toRules, toRuleValues } from './ruleValues.ts';
 
 type Mode = Playlist['mode'];
 
@@ -17,6 +19,9 @@ export interface Base {
   name: string;
   mode: Mode;
   objectIDs: string[];
+  rules: RuleRecord[];
+  /** Clips between two of one artist in shuffle. */
+  apart: number;
 }
 
 export interface PlaylistDraft {
@@ -24,16 +29,20 @@ export interface PlaylistDraft {
   name: string;
   mode: Mode;
   entries: PlaylistEntry[];
+  rules: RuleValues[];
+  apart: number;
 }
 
 const formatKey = (index: number): string => `b${index}`;
-const isNew = ({ key }: PlaylistEntry): boolean => !key.startsWith('b');
+const isNew = ({ key }: Pick<PlaylistEntry, 'key'>): boolean => !key.startsWith('b');
 
-export const toBase = ({ version, name, mode, items }: Playlist): Base => ({
+export const toBase = ({ version, name, mode, items, rules, notWithin }: Playlist): Base => ({
   version,
   name,
   mode,
   objectIDs: items.map(({ uploadObjectID }) => uploadObjectID),
+  rules,
+  apart: notWithin.sameArtist,
 });
 
 /** Nothing is changed yet. */
@@ -42,6 +51,8 @@ export const createDraft = (base: Base): PlaylistDraft => ({
   name: base.name,
   mode: base.mode,
   entries: base.objectIDs.map((objectID, i) => ({ key: formatKey(i), objectID })),
+  rules: base.rules.map((rule, i) => toRuleValues(rule, formatKey(i))),
+  apart: base.apart,
 });
 
 const sameList = (a: readonly string[], b: readonly string[]): boolean =>
@@ -49,24 +60,32 @@ const sameList = (a: readonly string[], b: readonly string[]): boolean =>
 const listIds = (entries: readonly PlaylistEntry[]): string[] => entries.map(({ objectID }) => objectID);
 
 /** The update that saves the draft, as one batch; undefined when nothing is changed. */
-export function buildUpdate({ base, name, mode, entries }: PlaylistDraft): PlaylistUpdate | undefined {
+export function buildUpdate({ base, name, mode, apart, ...draft }: PlaylistDraft): PlaylistUpdate | undefined {
+  const { entries } = draft;
+  const rules = toRules(draft.rules, base.rules);
   const items = sameList(base.objectIDs, listIds(entries))
     ? undefined
     : entries.map(({ objectID }) => ({ uploadObjectID: objectID }));
   const change = {
     ...(name !== base.name && { name }),
     ...(mode !== base.mode && { mode }),
+    ...(apart !== base.apart && { notWithin: { sameArtist: apart } }),
     ...(items && { items }),
+    ...(!isSameJson(rules, base.rules) && { rules }),
   };
   return Object.keys(change).length === 0 ? undefined : { version: base.version, ...change };
 }
 
 /** Whether a version of the server's equals this draft: an answer may be lost after its change was made. */
-export const isSavedAs = ({ name, mode, entries }: PlaylistDraft, theirs: Base): boolean =>
-  name === theirs.name && mode === theirs.mode && sameList(listIds(entries), theirs.objectIDs);
+export const isSavedAs = ({ base, name, mode, entries, rules, apart }: PlaylistDraft, theirs: Base): boolean =>
+  name === theirs.name &&
+  mode === theirs.mode &&
+  apart === theirs.apart &&
+  sameList(listIds(entries), theirs.objectIDs) &&
+  isSameJson(toRules(rules, base.rules), theirs.rules);
 
 /** A key that no entry has. */
-function freshKey(entries: readonly PlaylistEntry[]): string {
+export function freshKey(entries: readonly Pick<PlaylistEntry, 'key'>[]): string {
   const taken = new Set(entries.map(({ key }) => key));
   for (let n = entries.length; ; n += 1) if (!taken.has(`n${n}`)) return `n${n}`;
 }
@@ -140,9 +159,21 @@ function isReordered({ entries }: PlaylistDraft): boolean {
   return places.some((place, i) => i > 0 && place < (places[i - 1] ?? 0));
 }
 
+/** My rules and theirs; mine keep what was typed in them. */
+function rebasedRules({ base, rules }: PlaylistDraft, theirs: Base): RuleValues[] {
+  const mine = toRules(rules, base.rules);
+  return joinRules(base.rules, mine, theirs.rules).flatMap(({ name, isMine }, i) => {
+    const place = theirs.rules.findIndex((rule) => rule.name === name);
+    const key = place < 0 ? `n${i}` : formatKey(place);
+    const [own, other] = [rules[mine.findIndex((rule) => rule.name === name)], theirs.rules[place]];
+    if (isMine && own) return { ...own, key };
+    return other ? toRuleValues(other, key) : [];
+  });
+}
+
 /**
  * The changes of a draft made to what others have saved meanwhile: what I took out and they took out is gone, what I added and
- * they added is there, the order is mine if I made one, and theirs otherwise. Name and mode are mine where I changed them.
+ * they added is there, the order is mine if I made one, and theirs otherwise. All else is mine where I changed it.
  */
 export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
   const { base, entries } = draft;
@@ -158,5 +189,7 @@ export function rebased(draft: PlaylistDraft, theirs: Base): PlaylistDraft {
     name: draft.name === base.name ? theirs.name : draft.name,
     mode: draft.mode === base.mode ? theirs.mode : draft.mode,
     entries: list.map(({ key, objectID }, i) => ({ objectID, key: place.get(key) ?? `n${i}` })),
+    rules: rebasedRules(draft, theirs),
+    apart: draft.apart === base.apart ? theirs.apart : draft.apart,
   };
 }

@@ -1,7 +1,8 @@
-/** The name, the order and the clips of a playlist, changed here and saved as one new version. */
-import { Button, TextInput } from '@mantine/core';
+/** The name, the order, the clips and the rules of a playlist, changed here and saved as one new version. */
+import { Button, NumberInput, TextInput } from '@mantine/core';
 import { IconPlus } from '@tabler/icons-react';
 import { useState } from 'react';
+import { MAX_APART } from '../../../core/resources/playlist/rule-limits.ts';
 import type { Playlist } from '../../../service/client/index.ts';
 import { Choices } from '../../ui/choices.tsx';
 import page from '../../ui/page.module.css';
@@ -12,20 +13,41 @@ import { MODES } from './createForm.tsx';
 import { type PlaylistDraft, withAdded, withMoved, without } from './draft.ts';
 import { Picker } from './picker.tsx';
 import classes from './playlists.module.css';
+import { Rules } from './rules.tsx';
+import type { RuleMistakes } from './ruleValues.ts';
 import { formatTotal } from './text.ts';
 
 const NO_UPLOADS = new Map();
 
+/** It holds where clips are shuffled; one that is set stays in sight. A field that is emptied keeps its last number. */
+function Apart({ draft, edit }: Pick<EditorProps, 'draft' | 'edit'>) {
+  if (draft.mode !== 'shuffle' && draft.apart === 0) return null;
+  return (
+    <NumberInput
+      label="Clips between two of one artist"
+      description="As far as the list allows. 0: artists in any order."
+      min={0}
+      max={MAX_APART}
+      allowDecimal={false}
+      allowNegative={false}
+      clampBehavior="strict"
+      value={draft.apart}
+      onChange={(apart) => typeof apart === 'number' && edit({ ...draft, apart })}
+    />
+  );
+}
+
 interface EditorProps {
-  kind: Playlist['kind'];
+  playlist: Pick<Playlist, 'id' | 'kind' | 'streamID'>;
   draft: PlaylistDraft;
   edit: (draft: PlaylistDraft) => void;
   nameError: string | undefined;
+  ruleMistakes: ReadonlyMap<number, RuleMistakes>;
   /** While a save is on its way nothing can be changed. */
   busy: boolean;
 }
 
-export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
+export function Editor({ playlist, draft, edit, nameError, ruleMistakes, busy }: EditorProps) {
   const [picking, setPicking] = useState(false);
   const ids = draft.entries.map(({ objectID }) => objectID);
   const uploads = useUploadsById(ids);
@@ -52,6 +74,7 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
           value={draft.mode}
           onChange={(mode) => edit({ ...draft, mode })}
         />
+        <Apart draft={draft} edit={edit} />
       </div>
       <div className={classes.clipsHead}>
         <h2>Clips</h2>
@@ -72,9 +95,15 @@ export function Editor({ kind, draft, edit, nameError, busy }: EditorProps) {
           onRemove={(key) => edit(without(draft, key))}
         />
       )}
+      <Rules
+        playlist={playlist}
+        rules={draft.rules}
+        mistakes={ruleMistakes}
+        edit={(rules) => edit({ ...draft, rules })}
+      />
       {picking && (
         <Picker
-          kind={kind}
+          kind={playlist.kind}
           onClose={() => setPicking(false)}
           onAdd={(chosen) => {
             setPicking(false);

@@ -17,7 +17,6 @@ import { Editor } from './editor.tsx';
 import { PLAYLIST } from './kind.tsx';
 import { Published } from './published.tsx';
 import { usePlaylist } from './queries.ts';
-import { Rules } from './rules.tsx';
 import { SaveBar } from './saveBar.tsx';
 import { KIND_WORDS } from './text.ts';
 import { useActions } from './useActions.ts';
@@ -49,13 +48,19 @@ function PlaylistView({ playlist, refetch }: { playlist: Playlist; refetch: () =
       )}
       <div className={page.columns}>
         <div className={page.column}>
-          <Editor kind={kind} draft={draft} edit={editing.edit} nameError={acts.nameError} busy={acts.saving} />
+          <Editor
+            playlist={playlist}
+            draft={draft}
+            edit={editing.edit}
+            nameError={acts.nameError}
+            ruleMistakes={acts.ruleMistakes}
+            busy={acts.saving}
+          />
         </div>
         <div className={page.column}>
           <Panel title="On air">
             <Published playlist={playlist} />
           </Panel>
-          <Rules rules={playlist.rules} />
           <Panel title="Versions">
             {editing.update && <p className={page.dim}>Save or discard your changes before you restore a version.</p>}
             <Versions

@@ -16,7 +16,7 @@ import classes from './playlists.module.css';
 import { clips } from './text.ts';
 
 /** A list of pictures takes no sound alone; of one that failed nothing can be played. */
-const fits = (kind: Playlist['kind'], { type, state }: Upload): boolean =>
+export const fits = (kind: Playlist['kind'], { type, state }: Upload): boolean =>
   state !== 'failed' && (type === 'VIDEO' || (kind === 'audio' && type === 'AUDIO'));
 
 interface ClipChoiceProps {

@@ -6,9 +6,13 @@ import { useApi } from '../../api/context.tsx';
 import { unlessFollowed } from '../../api/feed.ts';
 import type { LoadedStreams } from '../streams/loadedStreams.ts';
 import { playsPlaylist } from './playsPlaylist.ts';
+import { listMoments } from './ruleText.ts';
 
 /** While the feed is down. */
 const REFRESH_MS = 5000;
+const MOMENTS_REFRESH_MS = 60_000;
+/** The largest part of a timeline. */
+const MAX_MOMENT_ITEMS = 500;
 const PAGE_SIZE = 50;
 const LARGEST_PAGE = 100;
 const all = ['playlists'] as const;
@@ -94,6 +98,18 @@ export function usePlaylistStreams({ id, streamID }: Playlist) {
     select: joinPages,
     enabled: streamID !== '',
   });
+}
+
+/** Reads when the rules that are published come next, by their names; undefined until a stream plays the playlist. */
+export function useRuleMoments({ id, kind, streamID }: Pick<Playlist, 'id' | 'kind' | 'streamID'>, hasRules: boolean) {
+  const { streams } = useApi().calls;
+  return useQuery({
+    queryKey: [...one(id), 'moments', streamID],
+    queryFn: ({ signal }) => streams.timeline(streamID, { track: kind, limit: MAX_MOMENT_ITEMS }, { signal }),
+    select: listMoments,
+    refetchInterval: MOMENTS_REFRESH_MS,
+    enabled: hasRules && streamID !== '',
+  }).data;
 }
 
 /** Acts that make or show another version; the answer is shown at once. */

@@ -40,27 +40,6 @@ export function lineText({ what, objectID, place, to }: DifferenceLine, uploads:
 export const apartText = ({ sameArtist }: Playlist['notWithin']): string =>
   sameArtist === 0 ? 'Artists in any order' : `${clips(sameArtist)} between two of one artist`;
 
-type PlaylistRule = Playlist['rules'][number];
-
-function describeWhen({ everySeconds, eachItems, at, window }: PlaylistRule['when']): string {
-  if (everySeconds !== undefined) return `every ${formatLength(everySeconds)}`;
-  if (eachItems !== undefined) return `after every ${clips(eachItems)}`;
-  if (at) return `at ${at.cron} (${at.timeZone ?? 'UTC'})`;
-  return window ? `for ${formatLength(window.durationSeconds)} from ${window.cron} (${window.timeZone ?? 'UTC'})` : '';
-}
-
-/** When and how a rule plays, without its name. */
-export function ruleText({ when, start, count = 1, pick }: PlaylistRule): string {
-  return [
-    describeWhen(when),
-    when.window === undefined && count > 1 && clips(count),
-    pick === 'Shuffle' && 'shuffled',
-    start === 'Cut' && 'cuts what plays',
-  ]
-    .filter(Boolean)
-    .join(' · ');
-}
-
 /** How far the version that streams play is prepared. */
 export function publicationText({
   publication,

@@ -1,11 +1,13 @@
 import { notifications } from '@mantine/notifications';
 import { useEffect, useState } from 'react';
-import { type Playlist, problems } from '../../../service/client/index.ts';
+import { isSameJson } from '../../../core/lib/json-equal.ts';
+import { type Playlist, type PlaylistUpdate, problems } from '../../../service/client/index.ts';
 import { problemText } from '../../api/problem.ts';
 import { quote } from '../../lib/isolate.ts';
 import { findFieldErrors } from '../../ui/fieldErrors.ts';
 import { usePlaylistMutations } from './queries.ts';
 import { notifyRestored, RESTORED } from './restored.tsx';
+import { findRulesMistakes, listRuleFields, pickRuleMistakes, type RuleMistakes, toRules } from './ruleValues.ts';
 import type { Editing } from './useEditing.ts';
 
 export type PlaylistActs = ReturnType<typeof useActions>;
@@ -13,10 +15,27 @@ export type PlaylistActs = ReturnType<typeof useActions>;
 const refused = (title: string) => (error: unknown) =>
   notifications.show({ color: 'red', autoClose: 12_000, withBorder: true, title, message: problemText(error) });
 
+/** Finds the mistakes of rules by place: those of the server stay until their rule is changed. */
+function findMistakes(
+  { base, rules }: Editing['draft'],
+  isTried: boolean,
+  sent: PlaylistUpdate | undefined,
+  fields: Readonly<Record<string, string>>,
+): Map<number, RuleMistakes> {
+  const found = isTried ? findRulesMistakes(rules) : new Map<number, RuleMistakes>();
+  for (const [index, rule] of toRules(rules, base.rules).entries()) {
+    const place = sent?.rules?.findIndex((one) => isSameJson(one, rule)) ?? -1;
+    const mistakes = place < 0 ? {} : pickRuleMistakes(fields, place);
+    if (Object.keys(mistakes).length > 0) found.set(index, { ...mistakes, ...found.get(index) });
+  }
+  return found;
+}
+
 /** Saving, publishing and restoring, with the questions before them. */
 export function useActions(playlist: Playlist, editing: Editing, refetch: () => unknown) {
   const { save, publish, rollback, isActing } = usePlaylistMutations(playlist.id);
   const [asked, setAsked] = useState<number>();
+  const [isTried, setTried] = useState(false);
   // Its button asks a question on this page.
   useEffect(() => () => void notifications.hide(RESTORED), []);
   const announce = (after: Playlist, title: string) =>
@@ -28,6 +47,9 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
   const saveThen = (then: (after: Playlist) => void) => {
     const { update, draft } = editing;
     if (!update || isActing()) return;
+    const isWrong = findRulesMistakes(draft.rules).size > 0;
+    setTried(isWrong);
+    if (isWrong) return;
     save.mutate(update.name === undefined ? update : { ...update, name: draft.name.trim() }, {
       onSuccess: (after) => {
         editing.discard();
@@ -39,7 +61,9 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
     });
   };
   const isConflict = save.error instanceof problems.PlaylistVersionConflict;
-  const mistakes = save.error && !isConflict ? findFieldErrors(save.error, ['name']) : undefined;
+  const names = ['name', ...listRuleFields(save.variables?.rules ?? [])];
+  const mistakes = save.error && !isConflict ? findFieldErrors(save.error, names) : undefined;
+  const ruleMistakes = findMistakes(editing.draft, isTried, save.variables, mistakes?.fields ?? {});
   return {
     asked,
     answer: () => setAsked(undefined),
@@ -47,6 +71,7 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
     askToPublish,
     discard: () => {
       save.reset();
+      setTried(false);
       editing.discard();
     },
     save: () => saveThen((after) => announce(after, 'Saved')),
@@ -60,6 +85,8 @@ export function useActions(playlist: Playlist, editing: Editing, refetch: () => 
     saving: save.isPending,
     busy: save.isPending || publish.isPending || rollback.isPending,
     nameError: editing.draft.name.trim() === '' ? 'Enter a name.' : mistakes?.fields.name,
-    problem: mistakes?.rest,
+    ruleMistakes,
+    problem:
+      mistakes?.rest ?? (ruleMistakes.size > 0 ? 'A rule has a mistake. Correct it, then save again.' : undefined),
   };
 }

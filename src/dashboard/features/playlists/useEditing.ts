@@ -21,7 +21,10 @@ const isPlaylistDraft = (stored: unknown): stored is PlaylistDraft =>
   stored !== null &&
   'base' in stored &&
   'entries' in stored &&
-  Array.isArray(stored.entries);
+  Array.isArray(stored.entries) &&
+  // A draft may be of a version that edited no rules.
+  'rules' in stored &&
+  Array.isArray(stored.rules);
 
 /**
  * Keeps the changes to a playlist until they are saved or discarded. Changes of others are adopted while there are none

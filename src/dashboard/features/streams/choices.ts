@@ -21,20 +21,23 @@ export interface StreamChoices {
 export const readDestinations = ({ calls }: Api, signal: AbortSignal): Promise<Destination[]> =>
   readNewest(calls.destinations.list({ limit: LARGEST_PAGE }, { signal }));
 
-export function useChoices(): StreamChoices {
-  const api = useApi();
-  const { playlists } = api.calls;
-  const refetchInterval = unlessFollowed(REFRESH_MS);
-  const ofUploads = useUploadChoices();
-  const ofPlaylists = useQuery({
+export function usePlaylistChoices() {
+  const { playlists } = useApi().calls;
+  return useQuery({
     queryKey: ['playlists', 'choices'],
     queryFn: ({ signal }) => readNewest(playlists.list({ limit: LARGEST_PAGE }, { signal })),
-    refetchInterval,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
+}
+
+export function useChoices(): StreamChoices {
+  const api = useApi();
+  const ofUploads = useUploadChoices();
+  const ofPlaylists = usePlaylistChoices();
   const ofDestinations = useQuery({
     queryKey: ['destinations', 'choices'],
     queryFn: ({ signal }) => readDestinations(api, signal),
-    refetchInterval,
+    refetchInterval: unlessFollowed(REFRESH_MS),
   });
   return {
     uploads: ofUploads.data,

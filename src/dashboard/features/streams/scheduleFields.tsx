@@ -1,6 +1,6 @@
 /** The fields of a schedule: once, on days of the week from a time to another, or by a cron expression. */
 import { Button, NativeSelect, NumberInput, TextInput } from '@mantine/core';
-import type { UseFormReturnType } from '@mantine/form';
+import type { ReactNode } from 'react';
 import { formatHours, formatTime } from '../../lib/format.ts';
 import { findTimeZone, nameZoneOfToday } from '../../lib/timeZones.ts';
 import { CheckboxList } from '../../ui/checkboxList.tsx';
@@ -20,10 +20,22 @@ import {
 } from './schedule.ts';
 import { useCronWords } from './useCronWords.ts';
 
-type ScheduleFormState = UseFormReturnType<ScheduleValues>;
+/** The part of a form that the fields need: of Mantine's, or of another that keeps its values elsewhere. */
+export interface ScheduleFormState {
+  values: ScheduleValues;
+  errors: Partial<Record<string, ReactNode>>;
+  getInputProps: (field: keyof ScheduleValues) => object;
+  setFieldValue: (field: 'days', days: string[]) => void;
+  getInitialValues: () => Pick<ScheduleValues, 'timeZone'>;
+}
 
 interface FieldProps {
   form: ScheduleFormState;
+}
+
+interface RecurringProps extends FieldProps {
+  /** They are moments and have no length. */
+  isMoment?: boolean;
 }
 
 interface MomentProps extends FieldProps {
@@ -69,7 +81,7 @@ const Bounds = ({ form }: FieldProps) => (
 const MOST_EXTRA_DAYS = 30;
 
 /** From a time to another: the end may be on a later day. */
-function Times({ form }: FieldProps) {
+function Times({ form, isMoment = false }: RecurringProps) {
   const { time, until, days } = form.values;
   const endDay = findEndDay(time, until);
   const dayOptions = Array.from({ length: MOST_EXTRA_DAYS + 1 }, (_, extra) => ({
@@ -77,6 +89,7 @@ function Times({ form }: FieldProps) {
     label: nameDay(endDay + extra),
   }));
   const isComplete = time !== '' && until !== '' && days.length > 0;
+  if (isMoment) return <TextInput type="time" label="At" {...form.getInputProps('time')} />;
   return (
     <>
       <div className={classes.times}>
@@ -119,7 +132,7 @@ const Days = ({ form }: FieldProps) => (
   </div>
 );
 
-function CronAndLength({ form }: FieldProps) {
+function CronAndLength({ form, isMoment = false }: RecurringProps) {
   const words = useCronWords(cronIn(form.values));
   const number = { hideControls: true, min: 0, clampBehavior: 'none', allowDecimal: false } as const;
   return (
@@ -136,24 +149,28 @@ function CronAndLength({ form }: FieldProps) {
           {words}.
         </p>
       )}
-      <div className={classes.times}>
-        <NumberInput label="Hours on air" max={744} {...number} {...form.getInputProps('hours')} />
-        <NumberInput label="Minutes on air" max={59} {...number} {...form.getInputProps('minutes')} />
-      </div>
-      {form.values.seconds > 0 && <p className={forms.hint}>And {form.values.seconds} seconds, as it has now.</p>}
+      {!isMoment && (
+        <div className={classes.times}>
+          <NumberInput label="Hours on air" max={744} {...number} {...form.getInputProps('hours')} />
+          <NumberInput label="Minutes on air" max={59} {...number} {...form.getInputProps('minutes')} />
+        </div>
+      )}
+      {!isMoment && form.values.seconds > 0 && (
+        <p className={forms.hint}>And {form.values.seconds} seconds, as it has now.</p>
+      )}
     </>
   );
 }
 
-export const Recurring = ({ form }: FieldProps) => (
+export const Recurring = ({ form, isMoment = false }: RecurringProps) => (
   <>
     {form.values.repeat === 'weekly' ? (
       <>
         <Days form={form} />
-        <Times form={form} />
+        <Times form={form} isMoment={isMoment} />
       </>
     ) : (
-      <CronAndLength form={form} />
+      <CronAndLength form={form} isMoment={isMoment} />
     )}
     <ZoneChoice first={form.getInitialValues().timeZone} {...form.getInputProps('timeZone')} />
     {form.values.isBounded && <Bounds form={form} />}

@@ -1,6 +1,7 @@
 /** Defines a playlist as clients see and send it. Pure: no I/O, no clock. */
 import { type Static, Type } from 'typebox';
-import { MAX_APART, MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
+import { MAX_APART } from '../../../core/resources/playlist/rule-limits.ts';
+import { MAX_ITEMS, PLAYLIST_KINDS, PLAYLIST_MODES } from '../../../core/resources/playlist/spec.ts';
 import { Labels, LabelsInput } from '../../lib/labels.ts';
 import { DisplayName, nullable } from '../../lib/schemas.ts';
 import { Item, ItemChange } from './changes.ts';

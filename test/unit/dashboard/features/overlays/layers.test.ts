@@ -6,7 +6,6 @@ import {
   findShowKind,
   insertField,
   listPictures,
-  moveLayer,
   NEW_TEXT,
   nameLayer,
   newPicture,
@@ -14,6 +13,7 @@ import {
   SHOWS,
   startShow,
 } from '../../../../../src/dashboard/features/overlays/layers.ts';
+import { moveBy } from '../../../../../src/dashboard/lib/moveBy.ts';
 import type { Upload } from '../../../../../src/service/client/index.ts';
 import { findOverlayErrors } from '../../../../../src/service/domain/streams/overlays.ts';
 import { StreamUpdate } from '../../../../../src/service/domain/streams/record.ts';
@@ -70,7 +70,7 @@ test('pictures are stills without sound; one that is chosen stays, whatever beca
 
 test('a layer moves by one place, and no further than the end', () => {
   const layers = ['a', 'b', 'c'].map((text): OverlayLayer => ({ ...NEW_TEXT, text }));
-  const order = (index: number, by: 1 | -1) => moveLayer(layers, index, by).map(({ text }) => text);
+  const order = (index: number, by: 1 | -1) => moveBy(layers, index, by).map(({ text }) => text);
   expect(order(0, 1)).toEqual(['b', 'a', 'c']);
   expect(order(2, -1)).toEqual(['a', 'c', 'b']);
   expect(order(0, -1)).toEqual(['a', 'b', 'c']);

@@ -17,6 +17,8 @@ const base = (objectIDs: string, version = 1, rest: Partial<Base> = {}): Base =>
   name: 'Show',
   mode: 'sequential',
   objectIDs: [...objectIDs],
+  rules: [],
+  apart: 0,
   ...rest,
 });
 const buildList = ({ entries }: Draft): string => entries.map(({ objectID }) => objectID).join('');
@@ -104,5 +106,34 @@ describe('my changes on top of others’ saved ones', () => {
         if (added === '') expect(buildList(after)).toBe(buildList(mine));
       }),
     );
+  });
+});
+
+describe('rules and the distance of artists', () => {
+  const rule = (name: string) => ({ name, when: { eachItems: 5 }, uploadObjectID: 'a' });
+  const withRules = (...names: string[]) => base('ab', 1, { rules: names.map(rule) });
+  const names = ({ rules }: Draft): string[] => rules.map(({ name }) => name);
+
+  test('are sent with the rest, for the version it began with, and only where they are changed', () => {
+    const draft = createDraft(withRules('news', 'jingle'));
+    expect(buildUpdate(draft)).toBeUndefined();
+    expect(buildUpdate({ ...draft, apart: 3 })).toEqual({ version: 1, notWithin: { sameArtist: 3 } });
+    expect(buildUpdate({ ...draft, rules: [...draft.rules].reverse() })).toEqual({
+      version: 1,
+      rules: [rule('jingle'), rule('news')],
+    });
+    expect(isSavedAs({ ...draft, rules: [] }, withRules())).toBe(true);
+    expect(isSavedAs({ ...draft, rules: [] }, withRules('news'))).toBe(false);
+  });
+
+  test('of mine and of others are both there, each under a key of its own', () => {
+    const draft = createDraft(withRules('news', 'jingle'));
+    const mine = { ...draft, rules: draft.rules.slice(1).map((one) => ({ ...one, each: '' })) };
+    const after = rebased(mine, { ...withRules('news', 'jingle', 'night'), version: 2, apart: 2 });
+    expect(names(after)).toEqual(['jingle', 'night']);
+    // Unfinished input is kept.
+    expect(after.rules[0]?.each).toBe('');
+    expect(new Set(after.rules.map(({ key }) => key)).size).toBe(2);
+    expect(after.apart).toBe(2);
   });
 });

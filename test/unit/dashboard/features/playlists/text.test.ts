@@ -1,6 +1,6 @@
-/** Tests the sentences on what is on air of a playlist, and on its rules. */
+/** Tests the sentences on what is on air of a playlist, and on artists that are kept apart. */
 import { expect, test } from 'vitest';
-import { apartText, publicationText, ruleText } from '../../../../../src/dashboard/features/playlists/text.ts';
+import { apartText, publicationText } from '../../../../../src/dashboard/features/playlists/text.ts';
 import type { Playlist } from '../../../../../src/service/client/index.ts';
 
 const say = (streamID: string, publication: Partial<Playlist['publication']>) =>
@@ -24,16 +24,6 @@ test('streams are said to play a playlist only where one does', () => {
   for (const state of ['ready', 'preparing'] as const)
     expect(say('', { state })).not.toMatch(/[Ss]treams (?:keep )?play/);
   expect(say('str-1', { state: 'preparing', version: 1 })).toMatch(/^Version 1 is being prepared: .* keep playing/);
-});
-
-test('a rule says when it plays and how, and nothing of what is usual', () => {
-  const rule = (when: Playlist['rules'][number]['when'], more: object = {}) =>
-    ruleText({ name: 'r', when, start: 'Border', lateSeconds: 120, after: 'Resume', count: 1, pick: 'Next', ...more });
-  expect(rule({ eachItems: 5 })).toBe('after every 5 clips');
-  expect(rule({ everySeconds: 1800 }, { count: 2, pick: 'Shuffle' })).toBe('every 30:00 · 2 clips · shuffled');
-  expect(rule({ at: { cron: '0 * * * *' } }, { start: 'Cut' })).toBe('at 0 * * * * (UTC) · cuts what plays');
-  const window = { cron: '0 22 * * *', timeZone: 'Europe/Berlin', durationSeconds: 28_800 };
-  expect(rule({ window })).toBe('for 8:00:00 from 0 22 * * * (Europe/Berlin)');
 });
 
 test('the clips of an artist are said to be apart, or in any order', () => {
