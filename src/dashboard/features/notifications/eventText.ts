@@ -4,6 +4,7 @@ import type { AccountEvent } from '../../../service/client/index.ts';
 import { EVENT_WORDS, type EventTone } from '../../../service/domain/events/words.ts';
 import { formatTime, spokenDuration } from '../../lib/format.ts';
 import { quote } from '../../lib/isolate.ts';
+import { FOR_PROGRAMS } from './formValues.ts';
 import { nameType } from './text.ts';
 
 interface EventSentences {
@@ -52,14 +53,14 @@ export function findPage({ object, objectID: id }: Pick<AccountEvent, 'object' |
 /** Groups of events to choose from, by the beginnings of their types. */
 export const EVENT_GROUPS = {
   all: { label: 'All events', begins: [''] },
-  streams: { label: 'Streams', begins: ['stream.', 'schedule.', 'destination.', 'platform.'] },
+  streams: { label: 'Streams', begins: ['stream.', 'schedule.', 'insert.', 'destination.', 'platform.'] },
   media: { label: 'Uploads and playlists', begins: ['upload.', 'playlist.'] },
   account: { label: 'Billing and keys', begins: ['credit.', 'invoice.', 'deposit.', 'key.'] },
 } as const;
 export type EventGroup = keyof typeof EVENT_GROUPS;
 
-/** The types of a group, as the API asks for them. Those that come to nobody who does not name them are among them. */
+/** The types of a group, as the API lists them: also those that come to nobody who does not name them. */
 export const listGroupTypes = (group: EventGroup): AccountEvent['type'][] =>
-  (Object.keys(EVENT_WORDS) as AccountEvent['type'][]).filter((type) =>
-    EVENT_GROUPS[group].begins.some((begin) => type.startsWith(begin)),
+  (Object.keys(EVENT_WORDS) as AccountEvent['type'][]).filter(
+    (type) => type !== FOR_PROGRAMS && EVENT_GROUPS[group].begins.some((begin) => type.startsWith(begin)),
   );

@@ -36,7 +36,10 @@ export function openEvents({ config, lifecycle, log }: ProcessContext, deps: Eve
   const snapshot = createSnapshots(services);
   const { byName: caches, ready, uploads, cells } = resources;
   const { timeline } = services;
-  const starts = { db, streams: caches.streams, uploads, timeline, loadAccount: cells.load, log };
+  const loadAccount = async (accountId: string) => {
+    if (!cells.hasLoaded(accountId)) await cells.load(accountId);
+  };
+  const starts = { db, streams: caches.streams, uploads, timeline, loadAccount, log };
   const alongside = (signal: AbortSignal) => sendItemStarts(starts, signal);
   startCollector({ db, leases, caches, snapshot, ready, log, alongside }, lifecycle);
   const { allowPrivateLinks: allowPrivate, authSecret: secret, publicUrl } = config;

@@ -69,3 +69,9 @@ test('a complaint about a part of a request stands at the field of that part', (
     url: 'Is wrong too.',
   });
 });
+
+test('an endpoint for people does not ask for items that start, whatever was chosen while it was a webhook', () => {
+  const chosen = { ...fresh, choosesTypes: true, types: ['stream.live', 'item.started'] };
+  expect(buildCreate({ ...chosen, kind: 'webhook' }).types).toEqual(['stream.live', 'item.started']);
+  expect(buildCreate({ ...chosen, kind: 'slack' }).types).toEqual(['stream.live']);
+});
