@@ -138,3 +138,34 @@ export function findMoment(
   expression.gap = { fromMs: afterMs, toMs: isSoon ? next : Number.POSITIVE_INFINITY };
   return isSoon ? next : undefined;
 }
+
+/** A local time of an expression that a change of clocks has moved. */
+export interface MovedMoment {
+  /** The local time, such as 2026-03-29 02:30. */
+  local: string;
+  /** Skipped: no moment has that time. Repeated: two have. Shifted: it is another moment than by the clock before or after. */
+  kind: 'skipped' | 'repeated' | 'shifted';
+  /** The moment that counts. */
+  atMs: number;
+}
+
+/**
+ * Returns how a change of clocks has moved the moment that somebody means by `atMs`: by the clock before the change, or after it, an
+ * expression has that time, and yet no moment then. Throws as `findMoment` does.
+ */
+export function findMovedMoment(recurrence: { cron: string; timeZone: string }, atMs: number): MovedMoment | undefined {
+  const { cron, timeZone } = recurrence;
+  const meantMs = Math.floor(atMs / MINUTE_MS) * MINUTE_MS;
+  const offsets = [...new Set([-DAY_MS / 2, DAY_MS / 2].map((away) => readOffset(timeZone, meantMs + away)))];
+  if (offsets.length < 2 || findMoment(recurrence, meantMs - 1) === meantMs) return undefined;
+  const expression = parse(cron, timeZone);
+  const walls = offsets.map((offset) => meantMs + offset);
+  const wallMs = walls.find((wall) => expression.plain.nextRun(new Date(wall - 1))?.getTime() === wall);
+  if (wallMs === undefined) return undefined;
+  const times = offsets.filter((offset) => readOffset(timeZone, wallMs - offset) === offset).length;
+  const moments = listDay(expression, timeZone, Math.floor(wallMs / DAY_MS));
+  const [nearest] = moments.toSorted((a, b) => Math.abs(a - meantMs) - Math.abs(b - meantMs));
+  if (nearest === undefined) return undefined;
+  const local = new Date(wallMs).toISOString().slice(0, 16).replace('T', ' ');
+  return { local, kind: times === 0 ? 'skipped' : times === 1 ? 'shifted' : 'repeated', atMs: nearest };
+}

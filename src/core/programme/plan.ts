@@ -30,7 +30,7 @@ export interface PlannedPart {
 
 const toTime = (ms: number): string => new Date(ms).toISOString();
 
-function show({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn): PlannedItem {
+export function showPlanned({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn): PlannedItem {
   const { item, startMs, endMs: end } = planned;
   const rule = planned.rule === null ? undefined : track.rules?.[planned.rule];
   const { id = '', name = '' } = (rule ?? track).items[item] ?? {};
@@ -48,7 +48,7 @@ function show({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn)
 }
 
 /** Returns the item on air at a moment; undefined where none is, or none is known. */
-function findItemAt(list: OnAirList, atMs: number): PlannedTurn | undefined {
+export function findItemAt(list: OnAirList, atMs: number): PlannedTurn | undefined {
   if (atMs < list.sinceMs || (list.untilMs !== undefined && atMs >= list.untilMs)) return undefined;
   return findTurn(list.programme, list.anchor, atMs);
 }
@@ -60,10 +60,10 @@ export function listPlanned(list: OnAirList, fromMs: number, toMs: number, limit
   if (begin >= end) return { items: [], nextMs: undefined };
   const items: PlannedItem[] = [];
   const first = findItemAt(list, begin);
-  if (first && first.startMs < begin) items.push(show(list, first));
+  if (first && first.startMs < begin) items.push(showPlanned(list, first));
   for (const planned of timeline(list.programme, list.anchor, begin, end)) {
     if (items.length >= limit) return { items, nextMs: planned.startMs };
-    items.push(show(list, planned));
+    items.push(showPlanned(list, planned));
   }
   return { items, nextMs: undefined };
 }
@@ -83,8 +83,8 @@ export function describeMoment(list: OnAirList, nowMs: number, counts: { next: n
   const { items } = listPlanned(list, current?.endMs ?? nowMs, nowMs + AHEAD_MS, counts.next);
   const span = { sinceMs: list.sinceMs, beforeMs: current?.startMs ?? nowMs, count: counts.last };
   return {
-    current: current ? show(list, current) : null,
+    current: current ? showPlanned(list, current) : null,
     next: items,
-    last: listTurnsBefore(list.programme, list.anchor, span).map((planned) => show(list, planned)),
+    last: listTurnsBefore(list.programme, list.anchor, span).map((planned) => showPlanned(list, planned)),
   };
 }

@@ -68,6 +68,17 @@ export interface Dropped {
   reason: 'late' | 'empty';
 }
 
+/** What was decided of a rule at a border. Which of those that are due has the turn, the turn says. */
+export interface Judged {
+  rule: number;
+  /** `rested`: due, and it has played since the last item of a list. `empty`: a window without an item that can be played. */
+  state: 'due' | 'rested' | 'empty' | 'waiting';
+  /** Moment at which it was due, or its window opened. */
+  dueMs?: number | undefined;
+  /** The next moment at which it is due, of one that is not; undefined where none comes, and where it counts items. */
+  nextMs?: number | undefined;
+}
+
 /** A turn: an item from `offsetTicks` on. Its place is that in its own list, which is the list of a rule where it has one. */
 export interface Turn extends TrackPlayhead {
   /** With what was decided. */
@@ -84,8 +95,13 @@ export interface Turn extends TrackPlayhead {
   dropped: readonly Dropped[];
 }
 
+/** A turn with what was decided of each rule before it. Nothing is of a turn that was decided earlier. */
+export interface JudgedTurn extends Turn {
+  judged: readonly Judged[];
+}
+
 /** Moments this close count as reached: borders are rounded, and often fall on a moment exactly. */
-const EARLY_MS = 100;
+export const EARLY_MS = 100;
 /** The longest delay by a cut that lands on the next keyframe. */
 const CUT_MS = 5000;
 const NONE: readonly RuleStanding[] = [];
@@ -114,6 +130,8 @@ interface Asked {
   standing: Standing;
   atMs: number;
   dropped: Dropped[];
+  /** Takes what is decided of each rule, for who asks why. */
+  judged?: Judged[] | undefined;
 }
 
 /** Returns the moment at which a rule that plays between items is due; undefined where it is not. Notes what is too late. */
@@ -122,7 +140,7 @@ function findDue(rule: Rule, index: number, own: RuleStanding, { standing, atMs,
   const soonMs = atMs + EARLY_MS;
   const nextDue = () => (rule.everyMs === undefined ? rule.nextMs?.(fromMs) : fromMs + rule.everyMs);
   if (rule.eachItems !== undefined)
-    return { fromMs, dueMs: standing.items - own.items >= rule.eachItems ? atMs : undefined };
+    return { fromMs, dueMs: standing.items - own.items >= rule.eachItems ? atMs : undefined, nextMs: undefined };
   let dueMs = nextDue();
   if (dueMs !== undefined && atMs - dueMs > allowedMs(rule)) {
     dropped.push({ rule: index, dueMs, reason: 'late' });
@@ -131,7 +149,9 @@ function findDue(rule: Rule, index: number, own: RuleStanding, { standing, atMs,
     fromMs = rule.everyMs === undefined ? Math.max(dueMs, latestMs) : dueMs + missed * rule.everyMs;
     dueMs = nextDue();
   }
-  return { fromMs, dueMs: dueMs !== undefined && dueMs <= soonMs ? dueMs : undefined };
+  return dueMs !== undefined && dueMs <= soonMs
+    ? { fromMs, dueMs, nextMs: undefined }
+    : { fromMs, dueMs: undefined, nextMs: dueMs };
 }
 
 /** Returns the start of the window that is open; undefined where none is. Notes one that was over before it could play. */
@@ -145,12 +165,14 @@ function findOpen(rule: Rule, index: number, own: RuleStanding, { atMs, dropped 
     fromMs = soonMs - windowMs;
   }
   const openMs = nextMs?.(soonMs - windowMs);
-  return { fromMs, openMs: openMs !== undefined && openMs <= soonMs ? openMs : undefined };
+  return openMs !== undefined && openMs <= soonMs
+    ? { fromMs, dueMs: openMs, nextMs: undefined }
+    : { fromMs, dueMs: undefined, nextMs: openMs };
 }
 
 /** Decides what plays at a border. The first rule that is due has the turn; the first window that is open has the list. */
 function choose(asked: Asked): { choice: RuleChoice; rules: readonly RuleStanding[] } {
-  const { loop, standing, dropped } = asked;
+  const { loop, standing, dropped, judged } = asked;
   let rules = standing.rules;
   let inserted: RuleChoice | undefined;
   let list: RuleChoice = { rule: null, left: 1 };
@@ -161,15 +183,18 @@ function choose(asked: Asked): { choice: RuleChoice; rules: readonly RuleStandin
     const own = rules[index];
     if (!own) continue;
     if (rule.windowMs !== undefined) {
-      const { fromMs, openMs } = findOpen(rule, index, own, asked);
+      const { fromMs, dueMs, nextMs } = findOpen(rule, index, own, asked);
       settle(index, own, fromMs);
-      if (list.rule === null && openMs !== undefined && hasItems(rule.loop))
-        list = { rule: index, left: 1, dueMs: openMs };
+      const isEmpty = dueMs !== undefined && !hasItems(rule.loop);
+      judged?.push({ rule: index, state: isEmpty ? 'empty' : dueMs === undefined ? 'waiting' : 'due', dueMs, nextMs });
+      if (list.rule === null && dueMs !== undefined && !isEmpty) list = { rule: index, left: 1, dueMs };
       continue;
     }
-    const { fromMs, dueMs } = findDue(rule, index, own, asked);
+    const { fromMs, dueMs, nextMs } = findDue(rule, index, own, asked);
     settle(index, own, fromMs);
-    if (inserted || dueMs === undefined || standing.played?.includes(index)) continue;
+    const isRested = dueMs !== undefined && standing.played?.includes(index) === true;
+    judged?.push({ rule: index, state: isRested ? 'rested' : dueMs === undefined ? 'waiting' : 'due', dueMs, nextMs });
+    if (inserted || dueMs === undefined || isRested) continue;
     if (rule.loop.durations.length > 0) inserted = { rule: index, left: rule.count, dueMs };
     else {
       dropped.push({ rule: index, dueMs, reason: 'empty' });
@@ -180,7 +205,7 @@ function choose(asked: Asked): { choice: RuleChoice; rules: readonly RuleStandin
 }
 
 /** Returns the moment until which a window stays open; windows that overlap are one. */
-function findClose({ windowMs = 0, nextMs }: Rule, openMs: number): number {
+export function findClose({ windowMs = 0, nextMs }: Rule, openMs: number): number {
   let endMs = openMs + windowMs;
   for (let merged = 0, at = openMs; merged < 1000; merged++) {
     const next = nextMs?.(at);
@@ -305,12 +330,15 @@ function takeInserted(asked: Asked, choice: RuleChoice & { rule: number }, rule:
  * Takes the turn that begins where a list stands. `epochMs` is the moment of tick 0. The turn of an item that cannot be played takes no time.
  * `isWhole`: nothing cuts it.
  */
-export function takeTurn(loop: RuledLoop, standing: Standing, epochMs: number, isWhole = false): Turn {
+export const takeTurn = (loop: RuledLoop, standing: Standing, epochMs: number, isWhole = false): Turn =>
+  decideTurn(loop, standing, epochMs, isWhole);
+
+function decideTurn(loop: RuledLoop, standing: Standing, epochMs: number, isWhole: boolean, judged?: Judged[]): Turn {
   const atMs = epochMs + ticksToMs(standing.ticks);
   const dropped: Dropped[] = [];
   const decided = standing.next
     ? { choice: standing.next, rules: standing.rules }
-    : choose({ loop, standing, atMs, dropped });
+    : choose({ loop, standing, atMs, dropped, judged });
   const { choice, rules } = decided;
   const asked = { loop, standing: { ...standing, rules, next: choice }, atMs, dropped };
   const rule = choice.rule === null ? undefined : loop.rules?.[choice.rule];
@@ -319,17 +347,30 @@ export function takeTurn(loop: RuledLoop, standing: Standing, epochMs: number, i
   return takeInserted(asked, { ...choice, rule: choice.rule }, rule, own);
 }
 
-/** Yields the turns of a list with their times, for ever, without those that take no time. Ends where nothing plays. */
-export function* takeTurns(loop: RuledLoop, standing: Standing, epochMs: number): Generator<Turn, void> {
+/** Takes one turn after the other, those that take no time too. Ends where nothing plays. */
+function* takeAll<T extends Turn>(loop: RuledLoop, standing: Standing, take: (at: Standing) => T): Generator<T, void> {
   const items =
     loop.durations.length + (loop.rules ?? []).reduce((sum, rule) => sum + rule.loop.durations.length + 1, 0);
   for (let at = standing, empty = 0; empty <= items; ) {
-    const turn = takeTurn(loop, at, epochMs);
+    const turn = take(at);
     empty = turn.endTicks > turn.startTicks ? 0 : empty + 1;
-    if (empty === 0) yield turn;
+    yield turn;
     at = turn.after;
   }
 }
+
+/** Yields the turns of a list with their times, for ever, without those that take no time. Ends where nothing plays. */
+export function* takeTurns(loop: RuledLoop, standing: Standing, epochMs: number): Generator<Turn, void> {
+  for (const turn of takeAll(loop, standing, (at) => takeTurn(loop, at, epochMs)))
+    if (turn.endTicks > turn.startTicks) yield turn;
+}
+
+/** Yields the same turns, those that take no time too, each with what was decided of each rule. */
+export const judgeTurns = (loop: RuledLoop, standing: Standing, epochMs: number): Generator<JudgedTurn, void> =>
+  takeAll(loop, standing, (at) => {
+    const judged: Judged[] = [];
+    return { ...decideTurn(loop, at, epochMs, false, judged), judged };
+  });
 
 /** Whether a list has rules. Where it stands at a moment has no closed form then. */
 export const hasRules = ({ rules = [] }: RuledLoop): boolean => rules.length > 0;

@@ -4,7 +4,7 @@
  * terms. Pure: no I/O, no clock.
  */
 import { computePlayhead, countTicksBefore, type TrackPlayhead, walk } from './playhead.ts';
-import { hasRules, MAX_TURNS, type RuledLoop, type Standing, startStanding, takeTurns } from './rules.ts';
+import { hasRules, MAX_TURNS, type RuledLoop, type Standing, startStanding, type Turn, takeTurns } from './rules.ts';
 import { TICKS_PER_MS, ticksToMs } from './ticks.ts';
 
 /** A list as it is played, with what is known of the lengths of its items. */
@@ -35,18 +35,27 @@ export interface PlannedTurn {
 /** Returns the anchor of a loop that began at its epoch. */
 export const anchorAt = (epochMs: number): ProgrammeAnchor => ({ round: 0, turn: 0, atMs: epochMs });
 
+/** Returns where the fold of an anchor begins, and the moment of its tick 0. */
+export function enter(programme: Programme, anchor: ProgrammeAnchor): { standing: Standing; epochMs: number } {
+  const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
+  return { standing, epochMs: anchor.atMs - ticksToMs(standing.ticks) };
+}
+
+/** Returns a turn of a fold with its times. */
+export function planTurn({ round, turn, rule, item, startTicks, endTicks }: Turn, epochMs: number): PlannedTurn {
+  return { round, turn, rule, item, startMs: epochMs + ticksToMs(startTicks), endMs: epochMs + ticksToMs(endTicks) };
+}
+
 /** Yields the turns from an anchor on, each with the state of the rules before it. Rules have no way to enter later. */
 function* foldRules(
   programme: Programme,
   anchor: ProgrammeAnchor,
 ): Generator<{ planned: PlannedTurn; before: Standing }, void> {
-  const standing = anchor.standing ?? startStanding(programme, anchor.atMs, anchor);
-  const epochMs = anchor.atMs - ticksToMs(standing.ticks);
+  const { standing, epochMs } = enter(programme, anchor);
   let folded = 0;
-  for (const { round, turn, rule, item, startTicks, endTicks, before } of takeTurns(programme, standing, epochMs)) {
+  for (const turn of takeTurns(programme, standing, epochMs)) {
     if (++folded > MAX_TURNS) return;
-    const [startMs, endMs] = [epochMs + ticksToMs(startTicks), epochMs + ticksToMs(endTicks)];
-    yield { planned: { round, turn, rule, item, startMs, endMs }, before };
+    yield { planned: planTurn(turn, epochMs), before: turn.before };
   }
 }
 

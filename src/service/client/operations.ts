@@ -37,6 +37,7 @@ import type {
   EndpointTest,
   EndpointUpdate,
   EventQuery,
+  ExplainQuery,
   Invoice,
   InvoiceSummary,
   LedgerEntry,
@@ -71,6 +72,7 @@ import type {
   StreamClone,
   StreamCreate,
   StreamEvent,
+  StreamExplanation,
   StreamNow,
   StreamPublicNow,
   StreamPublicNowUpdate,
@@ -432,6 +434,12 @@ export interface Operations {
      */
     timeline: (id: string, query?: TimelineQuery, call?: CallOptions) => Promise<StreamTimeline>;
     /**
+     * Explain why a rule or an upload plays at a time, or does not. Returns the decision on a rule of a playlist, or
+     * on an upload, at a time: it plays, or what was on air instead, when it is due, and what to change. The
+     * decision is that by which the stream plays. The past is known as far back as in the timeline.
+     */
+    explain: (id: string, query?: ExplainQuery, call?: CallOptions) => Promise<StreamExplanation>;
+    /**
      * Get what a stream plays now. Returns the item that plays, the next 3 and the last 10. The `ETag` changes with
      * the item: a request with `If-None-Match` is answered with 304 until then. `startAt` and `endAt` stay right
      * meanwhile.
@@ -766,6 +774,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
     liveStats: (id, call) => get(path`/streams/${id}/live-stats`, call),
     events: (id, query, call) => list(path`/streams/${id}/events`, query, call),
     timeline: (id, query, call) => get(path`/streams/${id}/timeline`, { ...call, query }),
+    explain: (id, query, call) => get(path`/streams/${id}/explain`, { ...call, query }),
     now: (id, query, call) => get(path`/streams/${id}/now`, { ...call, query }),
     asRun: (id, query, call) => get(path`/streams/${id}/as-run`, { ...call, query }),
     asRunTotals: (id, query, call) => get(path`/streams/${id}/as-run/totals`, { ...call, query }),

@@ -75,6 +75,7 @@ export type {
   UnplayableItem,
 } from '../domain/streams/record.ts';
 export type {
+  StreamExplanation,
   StreamNow,
   StreamPublicNow,
   StreamPublicNowUpdate,
@@ -208,6 +209,16 @@ export interface TimelineQuery {
   track?: 'video' | 'audio';
   /** Number of items at most. */
   limit?: number;
+}
+export interface ExplainQuery {
+  /** A time or a day, 14 days from now at most. By default now. */
+  at?: string;
+  /** Name of the rule, as the timeline has it. */
+  rule?: string;
+  /** Upload, in the place of a rule. */
+  uploadObjectID?: string;
+  /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */
+  track?: 'video' | 'audio';
 }
 export interface NowQuery {
   /** `video`: the pictures with their sound. `audio`: the audio playlists. By default video. */

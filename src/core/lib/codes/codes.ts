@@ -5,6 +5,7 @@
 import type { CodeText } from './code-text.ts';
 import { DELIVERY_ERRORS } from './deliveries.ts';
 import { DESTINATION_ERRORS, TEST_REFUSALS } from './destinations.ts';
+import { EXPLANATIONS, isExplanation } from './explanations.ts';
 import { PLATFORM_DOUBTS, PLATFORM_FAULTS, PLATFORM_WARNINGS } from './platforms.ts';
 import {
   DEGRADATIONS,
@@ -35,6 +36,7 @@ export const PLACES = {
   ruleDropped: '`data.code` of an event `insert.dropped`',
   sessionEnd: '`end.code` of a session of a stream',
   platformLive: '`platformLive.code` of a destination',
+  explanation: '`code` of an explanation of a stream',
   platformIssue: '`code` of an issue in `platformLive` of a destination',
 } as const;
 export type CodePlace = keyof typeof PLACES;
@@ -56,10 +58,15 @@ const byReason = (
 /** Issues of a stream that is to be on air, or is: Kubernetes refuses its pod, or media fails before its end. */
 const ALSO_DEGRADED: ReadonlySet<string> = new Set(['pod_refused', 'quota_exceeded', 'media_failed']);
 
+const withExplanation = (code: string, places: CodePlace[]): CodePlace[] =>
+  isExplanation(code) ? [...places, 'explanation'] : places;
+
 export const CODES: readonly ListedCode[] = [
   ...byCode(UPLOAD_ERRORS, 'uploadError'),
   ...byCode(UPLOAD_WARNINGS, 'uploadWarning'),
-  ...byReason(READINESS_ISSUES, (code) => (ALSO_DEGRADED.has(code) ? ['readiness', 'degraded'] : ['readiness'])),
+  ...byReason(READINESS_ISSUES, (code) =>
+    withExplanation(code, ALSO_DEGRADED.has(code) ? ['readiness', 'degraded'] : ['readiness']),
+  ),
   ...byReason(UNKNOWN_ISSUES, () => ['readiness']),
   ...byReason(REFUSED_CHANGES, () => ['degraded']),
   ...byReason(DEGRADATIONS, (code) => (code === 'items_left_out' ? ['leftOut', 'degraded'] : ['degraded'])),
@@ -68,7 +75,8 @@ export const CODES: readonly ListedCode[] = [
   ...byCode(DESTINATION_ERRORS, 'destination', 'test'),
   ...byCode(TEST_REFUSALS, 'test'),
   ...byCode(DELIVERY_ERRORS, 'delivery'),
-  ...byReason(DROPPED_RULES, () => ['ruleDropped']),
+  ...byReason(DROPPED_RULES, (code) => withExplanation(code, ['ruleDropped'])),
+  ...byCode(EXPLANATIONS, 'explanation'),
   ...byReason({ ...SESSION_ENDS, UNKNOWN_END }, () => ['sessionEnd']),
   ...byCode({ ...PLATFORM_FAULTS, ...PLATFORM_WARNINGS }, 'platformLive', 'degraded'),
   ...byCode(PLATFORM_DOUBTS, 'platformLive'),

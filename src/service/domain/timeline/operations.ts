@@ -4,7 +4,7 @@ import { formatTimeline, TIMELINE_FORMATS } from '../../../core/programme/format
 import { EXAMPLE } from '../../lib/examples.ts';
 import { content, createOperationBuilder, record } from '../../lib/operation.ts';
 import { DEFAULT_SPAN_HOURS, MAX_SPAN_DAYS } from './range.ts';
-import { StreamNow, StreamTimeline, type StreamTimelineItem, TimelineTrack } from './record.ts';
+import { StreamExplanation, StreamNow, StreamTimeline, type StreamTimelineItem, TimelineTrack } from './record.ts';
 import { DEFAULT_TIMELINE_ITEMS, MAX_TIMELINE_ITEMS, type TimelineService } from './service.ts';
 
 export interface TimelineServices {
@@ -80,6 +80,25 @@ const exampleNow: StreamNow = {
   last: [first],
 };
 
+const exampleExplanation: StreamExplanation = {
+  at: '2027-01-31T18:05:00.000Z',
+  track: 'video',
+  rule: 'news',
+  uploadObjectID: null,
+  code: 'rule_late',
+  message:
+    'The rule "news" was due at 2027-01-31T18:05:00Z and was left out: "Fireplace" played until 2027-01-31T18:30:00Z, and the rule may be ' +
+    '120 s late at most. Raise `lateSeconds` of the rule to at least 1500, or set its `start` to `Cut`.',
+  exact: true,
+  dueAt: '2027-01-31T18:05:00.000Z',
+  turn: null,
+  by: first,
+  lastAt: '2027-01-31T17:05:00.000Z',
+  nextAt: null,
+  windowStartAt: null,
+  windowEndAt: null,
+};
+
 const writeExample = (format: (typeof TIMELINE_FORMATS)[number]): string =>
   formatTimeline(format, { id: EXAMPLE.stream, name: 'Night fireplace', now: new Date(EXAMPLE.since) }, [first]);
 
@@ -116,6 +135,40 @@ export const timelineOperations = [
     },
     graphql: { description: 'What a stream plays in a span of time.', isNullable: true },
     run: ({ timeline }, { accountId, id, query }) => timeline.get(accountId, id, query),
+  }),
+
+  operation({
+    id: 'getStreamExplanation',
+    scope: 'read',
+    http: 'GET /streams/{id}/explain',
+    summary: 'Explain why a rule or an upload plays at a time, or does not',
+    description:
+      'Returns the decision on a rule of a playlist, or on an upload, at a time: it plays, or what was on air instead, when it is due, and ' +
+      'what to change. The decision is that by which the stream plays. The past is known as far back as in the timeline.',
+    query: {
+      at: Type.Optional(
+        Type.String({
+          maxLength: 40,
+          description: `A time or a day, ${MAX_SPAN_DAYS} days from now at most. By default now.`,
+        }),
+      ),
+      rule: Type.Optional(Type.String({ maxLength: 320, description: 'Name of the rule, as the timeline has it.' })),
+      uploadObjectID: Type.Optional(Type.String({ maxLength: 253, description: 'Upload, in the place of a rule.' })),
+      ...track,
+    },
+    output: record(StreamExplanation),
+    examples: {
+      output: exampleExplanation,
+      parameters: { at: exampleExplanation.at, rule: 'news', track: 'video' },
+    },
+    mcp: {
+      title: 'Explain what a stream plays at a time',
+      description: 'Returns why a rule or an upload plays at a time, or does not.',
+      summarize: ({ message }) => message,
+    },
+    graphql: { description: 'Why a rule or an upload plays at a time, or does not.', isNullable: true },
+    client: { method: 'explain' },
+    run: ({ timeline }, { accountId, id, query }) => timeline.explain(accountId, id, query),
   }),
 
   operation({

@@ -18,6 +18,14 @@ export interface TimelineSpan {
   toMs: number;
 }
 
+/** Now, unless `at` says otherwise. Throws `validation_failed`. */
+export function readMoment(at: string | undefined, now: Date): Date {
+  const read = at === undefined ? now : parseTimeOrDay(at);
+  if (!read) throw validationFailed([{ path: '/at', message: NO_TIME_OR_DAY }]);
+  if (read.getTime() <= now.getTime() + MAX_SPAN_DAYS * DAY_MS) return read;
+  throw validationFailed([{ path: '/at', message: `must be at most ${MAX_SPAN_DAYS} days from now` }]);
+}
+
 /** Now and the day that follows, unless `asked` says otherwise. Throws `validation_failed`. */
 export function readSpan(asked: AskedSpan, now: Date): TimelineSpan {
   const latestMs = now.getTime() + MAX_AHEAD_DAYS * DAY_MS;

@@ -47,6 +47,30 @@ export const StreamTimeline = Type.Object(
 );
 export type StreamTimeline = Static<typeof StreamTimeline>;
 
+export const StreamExplanation = Type.Object(
+  {
+    at: Type.String({ format: 'date-time', description: 'Time that is explained.' }),
+    track: shared.track,
+    rule: nullable(Type.String(), 'Rule that is explained. Null for an upload.'),
+    uploadObjectID: nullable(Type.String(), 'Upload that is explained. Null for a rule.'),
+    code: Type.String({ description: '`played`, or why it does not play: a stable code.' }),
+    message: Type.String({ description: 'The cause and the fix.' }),
+    exact: Type.Boolean({ description: 'False if the time is behind an item whose length is an estimate.' }),
+    dueAt: nullable(Time, 'When the rule was due, or its window opened. Null if it is not due, and for an upload.'),
+    turn: nullable(StreamTimelineItem, 'What plays of the rule or the upload. Null unless it plays.'),
+    by: nullable(StreamTimelineItem, 'What was on air until the decision, or has the time. Null if nothing did.'),
+    lastAt: nullable(Time, 'Start of its last turn before. Null if none is known.'),
+    nextAt: nullable(Time, 'When it is due or plays next. Null if that is not known.'),
+    windowStartAt: nullable(
+      Time,
+      'Start of the window of the rule that is open, or of the next one. Null without one.',
+    ),
+    windowEndAt: nullable(Time, 'End of that window.'),
+  },
+  { title: 'StreamExplanation' },
+);
+export type StreamExplanation = Static<typeof StreamExplanation>;
+
 const momentOf = <Item extends TSchema>(item: Item) => ({
   ...shared,
   current: nullable(item, 'Item that plays now. Null if none is known.'),

@@ -4,11 +4,13 @@ import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { memoize } from '../../../core/lib/memoize.ts';
+import type { ExplainAsked } from '../../../core/programme/explain.ts';
+import { explainStream } from '../../../core/programme/explain-air.ts';
 import { formatTimeline, type TimelineFormat } from '../../../core/programme/formats.ts';
 import { enterNear } from '../../../core/programme/near.ts';
 import { type OnAirList, readOnAir } from '../../../core/programme/on-air.ts';
 import { describeMoment, listPlanned } from '../../../core/programme/plan.ts';
-import type { ProgrammeTrack } from '../../../core/programme/tracks.ts';
+import { PROGRAMME_TRACKS, type ProgrammeTrack } from '../../../core/programme/tracks.ts';
 import { readPodProgram } from '../../../core/protocol/to-streamer.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import type { Phase } from '../../../core/resources/stream/spec.ts';
@@ -16,8 +18,8 @@ import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { validationFailed } from '../../lib/errors.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import { computePhase } from '../streams/view.ts';
-import { type AskedSpan, readSpan } from './range.ts';
-import type { StreamNow, StreamTimeline } from './record.ts';
+import { type AskedSpan, readMoment, readSpan } from './range.ts';
+import type { StreamExplanation, StreamNow, StreamTimeline } from './record.ts';
 
 export const DEFAULT_TIMELINE_ITEMS = 100;
 export const MAX_TIMELINE_ITEMS = 1000;
@@ -29,6 +31,23 @@ const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
 export interface TimelineAsked extends AskedSpan {
   track?: ProgrammeTrack | undefined;
   limit?: number | undefined;
+}
+
+export interface ExplanationAsked {
+  at?: string | undefined;
+  /** One of these two. */
+  rule?: string | undefined;
+  uploadObjectID?: string | undefined;
+  track?: ProgrammeTrack | undefined;
+}
+
+/** Throws `validation_failed`. */
+function readAsked({ rule, uploadObjectID }: ExplanationAsked): ExplainAsked {
+  if (rule !== undefined && uploadObjectID === undefined) return { rule };
+  if (uploadObjectID !== undefined && rule === undefined) return { upload: uploadObjectID };
+  const message =
+    rule === undefined ? 'or `uploadObjectID` must be given' : 'cannot be given together with `uploadObjectID`';
+  throw validationFailed([{ path: '/rule', message }]);
 }
 
 export type TimelineService = ReturnType<typeof createTimelineService>;
@@ -93,6 +112,26 @@ export function createTimelineService({ streams, uploads, pods, clock = systemCl
         ]);
       const channel = { id, name: stream.spec.displayName ?? id, now };
       return formatTimeline(format, channel, part?.items ?? []);
+    },
+
+    /** Why a rule or an upload plays at a time, or does not. Throws `stream_not_found` and `validation_failed`. */
+    explain(accountId: string, id: string, asked: ExplanationAsked): StreamExplanation {
+      const stream = streams.get(accountId, id);
+      const now = clock.now();
+      const at = readMoment(asked.at, now);
+      const { rule = null, uploadObjectID = null, track } = asked;
+      const lists = Object.fromEntries(
+        PROGRAMME_TRACKS.flatMap((kind) => {
+          const list = find(accountId, stream, kind, now);
+          return list ? [[kind, list] as const] : [];
+        }),
+      );
+      const { window, ...explained } = explainStream(
+        { stream, phase: computePhase(stream, now), lists, track, asked: readAsked(asked), atMs: at.getTime(), now },
+        { findUpload: (name) => uploads.find(accountId, name) },
+      );
+      const windowTimes = { windowStartAt: window?.startAt ?? null, windowEndAt: window?.endAt ?? null };
+      return { at: at.toISOString(), rule, uploadObjectID, ...explained, ...windowTimes };
     },
 
     /** Throws `stream_not_found`. */

@@ -3,6 +3,7 @@
 import { timelineOperations } from '../../domain/timeline/operations.ts';
 import { publicNowOperations } from '../../domain/timeline/public-operations.ts';
 import {
+  StreamExplanation as ExplanationSchema,
   StreamTimelineItem as ItemSchema,
   StreamNow as NowSchema,
   StreamPublicNow as PublicSchema,
@@ -28,6 +29,11 @@ const StreamNow = outputType('StreamNow', NowSchema, {
   types: { track: StreamTrack, current: StreamTimelineItem, next: StreamTimelineItem, last: StreamTimelineItem },
 });
 
+const StreamExplanation = outputType('StreamExplanation', ExplanationSchema, {
+  description: 'Why a rule or an upload of a stream plays at a time, or does not.',
+  types: { track: StreamTrack, turn: StreamTimelineItem, by: StreamTimelineItem },
+});
+
 const StreamPublicNow = outputType('StreamPublicNow', PublicSchema, {
   description: 'Whether anyone may read what a stream plays now, and the address.',
 });
@@ -35,7 +41,7 @@ const StreamPublicNow = outputType('StreamPublicNow', PublicSchema, {
 export const timelineFields = (services: Pick<Services, 'timeline'>): GraphqlFields =>
   operationFields(timelineOperations, services, {
     inputs: { track: StreamTrack },
-    outputs: { StreamTimeline, StreamNow },
+    outputs: { StreamTimeline, StreamNow, StreamExplanation },
   }).queries;
 
 export const publicNowFields = (services: Pick<Services, 'publicNow'>) =>
