@@ -181,6 +181,20 @@ test('kubectl loop timeline prints what the stream really plays, and kubectl pat
   const csv = (await loop('timeline', 'sample', ...span, '-o', 'csv')).stdout.trim().split('\r\n');
   expect(csv.slice(1).map((line) => line.split(',')[0])).toEqual([items[1]?.startAt, items[2]?.startAt]);
 
+  const explain = async (...words: string[]) =>
+    (await loop('explain', 'sample', '--upload', 'sample', ...words)).stdout;
+  expect(await explain('--at', items[1]?.startAt ?? '')).toMatch(/^"[^"]+" plays from .+\n\ncode: +played\n/);
+  expect(JSON.parse(await explain('-o', 'json'))).toMatchObject({
+    code: 'played',
+    turn: { id: 'sample' },
+    exact: true,
+  });
+  expect((await loop('explain', 'sample', '--rule', 'news')).stdout).toContain('has no rule "news"');
+  expect(await loop('explain', 'sample')).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('--rule or --upload'),
+  });
+
   const countPublishes = async () => (await readdir(join(system.stateDir, 'recordings/live/sample'))).length;
   const before = await countPublishes();
   const patch = (quarantine: unknown) =>
@@ -196,6 +210,7 @@ test('kubectl loop timeline prints what the stream really plays, and kubectl pat
   expect(await kubectl(system, 'get', 'upload', 'sample', '-o', 'wide')).toContain('A claim is being checked.');
   expect((await loop('diagnose', 'sample')).stdout).toContain('is in quarantine: A claim is being checked.');
   expect(await loop('timeline', 'sample')).toMatchObject({ stdout: '' });
+  expect(await explain()).toContain('code:    upload_quarantined');
   await patch(null);
   await kubectl(system, 'wait', '--for=condition=Degraded=False', 'loop/sample', '--timeout=60s');
   await until('it plays again', async () => (await read())[0]?.exact === true, 60_000);

@@ -140,6 +140,31 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     },
     load: async () => (await import('./streams/timeline.ts')).showTimeline,
   }),
+  explain: command({
+    summary: 'say why a rule or an upload plays at a time, or does not',
+    usage: 'NAME (--rule RULE | --upload UPLOAD)',
+    details:
+      'The decision is that by which the stream plays: what was on air instead, when the rule is due, and what to change.',
+    examples: [
+      'kubectl loop explain evening --rule news --at 2027-01-31T09:00:00Z',
+      'kubectl loop explain evening --upload film -o json',
+    ],
+    arguments: { min: 1, max: 1, names: 'streams' },
+    flags: {
+      at: { type: 'string', value: 'TIME', description: 'time to explain; now by default' },
+      rule: { type: 'string', value: 'RULE', description: 'rule of a playlist of the stream' },
+      upload: { type: 'string', value: 'UPLOAD', description: 'upload that the stream plays', names: 'uploads' },
+      audio: { type: 'boolean', description: 'the audio list' },
+      output: {
+        type: 'string',
+        short: 'o',
+        value: 'FORMAT',
+        values: ['text', 'json'],
+        description: 'text or json',
+      },
+    },
+    load: async () => (await import('./streams/explain.ts')).explainTime,
+  }),
   test: command({
     summary: 'publish to a destination for a moment, and say whether it accepted',
     usage: 'DESTINATION',

@@ -103,13 +103,17 @@ function findWindow(rule: Rule | undefined, startMs: number | undefined): RuleDe
 function follow(asked: Followed, from: Standing): RuleDecision {
   let { previous } = asked;
   let followed = 0;
+  let decided: RuleDecision | undefined;
   for (const turn of judgeTurns(asked.programme, from, asked.epochMs)) {
     const decision = readTurn(turn, { ...asked, previous });
-    if (decision) return decision;
+    if (decision?.kind === 'played') return decision;
+    // Behind a turn that takes no time, the same border has another one.
+    decided ??= decision;
+    if (decided && turn.endTicks > turn.startTicks) return decided;
     if (++followed > MAX_FOLLOWED) break;
     if (turn.endTicks > turn.startTicks) previous = planTurn(turn, asked.epochMs);
   }
-  return { kind: 'waiting' };
+  return decided ?? { kind: 'waiting' };
 }
 
 /** Returns what the fold from an anchor decided of a rule at a moment, which is not before the anchor. */

@@ -8,6 +8,7 @@ import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../../src/core/resources/co
 import { LOOPSTREAMS } from '../../../src/core/resources/stream/resource.ts';
 import {
   createClient,
+  type StreamExplanation,
   type StreamNow,
   type StreamPublicNow,
   type StreamTimeline,
@@ -174,6 +175,63 @@ describe('what plays now', () => {
   });
 });
 
+describe('an explanation', () => {
+  /** News at each full hour, which cuts nothing: films of ten minutes are on air then. */
+  const buildRuled = (): Program => {
+    const program = buildProgram(['A', 'B']);
+    const rule = { start: 'Border', lateSeconds: 30, after: 'Resume', count: 1, pick: 'Next' } as const;
+    const items = [{ id: upload, name: 'News', rendition: 'r/a' }];
+    const cron = `${new Date(BEGIN_MS + 660_000).getUTCMinutes()} * * * *`;
+    const rules = [{ ...rule, name: 'news', when: { at: { cron, timeZone: 'UTC' } }, items }];
+    const places = rules.map(({ name }) => ({ name, round: 0, turn: 0, items: 0, since: at(0) }));
+    const standings = { video: { round: 0, turn: 0, items: 0, rules: places } };
+    return { ...program, epoch: at(0), standings, video: { ...program.video, rules } };
+  };
+
+  test('says what kept a rule off air, the same in REST, for the typed client and in GraphQL', async () => {
+    const id = await putOnAir(buildRuled());
+    const dueAt = `${at(660).slice(0, 16)}:00.000Z`;
+    const asked = { at: dueAt, rule: 'news' };
+    const explained = await ask<StreamExplanation>(id, `explain?${new URLSearchParams(asked)}`);
+    expect(explained).toMatchObject({
+      ...asked,
+      track: 'video',
+      uploadObjectID: null,
+      code: 'rule_late',
+      exact: true,
+      dueAt,
+      turn: null,
+      by: { rule: null, endAt: expect.stringMatching(/Z$/) },
+      windowStartAt: null,
+      windowEndAt: null,
+    });
+    expect(explained.message).toMatch(
+      /was left out: "[AB]" played until .*Raise `lateSeconds` of the rule to at least \d+/,
+    );
+    const client = createClient({ baseUrl: `${api.url}/v1`, apiKey: ada.key });
+    expect(await client.streams.explain(id, asked)).toEqual(explained);
+    const query = `query($id: ID!) { streamExplanation(id: $id, at: "${dueAt}", rule: "news") { code message by { name } } }`;
+    const { body } = await ada.call<{ data: Record<string, unknown> }>('POST', '/graphql', {
+      query,
+      variables: { id },
+    });
+    const { code, message, by } = explained;
+    expect(body.data).toEqual({ streamExplanation: { code, message, by: { name: by?.name } } });
+    const ofUpload = await ask<StreamExplanation>(id, `explain?uploadObjectID=${upload}`);
+    expect(ofUpload).toMatchObject({ code: 'played', rule: null, uploadObjectID: upload, turn: { id: upload } });
+    expect(await ask(id, 'explain?rule=weather')).toMatchObject({ code: 'not_listed' });
+    expect(await ask(id, `explain?rule=news&at=${at(-3600)}`)).toMatchObject({ code: 'not_known' });
+  });
+
+  test('needs a key, and is of the own account alone; of a stream off air it says why that is', async () => {
+    const { id } = await create();
+    await api.observe(id, { phase: 'idle' });
+    expect((await fetch(`${api.url}/v1/streams/${id}/explain?rule=news`)).status).toBe(401);
+    expect((await eve.call('GET', `/v1/streams/${id}/explain?rule=news`)).status).toBe(404);
+    expect(await ask(id, 'explain?rule=news')).toMatchObject({ code: 'stream_stopped', turn: null, by: null });
+  });
+});
+
 test('a stream off air plays nothing: its answers are empty', async () => {
   const { id } = await create();
   await api.observe(id, { phase: 'idle' });
@@ -203,6 +261,10 @@ test.each([
   ['timeline.pdf', '/format', ''],
   ['timeline.csv?from=2026-03-02&to=2026-03-01', '/from', 'must be before `to`'],
   ['now?track=cards', '/track', ''],
+  ['explain', '/rule', 'or `uploadObjectID` must be given'],
+  ['explain?rule=news&uploadObjectID=upl-1', '/rule', 'cannot be given together'],
+  ['explain?rule=news&at=soon', '/at', 'must be a time'],
+  ['explain?rule=news&at=9999-01-01', '/at', 'at most 14 days from now'],
 ])('%s is refused, and the answer names the field', async (path, field, message) => {
   const { id } = await create();
   const { status, body } = await ada.call<{ code: string; errors: { path: string; message: string }[] }>(

@@ -366,6 +366,11 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     expectProblem(await call('get_stream_timeline', { id, from: 'soon' }), 'validation_failed', '/from');
     expect(await done('get_stream_as_run', { id })).toMatchObject({ items: [], nextFrom: null });
     expectProblem(await call('get_stream_as_run', { id, from: 'soon' }), 'validation_failed', '/from');
+    expect(await done('get_stream_explanation', { id, rule: 'news' })).toMatchObject({
+      code: 'stream_stopped',
+      turn: null,
+    });
+    expectProblem(await call('get_stream_explanation', { id }), 'validation_failed', '/rule');
   });
 
   test('events are watched from one to the next', async () => {

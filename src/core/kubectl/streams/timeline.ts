@@ -1,26 +1,22 @@
 /** Prints what a stream plays when, from its resources alone, without an API server. */
 import { formatTimeline, type TimelineFormat } from '../../programme/formats.ts';
-import { type OnAirList, readOnAir } from '../../programme/on-air.ts';
+import type { OnAirList } from '../../programme/on-air.ts';
 import { listPlanned, type PlannedItem } from '../../programme/plan.ts';
-import { readPodProgram } from '../../protocol/to-streamer.ts';
-import { STREAM_LABEL } from '../../resources/common/names.ts';
 import { LOOPSTREAMS, type LoopStream } from '../../resources/stream/resource.ts';
-import { UPLOADS } from '../../resources/upload/resource.ts';
 import { CommandError, type Invocation, UsageError } from '../shell/call.ts';
 import type { Cluster } from '../shell/cluster.ts';
 import { parseReference } from '../shell/objects.ts';
 import { readWidth, warn, write } from '../shell/output.ts';
 import { type Column, formatTable } from '../shell/table.ts';
-import { listPodsOf } from './logs.ts';
+import { readLists } from './on-air.ts';
 
 export type TimelineFlags = { audio?: boolean; from?: string; to?: string; output?: string };
 
 const DAY_MS = 86_400_000;
 const MAX_SPAN_DAYS = 14;
 const MAX_ITEMS = 60_000;
-const ON_AIR: readonly string[] = ['starting', 'live', 'reconnecting'];
 
-function parseTime(flag: string, text: string | undefined): number | undefined {
+export function parseTime(flag: string, text: string | undefined): number | undefined {
   if (text === undefined) return undefined;
   const ms = Date.parse(text);
   if (!Number.isNaN(ms)) return ms;
@@ -40,22 +36,15 @@ export function readSpan(
   return { fromMs, toMs };
 }
 
-async function readList(
-  { kube, namespace }: Cluster,
-  stream: LoopStream,
-  track: 'video' | 'audio',
-  now: Date,
-): Promise<OnAirList> {
+async function readList(cluster: Cluster, stream: LoopStream, track: 'video' | 'audio', now: Date): Promise<OnAirList> {
   const { name } = stream.metadata;
-  const { phase = 'unknown', podUID } = stream.status ?? {};
-  const pods = ON_AIR.includes(phase) ? await listPodsOf(kube, namespace, STREAM_LABEL, name) : [];
-  const pod = pods.find(({ metadata }) => metadata.uid === podUID) ?? pods[0];
-  const program = pod && readPodProgram(pod);
-  if (!program) throw new CommandError(`Stream "${name}" is ${phase}, and only a stream on air plays something.`);
-  const uploads = new Map((await kube.list(UPLOADS, { namespace })).map((upload) => [upload.metadata.name, upload]));
-  const list = readOnAir(stream, program, track, { findUpload: (id) => uploads.get(id), now });
+  const { lists } = await readLists(cluster, stream, now);
+  const list = lists[track];
   if (list) return list;
-  throw new CommandError(`Stream "${name}" has no audio list of its own. Leave --audio out to see its videos.`);
+  if (Object.keys(lists).length > 0)
+    throw new CommandError(`Stream "${name}" has no audio list of its own. Leave --audio out to see its videos.`);
+  const { phase = 'unknown' } = stream.status ?? {};
+  throw new CommandError(`Stream "${name}" is ${phase}, and only a stream on air plays something.`);
 }
 
 const COLUMNS: readonly Column<PlannedItem>[] = [

@@ -53,7 +53,7 @@ export const EXPLANATIONS = {
   },
   not_known: {
     meaning: 'Nothing is known of this time.',
-    fix: 'Ask for a later time: the past is known as far back as the last skip, edit or other move of the list, a day at most with rules.',
+    fix: 'Ask for a later time. What was on air before, the as-run of the stream says.',
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 

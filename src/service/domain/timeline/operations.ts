@@ -159,7 +159,7 @@ export const timelineOperations = [
     output: record(StreamExplanation),
     examples: {
       output: exampleExplanation,
-      parameters: { at: exampleExplanation.at, rule: 'news', track: 'video' },
+      parameters: { at: exampleExplanation.at, rule: 'news', uploadObjectID: EXAMPLE.upload, track: 'video' },
     },
     mcp: {
       title: 'Explain what a stream plays at a time',

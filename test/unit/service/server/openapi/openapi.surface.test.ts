@@ -223,6 +223,7 @@ const MORE: Operation[] = [
   'quarantineUpload',
   'releaseUpload',
   'getStreamTimeline',
+  'getStreamExplanation',
   'exportStreamTimeline',
   'getStreamAsRun',
   'exportStreamAsRun',
