@@ -9,9 +9,9 @@ import {
   buildExplanation,
   type ExplainAsked,
   type ExplainContext,
-  type Explanation,
   explain,
   isListed,
+  type TurnExplanation,
 } from './explain.ts';
 import { formatMoment } from './explain-words.ts';
 import type { OnAirList } from './on-air.ts';
@@ -29,14 +29,14 @@ export interface ExplainedStream {
   now: Date;
 }
 
-export interface ListExplanation extends Explanation {
+export interface ListExplanation extends TurnExplanation {
   track: ProgrammeTrack;
   /** False where an item before that time has no exact length yet. */
   exact: boolean;
 }
 
 /** Explains a time before the list began to play as it does, by the sessions that the status has. */
-function explainPast({ stream, atMs }: ExplainedStream): Explanation {
+function explainPast({ stream, atMs }: ExplainedStream): TurnExplanation {
   const sessions = stream.status?.sessions ?? [];
   const began = sessions.filter(({ startedAt }) => Date.parse(startedAt) <= atMs);
   const isOver = (endedAt: string | undefined) => endedAt !== undefined && Date.parse(endedAt) <= atMs;
@@ -48,7 +48,7 @@ function explainPast({ stream, atMs }: ExplainedStream): Explanation {
 }
 
 /** Explains a time at which no list of the stream is on air: from now on, or after the end of its schedule. */
-function explainOff({ stream, phase, atMs, lists }: ExplainedStream): Explanation {
+function explainOff({ stream, phase, atMs, lists }: ExplainedStream): TurnExplanation {
   const { spec, status } = stream;
   if (!isWanted(spec)) return buildExplanation('stream_stopped', 'The stream is stopped.');
   const lastStart = status?.lastScheduleTime === undefined ? undefined : new Date(status.lastScheduleTime);
@@ -68,7 +68,7 @@ function explainOff({ stream, phase, atMs, lists }: ExplainedStream): Explanatio
   return buildExplanation('stream_off_air', `The stream is ${phase}, and not on air.`);
 }
 
-function explainAny(given: ExplainedStream, list: OnAirList | undefined, context: ExplainContext): Explanation {
+function explainAny(given: ExplainedStream, list: OnAirList | undefined, context: ExplainContext): TurnExplanation {
   const { lists, track, asked, atMs, now } = given;
   const isOnAir = Object.keys(lists).length > 0;
   if (isOnAir && !list) return buildExplanation('not_listed', `The stream has no ${track} list.`);

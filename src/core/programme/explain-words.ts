@@ -46,7 +46,7 @@ function describeLate({ rule, dueMs = 0, atMs = 0, byItem }: NamedDecision): { c
       fix: 'Give the rule a longer window, or set its `start` to `Cut`.',
     };
   const raise = `Raise \`lateSeconds\` of the rule to at least ${Math.ceil(lateMs / 1000)}`;
-  // What a rule plays between items is never cut.
+  // Items that a rule plays between others are never cut.
   const isCut = rule.start === 'Cut' || (byItem !== null && byItem.rule !== null);
   return {
     cause: `The rule "${rule.name}" was due at ${formatMoment(dueMs)} and was left out: ${by}, and the rule may be ${rule.lateSeconds} s late at most.`,

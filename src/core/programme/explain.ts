@@ -20,10 +20,10 @@ import type { OnAirList } from './on-air.ts';
 import { findItemAt, type PlannedItem, showPlanned } from './plan.ts';
 import { type PlannedTurn, timeline } from './timeline.ts';
 
-/** What somebody asks: of a rule by its name, or of an upload. */
+/** A rule by its name, or an upload. */
 export type ExplainAsked = { rule: string } | { upload: string };
 
-export interface Explanation {
+export interface TurnExplanation {
   code: ExplanationCode;
   /** The cause and the fix. */
   message: string;
@@ -31,7 +31,7 @@ export interface Explanation {
   dueAt: string | null;
   /** Its turn at this time. */
   turn: PlannedItem | null;
-  /** What was on air until the decision, or has the time. */
+  /** The item on air until the decision, or that has the time. */
   by: PlannedItem | null;
   /** Start of its last turn before. */
   lastAt: string | null;
@@ -55,8 +55,8 @@ const toTime = (ms: number | undefined): string | null => (ms === undefined ? nu
 export function buildExplanation(
   code: ExplanationCode,
   cause: string,
-  more: Partial<Explanation> & { fix?: string } = {},
-): Explanation {
+  more: Partial<TurnExplanation> & { fix?: string } = {},
+): TurnExplanation {
   const { fix = findExplanationFix(code), ...known } = more;
   const nothing = { dueAt: null, turn: null, by: null, lastAt: null, nextAt: null, window: null };
   return { code, message: code === 'played' ? cause : `${cause} ${fix}`, ...nothing, ...known };
@@ -88,7 +88,7 @@ function findCode({ kind, nextMs }: RuleDecision, { when }: NonNullable<Track['r
   return when.window ? 'outside_window' : 'not_due';
 }
 
-function explainRule(list: OnAirList, index: number, atMs: number, { findUpload }: ExplainContext): Explanation {
+function explainRule(list: OnAirList, index: number, atMs: number, { findUpload }: ExplainContext): TurnExplanation {
   const { track, programme, anchor } = list;
   const rule = track.rules?.[index];
   if (!rule) return explainUnknown(list, '');
@@ -110,7 +110,7 @@ function explainRule(list: OnAirList, index: number, atMs: number, { findUpload 
   return buildExplanation(code, cause, { ...known, ...(fix !== undefined && { fix }) });
 }
 
-function explainUnknown({ track }: OnAirList, name: string): Explanation {
+function explainUnknown({ track }: OnAirList, name: string): TurnExplanation {
   return buildExplanation('not_listed', `The version on air has no rule "${name}". ${listRules(track.rules ?? [])}`);
 }
 
@@ -171,7 +171,7 @@ function isPlayable({ programme }: OnAirList, { own, rules }: Occurrences, track
   );
 }
 
-function explainUpload(list: OnAirList, upload: string, atMs: number, context: ExplainContext): Explanation {
+function explainUpload(list: OnAirList, upload: string, atMs: number, context: ExplainContext): TurnExplanation {
   const { track } = list;
   const found = findOccurrences(track, upload);
   const [item] = found.items;
@@ -208,7 +208,7 @@ export const isListed = ({ track }: OnAirList, asked: ExplainAsked): boolean =>
     : (track.rules ?? []).some(({ name }) => name === asked.rule);
 
 /** Explains a moment at which the list is on air and known: `sinceMs` ≤ `atMs` < `untilMs`. */
-export function explain(list: OnAirList, asked: ExplainAsked, atMs: number, context: ExplainContext): Explanation {
+export function explain(list: OnAirList, asked: ExplainAsked, atMs: number, context: ExplainContext): TurnExplanation {
   if ('upload' in asked) return explainUpload(list, asked.upload, atMs, context);
   const index = list.track.rules?.findIndex(({ name }) => name === asked.rule) ?? -1;
   return index < 0 ? explainUnknown(list, asked.rule) : explainRule(list, index, atMs, context);

@@ -27,7 +27,7 @@ export interface RuleDecision {
   atMs?: number | undefined;
   /** The turn of the rule. */
   turn?: PlannedTurn | undefined;
-  /** What was on air meanwhile, or has the time. */
+  /** The turn on air meanwhile, or that has the time. */
   by?: PlannedTurn | undefined;
   /** The next moment at which it is due, where one is known. */
   nextMs?: number | undefined;
@@ -55,7 +55,7 @@ interface Followed extends Asked {
   previous: PlannedTurn | undefined;
 }
 
-/** What one turn says of the rule; undefined where a later one decides. */
+/** Reads the decision on the rule from one turn; undefined where a later one decides. */
 function readTurn(turn: JudgedTurn, { programme, rule, atMs, epochMs, previous }: Followed): RuleDecision | undefined {
   const planned = planTurn(turn, epochMs);
   const isBefore = planned.startMs <= atMs;

@@ -68,8 +68,8 @@ export interface Dropped {
   reason: 'late' | 'empty';
 }
 
-/** What was decided of a rule at a border. Which of those that are due has the turn, the turn says. */
-export interface Judged {
+/** The state of a rule at a border. The turn says which of those that are due has it. */
+export interface JudgedRule {
   rule: number;
   /** `rested`: due, and it has played since the last item of a list. `empty`: a window without an item that can be played. */
   state: 'due' | 'rested' | 'empty' | 'waiting';
@@ -97,7 +97,7 @@ export interface Turn extends TrackPlayhead {
 
 /** A turn with what was decided of each rule before it. Nothing is of a turn that was decided earlier. */
 export interface JudgedTurn extends Turn {
-  judged: readonly Judged[];
+  judged: readonly JudgedRule[];
 }
 
 /** Moments this close count as reached: borders are rounded, and often fall on a moment exactly. */
@@ -131,7 +131,7 @@ interface Asked {
   atMs: number;
   dropped: Dropped[];
   /** Takes what is decided of each rule, for who asks why. */
-  judged?: Judged[] | undefined;
+  judged?: JudgedRule[] | undefined;
 }
 
 /** Returns the moment at which a rule that plays between items is due; undefined where it is not. Notes what is too late. */
@@ -333,7 +333,13 @@ function takeInserted(asked: Asked, choice: RuleChoice & { rule: number }, rule:
 export const takeTurn = (loop: RuledLoop, standing: Standing, epochMs: number, isWhole = false): Turn =>
   decideTurn(loop, standing, epochMs, isWhole);
 
-function decideTurn(loop: RuledLoop, standing: Standing, epochMs: number, isWhole: boolean, judged?: Judged[]): Turn {
+function decideTurn(
+  loop: RuledLoop,
+  standing: Standing,
+  epochMs: number,
+  isWhole: boolean,
+  judged?: JudgedRule[],
+): Turn {
   const atMs = epochMs + ticksToMs(standing.ticks);
   const dropped: Dropped[] = [];
   const decided = standing.next
@@ -368,7 +374,7 @@ export function* takeTurns(loop: RuledLoop, standing: Standing, epochMs: number)
 /** Yields the same turns, those that take no time too, each with what was decided of each rule. */
 export const judgeTurns = (loop: RuledLoop, standing: Standing, epochMs: number): Generator<JudgedTurn, void> =>
   takeAll(loop, standing, (at) => {
-    const judged: Judged[] = [];
+    const judged: JudgedRule[] = [];
     return { ...decideTurn(loop, at, epochMs, false, judged), judged };
   });
 

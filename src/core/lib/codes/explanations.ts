@@ -53,7 +53,7 @@ export const EXPLANATIONS = {
   },
   not_known: {
     meaning: 'Nothing is known of this time.',
-    fix: 'Ask for a later time. What was on air before, the as-run of the stream says.',
+    fix: 'Ask for a later time. The as-run of the stream says what was on air before.',
   },
 } as const satisfies Readonly<Record<string, CodeText>>;
 
