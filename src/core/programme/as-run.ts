@@ -120,15 +120,20 @@ function takeFirst(programme: Programme, anchor: ProgrammeAnchor): { planned: Pl
 /** Yields the turns of a stretch that play in [fromMs, toMs), in their order. */
 function* listTurns({ fact, list }: Stretch, span: AirSpan, findLength: FindLength): Generator<PlayedTurn> {
   if (!list) return;
-  const build = (broken: readonly string[]) =>
-    buildProgramme(list.track, { kind: fact.track, seed: list.seed, broken: new Set(broken), findLength });
+  const build = (broken: readonly number[]) =>
+    buildProgramme(list.track, {
+      kind: fact.track,
+      seed: list.seed,
+      isBroken: (_item, place) => broken.includes(place),
+      findLength,
+    });
   const programme = build(fact.broken ?? []);
   let anchor = findAnchor(programme, fact);
   if (!anchor) return;
   const untilMs = span.endMs;
-  // The item that plays when another one, or itself at its next turn, turns out to be broken plays on.
+  // The item that plays when another one, or itself at its next turn, turns out to be broken plays on. A pod that joins has no such item.
   const first = takeFirst(programme, anchor).planned;
-  if (first.endMs === first.startMs && fact.broken) {
+  if (first.endMs === first.startMs && fact.broken && fact.move !== 'Start') {
     const whole = build([]);
     const { planned, next } = takeFirst(whole, anchor);
     if (planned.startMs < untilMs && planned.endMs > span.startMs) yield { planned, programme: whole };

@@ -75,20 +75,23 @@ function listBroken({ status }: Pick<LoopStream, 'status'>, kind: ProgrammeTrack
 interface ProgrammeContext {
   kind: ProgrammeTrack;
   seed: number;
-  /** Names of the uploads that cannot be played. */
-  broken: ReadonlySet<string | undefined>;
+  /** Whether an item cannot be played. Items of rules have their places behind those of the list. */
+  isBroken: (item: ProgramItem, place: number) => boolean;
   findLength: (item: ProgramItem) => ItemLength | undefined;
 }
 
 /** Makes a list of a program ready to be folded, with the lengths of its items. */
 export function buildProgramme(
   { mode, items, rules = [], apart }: Track,
-  { kind, seed, broken, findLength }: ProgrammeContext,
+  { kind, seed, isBroken, findLength }: ProgrammeContext,
 ): Programme {
+  let first = 0;
   const measure = (list: readonly ProgramItem[]) => {
+    const from = first;
+    first += list.length;
     const estimated = new Set<number>();
     const lengths = list.map((item, index) => {
-      if (item.rendition === '' || broken.has(item.id)) return 0;
+      if (item.rendition === '' || isBroken(item, from + index)) return 0;
       const length = findLength(item);
       if (!length?.isExact) estimated.add(index);
       return length && toTicks(kind, length.seconds);
@@ -155,10 +158,11 @@ export function readOnAir(
   const track = given[kind];
   if (!track) return undefined;
   const epoch = (kind === 'audio' ? given.audioEpoch : undefined) ?? given.epoch;
+  const broken = listBroken(stream, kind);
   const programme = buildProgramme(track, {
     kind,
     seed: given.seed,
-    broken: listBroken(stream, kind),
+    isBroken: ({ id }) => broken.has(id),
     findLength: (item) => readLength(item, findUpload(item.id)),
   });
   const told = stream.status?.anchors?.[kind];

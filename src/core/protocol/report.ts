@@ -44,6 +44,8 @@ const TrackClock = Type.Object({
   ),
   /** Hash of the list that plays (programme/identity.ts). Pods of an earlier release do not say it. */
   programme: Type.Optional(Type.String({ pattern: '^[0-9a-f]{1,64}$' })),
+  /** Places of the items that take no time, since they cannot be played. */
+  broken: Type.Optional(Type.Array(Type.Integer({ minimum: 0, maximum: 1_000_000 }), { maxItems: 100 })),
   /** Where a list with rules stood at its epoch. */
   standing: Type.Optional(TrackStanding),
 });

@@ -20,6 +20,8 @@ export interface TrackClock {
   anchor?: MovedAnchor;
   /** Hash of the list that plays. */
   programme?: string;
+  /** Places of the items that take no time, since they cannot be played. */
+  broken?: number[];
   /** Where a list with rules stood at its epoch. */
   standing?: TrackStanding;
 }

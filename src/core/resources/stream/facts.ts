@@ -34,7 +34,7 @@ export type ListMove = (typeof LIST_MOVES)[number];
 export const MAX_FACTS = 100;
 /** Where a list with many rules stands is long. All watchers of streams keep this in memory. */
 const MAX_FACTS_BYTES = 48 * 1024;
-const MAX_BROKEN = 20;
+const MAX_BROKEN = 100;
 
 export const Fact = Type.Object({
   number: Type.Integer({
@@ -57,9 +57,10 @@ export const Fact = Type.Object({
     Type.Integer({ description: 'How far the pod is behind the times of the list, in ms. Not set for 0.' }),
   ),
   broken: Type.Optional(
-    Type.Array(Type.String({ maxLength: 253 }), {
+    Type.Array(Type.Integer({ minimum: 0 }), {
       maxItems: MAX_BROKEN,
-      description: 'Uploads that could not be played at their last turn. They take no time.',
+      description:
+        'Places in the list of items that could not be played, those of rules behind its own. They take no time.',
     }),
   ),
   standing: Type.Optional(TrackStanding),
@@ -77,6 +78,7 @@ export interface MovedAnchor extends Pick<TrackAnchor, 'round' | 'turn' | 'start
 /** The part of a fact that its pod reports. */
 interface ReportedClock extends Pick<Fact, 'version' | 'epoch'> {
   programme?: string;
+  broken?: readonly number[];
   anchor?: MovedAnchor;
   standing?: TrackStanding;
 }
@@ -84,21 +86,18 @@ interface ReportedClock extends Pick<Fact, 'version' | 'epoch'> {
 /** The part of a pod's report that facts are made of. */
 export interface ReportedMoves {
   clock: { video?: ReportedClock; audio?: ReportedClock };
-  broken?: readonly { id: string; track: Fact['track'] }[];
 }
 
 type NewFact = Omit<Fact, 'number'>;
 
-function readFact({ clock, broken = [] }: ReportedMoves, track: Fact['track']): NewFact | undefined {
-  const { version, epoch, programme, anchor, standing } = clock[track] ?? {};
+function readFact({ clock }: ReportedMoves, track: Fact['track']): NewFact | undefined {
+  const { version, epoch, programme, anchor, standing, broken = [] } = clock[track] ?? {};
   if (version === undefined || epoch === undefined || programme === undefined || !anchor?.move) return undefined;
   const { move, round, turn, startedAt, from = startedAt, lagMs = 0 } = anchor;
-  const ids = broken.flatMap((one) => (one.track === track ? [one.id] : []));
-  const listed = [...new Set(ids)].sort().slice(0, MAX_BROKEN);
   return {
     ...{ track, move, version, programme, epoch, round, turn, startedAt, from },
     ...(lagMs !== 0 && { lagMs }),
-    ...(listed.length > 0 && { broken: listed }),
+    ...(broken.length > 0 && { broken: broken.slice(0, MAX_BROKEN) }),
     ...(standing && { standing }),
   };
 }

@@ -92,7 +92,7 @@ describe('the moves of a list', () => {
   });
 
   test('an item that breaks while it plays itself plays to its end, and takes no time from then on', () => {
-    const facts = [fact(1, 0), fact(2, 60, { move: 'Length', turn: 1, broken: ['b'] })];
+    const facts = [fact(1, 0), fact(2, 60, { move: 'Length', turn: 1, broken: [1] })];
     expect(short(run(facts, 0, 400)).map(([id, start]) => [id, start])).toEqual([
       ['a', 0],
       ['b', 60],

@@ -6,9 +6,10 @@ import { correctDuration, countTicksBefore, resumeAfter, type TrackPlayhead } fr
 import { readStanding, recordStanding } from '../../../programme/program-rules.ts';
 import { hasRules, type RuledLoop, rebaseTurn, type Standing, type Turn, takeTurn } from '../../../programme/rules.ts';
 import { ticksToMs } from '../../../programme/ticks.ts';
-import { findPlace, type Place } from '../../../resources/stream/item-place.ts';
+import { findPlace, isLeftOut, type Place } from '../../../resources/stream/item-place.ts';
 import type { PlayedRule, ProgramItem, Track } from '../../../resources/stream/playing.ts';
 import type { TrackStanding } from '../../../resources/stream/standing.ts';
+import { listTrackItems } from '../../../resources/stream/track-items.ts';
 
 export interface TrackListing {
   version: number;
@@ -37,6 +38,14 @@ export type ShownItem = { id: string; name: string } & Place;
 
 export const findTurnItem = (listing: TrackListing | undefined, { rule, item }: Turn): ProgramItem | undefined =>
   (rule === null ? listing?.items : listing?.rules[rule]?.items)?.[item];
+
+/** Lists the places of items that take no time, since they cannot be played: among all of the list, and those of its rules behind them. */
+export function listBroken({ items, rules, loop }: TrackListing): number[] {
+  const lengths = [loop, ...(loop.rules ?? []).map((rule) => rule.loop)].flatMap(({ durations }) => durations);
+  return listTrackItems({ items, rules }).flatMap((item, index) =>
+    lengths[index] === 0 && !isLeftOut(item) ? [index] : [],
+  );
+}
 
 /** Describes the item of a turn for display. */
 export function showItem(

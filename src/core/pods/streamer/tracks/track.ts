@@ -35,6 +35,7 @@ import {
   findStart,
   findTurnItem,
   isSameTurn,
+  listBroken,
   passOver,
   rebase,
   retake,
@@ -116,6 +117,8 @@ export interface TrackEpoch {
   anchor: Required<MovedAnchor>;
   /** Hash of the list that plays. */
   programme: string;
+  /** Places of the items that take no time, since they cannot be played. */
+  broken: number[];
   /** Where a list with rules stood at its epoch. */
   standing?: TrackStanding;
 }
@@ -400,11 +403,12 @@ export class TrackPlayer {
   }
 
   #describeClock(): TrackEpoch | null {
-    const { version, programme, epochMs, loop, origin } = this.#onAir ?? {};
-    if (version === undefined || programme === undefined || epochMs === undefined || !loop || !this.#anchor)
-      return null;
+    const listing = this.#onAir;
+    if (listing?.epochMs === undefined || !this.#anchor) return null;
+    const { version, programme, epochMs, loop, origin } = listing;
     const standing = origin && hasRules(loop) ? { standing: recordStanding(loop, origin) } : {};
-    return { version, programme, epoch: new Date(epochMs).toISOString(), anchor: this.#anchor, ...standing };
+    const epoch = new Date(epochMs).toISOString();
+    return { version, programme, epoch, anchor: this.#anchor, broken: listBroken(listing), ...standing };
   }
 
   #showBehind(): PreparationBehind {
@@ -435,13 +439,16 @@ export class TrackPlayer {
     const isJoined = !this.#onAir;
     const epochMs = Math.round(dueMs - ticksToMs(cursor.startTicks + item.startTicks - cursor.offsetTicks));
     const move = this.#findMove(listing, afterRunOut);
-    const isMoved = this.#moveEpoch(listing, {
+    const endedEarly = this.#skipping !== undefined || this.#isCut || afterRunOut;
+    const hasEpochMoved = this.#moveEpoch(listing, {
       epochMs,
       knownMs: listing.epochMs,
-      endedEarly: this.#skipping !== undefined || this.#isCut || afterRunOut,
+      endedEarly,
       rejoins: this.#rejoins,
       monotonicMs: clock.monotonicMs(),
     });
+    // Rules may have put the end of a skip into the turn that follows: the epoch is the same then.
+    const isMoved = hasEpochMoved || endedEarly;
     this.#rejoins = false;
     const isNew = isMoved || this.#onAir !== listing || (hasRules(listing.loop) && cursor.startTicks > ANCHOR_TICKS);
     // A pod that takes over where its program says goes on with the anchor of the one before.
