@@ -1,7 +1,7 @@
 /** Tests how a person makes, orders, changes and removes the rules of a playlist in the dashboard, and sees on a stream what they do. */
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { makeClip } from '../kit/make/media.ts';
 import { expectForEverybody, leaveBrowser, shareBrowser, type Visit, visit } from '../kit/real/page.ts';
 import { serveDir, type WebServer } from '../kit/serve.ts';
@@ -157,6 +157,7 @@ test('a rule that is published on air is in the ruler of the day and says when i
   const to = await destinations.create({ name: 'Here', rtmpUrl: system.facts.rtmpUrl, rtmpKey: 'ruled-by-page' });
   const wish = { quality: '720p' as const, framerate: 30 as const, destinationID: to.id, playlistIDs: [id] };
   const stream = (await streams.create({ name: 'Ruled', ...wish })).id;
+  onTestFinished(() => streams.delete(stream));
   await until('it is ready', async () => (await streams.readiness(stream)).ready, 180_000);
   expect((await streams.start(stream, { wait: 60 })).status).toBe('live');
   const page = await open(`/playlists/${id}`);
@@ -182,6 +183,4 @@ test('a rule that is published on air is in the ruler of the day and says when i
   expect((await fetch(address ?? '')).status).toBe(200);
   await isPublic.click();
   await until('it is gone', async () => (await fetch(address ?? '')).status === 404);
-  await at.page.goto('about:blank');
-  await streams.delete(stream);
 });
