@@ -10,33 +10,39 @@ beforeAll(async () => {
   ({ mallory } = await makeStrangers());
 });
 
-test('a passphrase and a stream id in an SRT URL are in no answer, and the shown URL can be sent back', async () => {
-  const rtmpUrl = `srt://127.0.0.1:9000?latency=200000&passphrase=${PASSPHRASE}&streamid=${STREAM_ID}`;
-  const shown = 'srt://127.0.0.1:9000?latency=200000&passphrase=…&streamid=…';
-  const made = await mallory.call('POST', '/destinations', { name: 'x', rtmpUrl, rtmpKey: 'k3y' });
-  const path = `/destinations/${made.body.id}`;
-  const query = { query: '{ destinations { edges { node { rtmpUrl } } } }' };
-  const graphql = await fetch(new URL('/graphql', mallory.facts.apiUrl), {
-    method: 'POST',
-    headers: { 'x-api-key': mallory.facts.apiKey, 'content-type': 'application/json' },
-    body: JSON.stringify(query),
-  });
-  const answers = [
-    ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
-    // The form sends the URL back like this, with another name.
-    await mallory.call('PATCH', path, { name: 'y', rtmpUrl: shown }),
-    { status: graphql.status, body: await graphql.json() },
-  ];
-  for (const { status, body } of answers) {
-    expect(status).toBeLessThan(300);
-    expect(JSON.stringify(body)).not.toMatch(/SuperSecret|SECRETKEY/);
-    expect(JSON.stringify(body)).toContain(shown);
-  }
-  // A hidden value cannot be sent to another server.
-  const moved = await mallory.call('PATCH', path, { rtmpUrl: shown.replace('9000', '9001') });
-  expect(moved).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path: '/rtmpUrl' }] } });
-  expect((await mallory.call('DELETE', path)).status).toBe(204);
-});
+test.each([
+  ['rtmpUrl', 'rtmpKey'],
+  ['url', 'key'],
+])(
+  'a passphrase and a stream id in an SRT URL, given as %s, are in no answer, and the shown URL can be sent back',
+  async (url, key) => {
+    const address = `srt://127.0.0.1:9000?latency=200000&passphrase=${PASSPHRASE}&streamid=${STREAM_ID}`;
+    const shown = 'srt://127.0.0.1:9000?latency=200000&passphrase=…&streamid=…';
+    const made = await mallory.call('POST', '/destinations', { name: 'x', [url]: address, [key]: 'k3y' });
+    const path = `/destinations/${made.body.id}`;
+    const query = { query: '{ destinations { edges { node { rtmpUrl url } } } }' };
+    const graphql = await fetch(new URL('/graphql', mallory.facts.apiUrl), {
+      method: 'POST',
+      headers: { 'x-api-key': mallory.facts.apiKey, 'content-type': 'application/json' },
+      body: JSON.stringify(query),
+    });
+    const answers = [
+      ...[made, await mallory.call('GET', path), await mallory.call('GET', '/destinations')],
+      // The form sends the URL back like this, with another name.
+      await mallory.call('PATCH', path, { name: 'y', [url]: shown }),
+      { status: graphql.status, body: await graphql.json() },
+    ];
+    for (const { status, body } of answers) {
+      expect(status).toBeLessThan(300);
+      expect(JSON.stringify(body)).not.toMatch(/SuperSecret|SECRETKEY/);
+      expect(JSON.stringify(body)).toContain(shown);
+    }
+    // A hidden value cannot be sent to another server.
+    const moved = await mallory.call('PATCH', path, { [url]: shown.replace('9000', '9001') });
+    expect(moved).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path: `/${url}` }] } });
+    expect((await mallory.call('DELETE', path)).status).toBe(204);
+  },
+);
 
 test('a token in the query of an RTMP URL is in no answer', async () => {
   const rtmpUrl = 'rtmp://127.0.0.1/live?token=SuperSecretPass1';

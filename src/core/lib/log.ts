@@ -11,6 +11,9 @@ export type { Logger };
 export const REDACTED = [
   'rtmpKey',
   '*.rtmpKey',
+  // The short name of a request; elsewhere, a key names an object.
+  'input.key',
+  'body.key',
   'rtmpUser',
   '*.rtmpUser',
   'rtmpPassword',

@@ -162,6 +162,8 @@ describe('an edit on trial', () => {
       streamIDs: [only, more].sort(),
       dryRun: true,
     });
+    const short = await changesNothing(() => ada.call('PATCH', path, { key: 'another-key' }));
+    expect(short.body).toEqual(body);
     const named = await changesNothing(() => ada.call('PATCH', path, { name: 'Mine' }));
     expect(named.body).toMatchObject({ name: 'Mine', takesOffAir: false, streamIDs: [] });
     const wrong = await changesNothing(() => ada.call('PATCH', path, { rtmpUrl: 'ftp://127.0.0.1/x' }));

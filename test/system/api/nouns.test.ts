@@ -55,7 +55,9 @@ describe('destinations', () => {
       id: made.id,
       name: 'Home',
       rtmpUrl: target.rtmpUrl,
+      url: target.rtmpUrl,
       rtmpKeyHint: '9z2q',
+      keyHint: '9z2q',
       hasLogin: false,
       labels: {},
       leastBitrateKbps: null,
@@ -194,6 +196,45 @@ describe('destinations', () => {
     expect(await versionNow()).toBe(version);
     await patch({ rtmpUrl: 'rtmps://b.example.com/app' });
     expect(await versionNow()).not.toBe(version);
+  });
+
+  test('are made and changed by url and key as by rtmpUrl and rtmpKey; two that differ are refused, and no key is shown', async () => {
+    const { name, rtmpUrl: url, rtmpKey: key } = target;
+    const made = await make('/v1/destinations', { name, url, key });
+    expect(made).toMatchObject({ rtmpUrl: url, url, rtmpKeyHint: '9z2q', keyHint: '9z2q' });
+    const readSecret = async () => {
+      const { data } = await api.kube.get(SECRETS, NAMESPACE, made.id);
+      return [decode(data?.rtmpUrl), decode(data?.rtmpKey), Object.keys(data ?? {}).length];
+    };
+    expect(await readSecret()).toEqual([url, key, 2]);
+    const patch = (body: unknown) => ada.call('PATCH', `/v1/destinations/${made.id}`, body);
+    const answers = [
+      await patch({ key: 'another-key-5678' }),
+      // What was read can be sent back, and one value under both names is one.
+      await patch({ url, rtmpUrl: url, rtmpKey: 'another-key-5678', key: 'another-key-5678' }),
+    ];
+    for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { keyHint: '5678' } });
+    expect(await readSecret()).toEqual([url, 'another-key-5678', 2]);
+    const mutation = `mutation ($id: ID!, $key: String!) {
+      updateDestination(id: $id, input: { key: $key }) { destination { url keyHint } } }`;
+    const graphql = await ada.call('POST', '/graphql', { query: mutation, variables: { id: made.id, key } });
+    expect(graphql.body).toEqual({ data: { updateDestination: { destination: { url, keyHint: '9z2q' } } } });
+
+    const differs = { message: expect.stringMatching(/^differs from rtmp(Url|Key), which is the same field/) };
+    const refusals = [
+      [
+        await patch({ url, rtmpUrl: `${url}/x`, key, rtmpKey: 'other' }),
+        ['/url', '/key'].map((path) => ({ path, ...differs })),
+      ],
+      [await patch({ url: 'http://example.com' }), [expect.objectContaining({ path: '/url' })]],
+      [await patch({ key: `${key} with spaces` }), [expect.objectContaining({ path: '/key' })]],
+      [await ada.call('POST', '/v1/destinations', { name, key }), [{ path: '/rtmpUrl', message: 'is required' }]],
+    ] as const;
+    for (const [refused, errors] of refusals)
+      expect(refused).toMatchObject({ status: 422, body: { code: 'validation_failed', errors } });
+    for (const { body } of [...answers, graphql, ...refusals.map(([refused]) => refused)])
+      expect(JSON.stringify(body)).not.toContain(key);
+    expect(await readSecret()).toEqual([url, key, 2]);
   });
 
   test('a least bitrate of its own is in the resource, of 0 to 50,000 kbit/s; -1 and null give it back to the platform', async () => {

@@ -127,9 +127,9 @@ describe.each(Object.keys(REVISIONS) as Revision[])('in %s', (revision) => {
     const login = await call('update_destination', { id, rtmpUser: 'ada', rtmpPassword: `${key}-pw` });
     expect(login.output).toMatchObject({ id, hasLogin: true });
     const seen = [made, login, await call('get_destination', { id }), await call('list_destinations')];
-    const changes = { name: 'Away', rtmpKey: `${key}-2`, leastBitrateKbps: 3000 };
+    const changes = { name: 'Away', key: `${key}-2`, leastBitrateKbps: 3000 };
     const changed = await call('update_destination', { id, ...changes });
-    expect(changed.output).toMatchObject({ id, name: 'Away', rtmpKeyHint: '3y-2', leastBitrateKbps: 3000 });
+    expect(changed.output).toMatchObject({ id, name: 'Away', keyHint: '3y-2', leastBitrateKbps: 3000 });
     for (const told of [...seen, changed]) expect(JSON.stringify(told)).not.toContain(key);
     const testing = call('test_destination', { id });
     await answerTest(id);

@@ -15,7 +15,14 @@ import {
 } from '../../lib/operation.ts';
 import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { DESTINATION_LIST } from './list.ts';
-import { Destination, DestinationChange, DestinationCreate, DestinationTest, DestinationUpdate } from './record.ts';
+import {
+  Destination,
+  DestinationChange,
+  DestinationCreate,
+  DestinationTest,
+  DestinationUpdate,
+  LISTED_ADDRESS,
+} from './record.ts';
 import type { DestinationService } from './service.ts';
 
 const operation = createOperationBuilder<{ destinations: DestinationService }>({
@@ -34,7 +41,9 @@ export const exampleDestination: Destination = {
   name: 'Main channel',
   labels: {},
   rtmpUrl: 'rtmp://live.example.com/app',
+  url: 'rtmp://live.example.com/app',
   rtmpKeyHint: '7x2q',
+  keyHint: '7x2q',
   hasLogin: false,
   leastBitrateKbps: null,
   platform: {
@@ -99,6 +108,7 @@ export const destinationOperations = [
     },
     mcp: {
       title: 'Create a destination',
+      listed: LISTED_ADDRESS,
       description:
         'Creates a destination from the ingest URL and the stream key that the platform shows. For a server that ' +
         'requires a login, add rtmpUser and rtmpPassword. Key and login are never returned. Check the result with ' +
@@ -166,6 +176,7 @@ export const destinationOperations = [
     examples: { input: { name: 'Second channel' }, output: exampleChange, parameters: { dryRun: true } },
     mcp: {
       title: 'Change a destination',
+      listed: LISTED_ADDRESS,
       description:
         'Changes name, URL, key or login. An empty rtmpUser and rtmpPassword remove the login. A stream on air is ' +
         'published again: call it with `dryRun` true first, where `takesOffAir` says whether viewers lose the picture.',

@@ -32,6 +32,16 @@ const RtmpPassword = Type.String({
   pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
   description: 'Password of that user, write-only. The server receives a digest of it, never the password.',
 });
+/** A request may give either name, or both with one value (short-names.ts). */
+const short = {
+  url: Type.Optional(Type.String({ minLength: 1, maxLength: 2048, description: 'The same as rtmpUrl.' })),
+  key: Type.Optional(Type.String({ maxLength: MAX_VALUE_BYTES, description: 'The same as rtmpKey.' })),
+};
+/** Agents read it in each conversation, so it says the least. */
+export const LISTED_ADDRESS = {
+  rtmpUrl: Type.Optional(Type.String({ description: 'Ingest URL: rtmp://, rtmps:// or srt://.' })),
+  rtmpKey: Type.Optional(Type.String({ description: 'Stream key. Empty if the server needs none.' })),
+};
 const login = { rtmpUser: Type.Optional(RtmpUser), rtmpPassword: Type.Optional(RtmpPassword) };
 
 export const NO_PLATFORM = 'none';
@@ -84,8 +94,9 @@ export const DestinationCreate = Type.Object(
   {
     name: DisplayName,
     labels: LabelsInput,
-    rtmpUrl: RtmpUrl,
+    rtmpUrl: Type.Optional(RtmpUrl),
     rtmpKey: Type.Optional(RtmpKey),
+    ...short,
     ...login,
     leastBitrateKbps: Type.Optional(LeastBitrateInput),
     platform: Type.Optional(PlatformInput),
@@ -100,6 +111,7 @@ export const DestinationUpdate = Type.Object(
     labels: LabelsInput,
     rtmpUrl: Type.Optional(RtmpUrl),
     rtmpKey: Type.Optional(RtmpKey),
+    ...short,
     ...login,
     leastBitrateKbps: Type.Optional(LeastBitrateInput),
     platform: Type.Optional(PlatformInput),
@@ -187,7 +199,9 @@ export const Destination = Type.Object(
     rtmpUrl: Type.String({
       description: 'Ingest URL. Secret values are hidden, as in `srt://host:9000?passphrase=…`.',
     }),
+    url: Type.String({ description: 'The same as rtmpUrl.' }),
     rtmpKeyHint: Type.String({ description: 'The last four characters of the key. Empty for a short key.' }),
+    keyHint: Type.String({ description: 'The same as rtmpKeyHint.' }),
     hasLogin: Type.Boolean({ description: 'True if a user name and a password are stored.' }),
     leastBitrateKbps: nullable(
       Type.Integer({ minimum: 0 }),

@@ -20,6 +20,7 @@ import {
 import { type DestinationStatus, keyHint } from '../../../core/resources/destination/spec.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
 import type { DestinationUpdate } from './record.ts';
+import type { LongNames } from './short-names.ts';
 
 /** Maps keys of the Secret to new values; a missing key stays as it is. An empty value removes the login. */
 export type SecretChanges = Partial<Record<DestinationField, string>>;
@@ -40,14 +41,28 @@ const NO_LOGIN = { rtmpUser: '', rtmpPassword: '' };
 const MISSING = 'is missing: give the stream key that the server shows, here or at the end of the URL';
 const MISSING_OR_NONE = `${MISSING}; if the URL is complete without one, give an empty key`;
 
-const refuse = (field: DestinationField, message: string) => validationFailed([{ path: `/${field}`, message }]);
+type Asked = LongNames<DestinationUpdate>;
 
-/** Throws `validation_failed` and `destination_forbidden`. `known` is the status of an existing destination; a new one has none. */
-export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, known?: DestinationStatus): Changes {
+/** Returns the path of a field, as the request calls it. */
+type PathOf = (field: DestinationField) => string;
+
+const refuse = (path: string, message: string) => validationFailed([{ path, message }]);
+
+/**
+ * Throws `validation_failed` and `destination_forbidden`. `known` is the status of an existing destination; a new one has none. `call`
+ * returns the name of a field in the request.
+ */
+export function readChanges(
+  asked: Asked,
+  allowPrivate: boolean,
+  known?: DestinationStatus,
+  call: (field: DestinationField) => string = (field) => field,
+): Changes {
+  const pathOf: PathOf = (field) => `/${call(field)}`;
   if (FIELDS.every((field) => asked[field] === undefined)) return { changes: {}, status: {} };
   const hidden = asked.rtmpUrl === undefined ? undefined : findHiddenProblem(asked.rtmpUrl);
-  if (hidden) throw refuse('rtmpUrl', hidden);
-  const given = takeLoginOut(asked);
+  if (hidden) throw refuse(pathOf('rtmpUrl'), hidden);
+  const given = takeLoginOut(asked, pathOf);
   const login = readLogin(given, known);
   const shown = (known?.rtmpUrl ?? '').replaceAll(/=…/g, '=');
   const full = {
@@ -60,17 +75,17 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
   if (result.field === 'rtmpUrl' && given.rtmpUrl === undefined)
     result = readDestination({ ...full, rtmpUrl: KEPT.rtmpUrl });
   const { read, field, problem } = result;
-  if (!read) throw refuse(field, problem);
+  if (!read) throw refuse(pathOf(field), problem);
   const forbidden = given.rtmpUrl === undefined ? undefined : ingestForbidden(read.ingest, allowPrivate);
   if (forbidden) {
-    const errors = [{ path: '/rtmpUrl', message: forbidden }];
+    const errors = [{ path: pathOf('rtmpUrl'), message: forbidden }];
     throw new AppError('destination_forbidden', `The address ${forbidden}.`, { extras: { errors } });
   }
   if (!known) {
     const need = findKeyNeed(read);
-    if (need === 'required') throw refuse('rtmpKey', MISSING);
+    if (need === 'required') throw refuse(pathOf('rtmpKey'), MISSING);
     // A key that was forgotten would put a stream on air below another name.
-    if (need === 'optional' && asked.rtmpKey === undefined) throw refuse('rtmpKey', MISSING_OR_NONE);
+    if (need === 'optional' && asked.rtmpKey === undefined) throw refuse(pathOf('rtmpKey'), MISSING_OR_NONE);
   }
   const isMoved = given.rtmpUrl !== undefined;
   const changes: SecretChanges = {
@@ -85,18 +100,18 @@ export function readChanges(asked: DestinationUpdate, allowPrivate: boolean, kno
 }
 
 /** Moves a login from the URL to its fields. */
-function takeLoginOut(asked: DestinationUpdate): DestinationUpdate {
+function takeLoginOut(asked: Asked, pathOf: PathOf): Asked {
   if (asked.rtmpUrl === undefined) return asked;
   const { rtmpUrl, login } = splitLogin(tidyUrl(asked.rtmpUrl));
   if (!login) return asked;
   const merged = mergeLogins(login, asked);
-  if (merged.problem !== undefined) throw refuse(merged.field, merged.problem);
+  if (merged.problem !== undefined) throw refuse(pathOf(merged.field), merged.problem);
   const { rtmpUser, rtmpPassword } = merged;
   return { ...asked, rtmpUrl, ...(rtmpUser !== '' && { rtmpUser }), ...(rtmpPassword !== '' && { rtmpPassword }) };
 }
 
 /** A user or a password alone changes an existing login. An empty one, or an SRT address, removes it. */
-function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: DestinationUpdate, known?: DestinationStatus): LoginChanges {
+function readLogin({ rtmpUrl, rtmpUser, rtmpPassword }: Asked, known?: DestinationStatus): LoginChanges {
   const given = {
     ...(rtmpUser !== undefined && { rtmpUser: tidyText(rtmpUser) }),
     ...(rtmpPassword !== undefined && { rtmpPassword: tidyText(rtmpPassword) }),

@@ -20,7 +20,7 @@ import type { Destination as Resource } from '../../../core/resources/destinatio
 import { type DestinationStatus, holdsDestination, NOT_RUN, ON_AIR } from '../../../core/resources/destination/spec.ts';
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
-import { AppError } from '../../lib/errors.ts';
+import { AppError, validationFailed } from '../../lib/errors.ts';
 import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
@@ -43,6 +43,7 @@ import {
 } from './record.ts';
 import { readChanges, type SecretChanges } from './secret-changes.ts';
 import type { SecretStore } from './secret-store.ts';
+import { callFields, type LongNames, readNames } from './short-names.ts';
 import { createTests, showTest } from './testing.ts';
 
 export type DestinationService = ReturnType<typeof createDestinationService>;
@@ -72,12 +73,15 @@ function showLastTest(status: DestinationStatus | undefined): Destination['lastT
 
 const showAt = (destination: Resource, now: Date): Destination => {
   const { metadata, spec, status } = destination;
+  const { rtmpUrl = '', rtmpKeyHint = '' } = status ?? {};
   return {
     id: metadata.name,
     name: spec.displayName ?? metadata.name,
     labels: readLabels(destination),
-    rtmpUrl: status?.rtmpUrl ?? '',
-    rtmpKeyHint: status?.rtmpKeyHint ?? '',
+    rtmpUrl,
+    url: rtmpUrl,
+    rtmpKeyHint,
+    keyHint: rtmpKeyHint,
     hasLogin: status?.hasLogin ?? false,
     leastBitrateKbps: spec.leastBitrateKbps ?? null,
     lastTest: showLastTest(status),
@@ -167,8 +171,10 @@ export function createDestinationService({
 
   return {
     /** Deletes the Destination again if its Secret cannot be written. */
-    async create(accountId: string, input: DestinationCreate): Promise<Destination> {
-      const { changes, status } = readChanges(input, allowPrivate);
+    async create(accountId: string, asked: DestinationCreate): Promise<Destination> {
+      const input = readNames(asked);
+      if (input.rtmpUrl === undefined) throw validationFailed([{ path: '/rtmpUrl', message: 'is required' }]);
+      const { changes, status } = readChanges(input, allowPrivate, undefined, callFields(asked));
       const given = readPlatform(input.platform ?? null, { allowPrivate: allowPrivateWatch });
       const buildSpec = (id: string) => {
         const platform = nameSecret(id, given);
@@ -201,15 +207,16 @@ export function createDestinationService({
     async update(
       accountId: string,
       id: string,
-      given: DestinationUpdate,
+      asked: DestinationUpdate,
       { dryRun = false }: { dryRun?: boolean | undefined } = {},
     ): Promise<DestinationChange> {
       const destination = destinations.get(accountId, id);
+      const given = readNames(asked);
       const { rtmpUrl, ...others } = given;
       // A URL sent back as it was shown is no change: hidden values stay.
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
-      const input: DestinationUpdate = isAsShown ? others : given;
-      const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {});
+      const input: LongNames<DestinationUpdate> = isAsShown ? others : given;
+      const { changes, status } = readChanges(input, allowPrivate, destination.status ?? {}, callFields(asked));
       const before = destination.spec.platform;
       const next =
         input.platform === undefined

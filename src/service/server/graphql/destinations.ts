@@ -54,7 +54,10 @@ const Destination = outputType<DestinationRecord>('Destination', DestinationSche
 
 const Test = outputType('DestinationTest', DestinationTest, { types: stages });
 
-const where = whereInput('DestinationWhereInput', filtersOf(Destination, ['id', 'name', 'rtmpUrl', 'createdAt']));
+const where = whereInput(
+  'DestinationWhereInput',
+  filtersOf(Destination, ['id', 'name', 'rtmpUrl', 'url', 'createdAt']),
+);
 
 const types: NounTypes = {
   outputs: { Destination, DestinationTest: Test },

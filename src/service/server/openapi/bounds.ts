@@ -9,13 +9,15 @@ import type { Json, OpenApi } from './document.ts';
 const ID = { minLength: 1, maxLength: 512 };
 const URI = { format: 'uri' };
 
+// An address with `{stream_key}` or hidden values is not a URI.
+const INGEST = { pattern: '^\\s*([Rr][Tt][Mm][Pp][Ss]?|[Ss][Rr][Tt]):' };
+
 /** Bounds by component and field. Spaces around an address are trimmed. */
 const FIELDS: Record<string, Record<string, Json>> = {
   ConnectedApp: { uri: URI },
   CryptoDeposit: { paymentUri: URI },
-  // An address with `{stream_key}` or hidden values is not a URI.
-  DestinationCreate: { rtmpUrl: { pattern: '^\\s*([Rr][Tt][Mm][Pp][Ss]?|[Ss][Rr][Tt]):' } },
-  DestinationUpdate: { rtmpUrl: { pattern: '^\\s*([Rr][Tt][Mm][Pp][Ss]?|[Ss][Rr][Tt]):' } },
+  DestinationCreate: { rtmpUrl: INGEST, url: INGEST },
+  DestinationUpdate: { rtmpUrl: INGEST, url: INGEST },
   TopUp: { checkoutUrl: URI },
   UploadFromLink: { url: { ...URI, pattern: '^\\s*[Hh][Tt][Tt][Pp][Ss]?:' } },
 };

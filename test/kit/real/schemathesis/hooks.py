@@ -81,19 +81,29 @@ def mend_schedule(body):
             recurrence["timeZone"] = choose(ZONES, recurrence["timeZone"])
 
 
-def mend_destination(body):
+def mend_destination(body, creating):
+    # Each short name is the same field as its long one, so the two may not differ. A new destination needs an address.
+    for long, short in (("rtmpUrl", "url"), ("rtmpKey", "key")):
+        if long in body:
+            body.pop(short, None)
+    if creating and "url" not in body:
+        body.setdefault("rtmpUrl", URLS[0])
+    address = next((name for name in ("rtmpUrl", "url") if name in body), None)
+    if address:
+        body[address] = choose(URLS, body[address])
     # A login is for RTMP, and has both parts; the limit of a user name counts bytes. A change does not contain the
     # address: only the destination does.
     login = {name: body.pop(name) for name in ("rtmpUser", "rtmpPassword") if name in body}
-    if login and body.get("rtmpUrl", "").startswith("rtmp"):
+    if login and body.get(address, "").startswith("rtmp"):
         for name in ("rtmpUser", "rtmpPassword"):
             value = login.get(name, "").strip()
             body[name] = value if 0 < len(value.encode()) <= 255 else "ada"
     # The address may not end with the key, which has no blanks, quotes or placeholders.
-    if "rtmpKey" in body:
-        body["rtmpKey"] = body["rtmpKey"] if STREAM_KEY.fullmatch(body["rtmpKey"]) else "k-123456"
-    if "name" in body and "rtmpUrl" in body:
-        body.setdefault("rtmpKey", "k-123456")
+    key = next((name for name in ("rtmpKey", "key") if name in body), None)
+    if key:
+        body[key] = body[key] if STREAM_KEY.fullmatch(body[key]) else "k-123456"
+    elif "name" in body and address:
+        body["rtmpKey"] = "k-123456"
     if body.get("platform"):
         kind = body["platform"]["kind"]
         body["platform"] = {"kind": kind, **PLATFORMS[kind]}
@@ -151,10 +161,8 @@ def mend(operation, body):
         body["layers"] = [mend_layer(layer) for layer in body["layers"]]
     if operation in ("createStream", "scheduleStream"):
         mend_schedule(body)
-    if "rtmpUrl" in body:
-        body["rtmpUrl"] = choose(URLS, body["rtmpUrl"])
     if operation in ("createDestination", "updateDestination"):
-        mend_destination(body)
+        mend_destination(body, creating=operation == "createDestination")
     # Left and right are two tracks.
     if (body.get("tracks") or {}).get("audioRight") is not None:
         body["tracks"] = {**body["tracks"], "audio": 1, "audioRight": 2}

@@ -24,6 +24,7 @@ const LINES: Record<string, object> = Object.fromEntries([
     [name, { [name]: getSecret(name) }],
     [`*.${name}`, { config: { [name]: getSecret(name), rest: 'shown' } }],
   ]),
+  ...['input', 'body'].map((name) => [`${name}.key`, { [name]: { key: getSecret('key'), rest: 'shown' } }]),
   ...HEADERS.map((name) => [
     name.includes('-') ? `headers["${name}"]` : `headers.${name}`,
     { headers: { [name]: getSecret(name), host: 'shown' } },

@@ -87,7 +87,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
   createDestination: {
     rest: 'POST /destinations',
     scope: 'write',
-    body: ['name', 'rtmpUrl', 'rtmpKey'],
+    body: ['name', 'rtmpUrl', 'rtmpKey', 'url', 'key'],
     graphql: 'createDestination',
   },
   listDestinations: { rest: 'GET /destinations', scope: 'read', query: [...NAMED, 'type'], graphql: 'destinations' },
@@ -96,7 +96,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     rest: 'PATCH /destinations/{id}',
     scope: 'write',
     query: DRY_RUN,
-    body: ['name', 'rtmpUrl', 'rtmpKey'],
+    body: ['name', 'rtmpUrl', 'rtmpKey', 'url', 'key'],
     graphql: 'updateDestination',
   },
   deleteDestination: { rest: 'DELETE /destinations/{id}', scope: 'destructive', graphql: 'deleteDestination' },

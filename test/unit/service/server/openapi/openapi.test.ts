@@ -183,7 +183,8 @@ describe('needs of client generators', () => {
       (doc.components.schemas[schema]?.properties as Record<string, Json> | undefined)?.[name];
     expect(field('UploadFromLink', 'url')).toMatchObject({ format: 'uri', maxLength: 4096 });
     for (const schema of ['DestinationCreate', 'DestinationUpdate'])
-      expect(field(schema, 'rtmpUrl')).toMatchObject({ pattern: expect.stringContaining('[Ss][Rr][Tt]') });
+      for (const name of ['rtmpUrl', 'url'])
+        expect(field(schema, name)).toMatchObject({ pattern: expect.stringContaining('[Ss][Rr][Tt]') });
     for (const { name, operation } of operations())
       for (const { name: parameter, in: place, schema } of operation.parameters ?? [])
         if (place === 'path' && parameter === 'id') expect([name, schema.maxLength]).toEqual([name, 512]);
