@@ -262,7 +262,7 @@ test('events appear as they happen, with cause and fix, and lead to what they ar
   await failUpload('late.mp4');
   const event = page.getByTestId('event').filter({ hasText: 'late.mp4' });
   await event.getByText('Upload “late.mp4” cannot be used').waitFor();
-  const [newest] = (await system.client.events.list({ types: 'upload.failed', orderBy: '-recorded', limit: 1 }).page())
+  const [newest] = (await system.client.events.list({ types: 'upload.failed', sort: '-recorded', limit: 1 }).page())
     .data;
   expect(newest?.data).toMatchObject({ name: 'late.mp4', message: expect.any(String), fix: expect.any(String) });
   await event.getByText(newest?.data.fix ?? '').waitFor();

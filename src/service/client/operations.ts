@@ -20,6 +20,7 @@ import type {
   CryptoAsset,
   CryptoDeposit,
   CryptoDepositCreate,
+  CryptoQuery,
   DeliveriesQuery,
   Delivery,
   Destination,
@@ -39,8 +40,10 @@ import type {
   EventQuery,
   ExplainQuery,
   Invoice,
+  InvoiceQuery,
   InvoiceSummary,
   LedgerEntry,
+  LedgerQuery,
   LiveStats,
   NowQuery,
   PersonSession,
@@ -87,6 +90,7 @@ import type {
   TimelineQuery,
   TopUp,
   TopUpCreate,
+  TopUpQuery,
   Upload,
   UploadFromLink,
   UploadQuarantine,
@@ -189,10 +193,11 @@ export interface Operations {
      */
     usage: (query?: UsageQuery, call?: CallOptions) => Promise<Usage>;
     /**
-     * List ledger entries, newest first. Returns each charge, top-up and correction with the balance after it. It
+     * List ledger entries, newest first. Returns each charge, top-up and correction with the balance after it. All
+     * filters must hold. A filter of another list and a value that is not known fail with 422 and the known ones. It
      * may reject with `problems.BillingDisabled`.
      */
-    ledger: (query?: ListQuery, call?: CallOptions) => List<LedgerEntry>;
+    ledger: (query?: LedgerQuery, call?: CallOptions) => List<LedgerEntry>;
   };
   topUps: {
     /**
@@ -202,14 +207,20 @@ export interface Operations {
      * `problems.UpstreamUnavailable`.
      */
     create: (body: TopUpCreate, call?: CallOptions) => Promise<TopUp>;
-    /** List top-ups by card, newest first. Returns payments by card in every state. */
-    list: (query?: ListQuery, call?: CallOptions) => List<TopUp>;
+    /**
+     * List top-ups by card, newest first. Returns payments by card in every state. All filters must hold. A filter
+     * of another list and a value that is not known fail with 422 and the known ones.
+     */
+    list: (query?: TopUpQuery, call?: CallOptions) => List<TopUp>;
     /** Get a top-up by card. Returns a payment by card and its state. Objects of other accounts are not found. */
     get: (id: string, call?: CallOptions) => Promise<TopUp>;
   };
   invoices: {
-    /** List invoices and credit notes, newest first. Returns the account’s invoices and credit notes. */
-    list: (query?: ListQuery, call?: CallOptions) => List<InvoiceSummary>;
+    /**
+     * List invoices and credit notes, newest first. Returns the account’s invoices and credit notes. All filters
+     * must hold. A filter of another list and a value that is not known fail with 422 and the known ones.
+     */
+    list: (query?: InvoiceQuery, call?: CallOptions) => List<InvoiceSummary>;
     /**
      * Get an invoice. Returns an invoice with its lines. An issued invoice never changes; a credit note corrects
      * mistakes.
@@ -239,10 +250,11 @@ export interface Operations {
      */
     create: (body: CryptoDepositCreate, call?: CallOptions) => Promise<CryptoDeposit>;
     /**
-     * List crypto deposits, newest first. Returns payments by crypto currency in every state. It may reject with
+     * List crypto deposits, newest first. Returns payments by crypto currency in every state. All filters must hold.
+     * A filter of another list and a value that is not known fail with 422 and the known ones. It may reject with
      * `problems.CryptoDisabled`.
      */
-    list: (query?: ListQuery, call?: CallOptions) => List<CryptoDeposit>;
+    list: (query?: CryptoQuery, call?: CallOptions) => List<CryptoDeposit>;
     /**
      * Get a crypto deposit. Returns a crypto deposit in its current state, with its payments on the chain. Objects
      * of other accounts are not found. It may reject with `problems.CryptoDisabled`.

@@ -118,6 +118,58 @@ export interface UsageQuery {
   /** IANA time zone of the days, e.g. Europe/Berlin. */
   timeZone?: string;
 }
+export interface LedgerQuery extends ListQuery {
+  /** Only entries of this type. */
+  type?: 'charge' | 'topup' | 'deposit' | 'grant' | 'refund' | 'dispute' | 'correction' | 'writeoff';
+  /** Only entries that were created after this time. */
+  createdAfter?: string;
+  /** Only entries that were created before this time. */
+  createdBefore?: string;
+  /** Order of booking. Defaults to `-number`, newest first. */
+  sort?: '-number' | 'number';
+}
+export interface TopUpQuery extends ListQuery {
+  /** Only top-ups in this state. */
+  state?:
+    | 'open'
+    | 'processing'
+    | 'paid'
+    | 'failed'
+    | 'expired'
+    | 'partially_refunded'
+    | 'refunded'
+    | 'disputed'
+    | 'charged_back'
+    | 'review';
+  /** Only top-ups that were created after this time. */
+  createdAfter?: string;
+  /** Only top-ups that were created before this time. */
+  createdBefore?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  sort?: '-createdAt' | 'createdAt' | 'state' | '-state' | 'amountMinor' | '-amountMinor';
+}
+export interface InvoiceQuery extends ListQuery {
+  /** Only invoices whose number contains this text. */
+  q?: string;
+  /** Only invoices of this type. */
+  type?: 'invoice' | 'credit_note';
+  /** Only invoices that were created after this time. */
+  createdAfter?: string;
+  /** Only invoices that were created before this time. */
+  createdBefore?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  sort?: '-createdAt' | 'createdAt' | 'number' | '-number' | 'type' | '-type';
+}
+export interface CryptoQuery extends ListQuery {
+  /** Only deposits in this state. */
+  state?: 'waiting' | 'seen' | 'confirming' | 'credited' | 'underpaid' | 'expired' | 'reorged';
+  /** Only deposits that were created after this time. */
+  createdAfter?: string;
+  /** Only deposits that were created before this time. */
+  createdBefore?: string;
+  /** Order of the list. A minus sign reverses it. Defaults to `-createdAt`, newest first. */
+  sort?: '-createdAt' | 'createdAt' | 'state' | '-state' | 'expiresAt' | '-expiresAt';
+}
 export interface EventQuery extends ListQuery {
   /**
    * Id of the last event that you know: events behind it follow. `now` stands for the last one. Without it, the
@@ -129,9 +181,11 @@ export interface EventQuery extends ListQuery {
   /** Id of the object whose events are asked for. */
   objectID?: string;
   /**
-   * Order of the list: oldest first, or newest first with a minus sign. Then older events follow `after`, and
-   * nothing is waited for.
+   * Order of the list: `recorded`, oldest first, or newest first with a minus sign. Then older events follow
+   * `after`, and nothing is waited for. Defaults to `recorded`.
    */
+  sort?: 'recorded' | '-recorded';
+  /** The same as sort. */
   orderBy?: 'recorded' | '-recorded';
 }
 export interface EndpointQuery extends ListQuery {

@@ -150,10 +150,28 @@ describe('the order of a list', () => {
       [1, 2, 3, 4, 5].map((n) => transition(n, n % 2 === 1 ? 'Live' : 'Stopped')),
     );
     await expect.poll(() => listTypes(ada, id)).toHaveLength(5);
-    const read: number[] = [];
-    for await (const { seq } of connect(ada.key).events.list({ objectID: id, orderBy: '-recorded', limit: 2 }))
-      read.push(seq);
-    expect(read).toEqual([5, 4, 3, 2, 1]);
+    // orderBy is the name that sort had here.
+    for (const order of [{ sort: '-recorded' }, { orderBy: '-recorded' }] as const) {
+      const read: number[] = [];
+      for await (const { seq } of connect(ada.key).events.list({ objectID: id, ...order, limit: 2 })) read.push(seq);
+      expect(read, Object.keys(order)[0]).toEqual([5, 4, 3, 2, 1]);
+    }
+    const ask = (order: string) =>
+      ada.call('POST', '/graphql', {
+        query: `{ events(${order}, where: { objectID: { eq: "${id}" } }) { edges { node { seq } } } }`,
+      });
+    const edges = [5, 4, 3, 2, 1].map((seq) => ({ node: { seq } }));
+    expect((await ask('sort: "-recorded"')).body).toEqual({ data: { events: { edges } } });
+    const twice = await ask('sort: "-recorded", orderBy: { field: RECORDED }');
+    expect(twice.body).toMatchObject({ errors: [{ extensions: { code: 'validation_failed' } }] });
+    for (const [query, path] of [
+      ['sort=-recorded&orderBy=recorded', '/orderBy'],
+      ['sort=createdAt', '/sort'],
+      ['state=live', '/state'],
+    ]) {
+      const refused = await ada.call('GET', `/v1/events?${query}`);
+      expect(refused, query).toMatchObject({ status: 422, body: { code: 'validation_failed', errors: [{ path }] } });
+    }
   });
 });
 

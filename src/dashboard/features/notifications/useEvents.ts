@@ -33,7 +33,7 @@ export function useEvents(group: EventGroup) {
     queryKey: ['accountEvents', group],
     queryFn: ({ pageParam, signal }) =>
       api.calls.events
-        .list({ types: listGroupTypes(group).join(','), orderBy: '-recorded', limit: PAGE_SIZE }, { signal })
+        .list({ types: listGroupTypes(group).join(','), sort: '-recorded', limit: PAGE_SIZE }, { signal })
         .page(pageParam),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (last) => last.page.nextCursor ?? undefined,

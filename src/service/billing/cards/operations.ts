@@ -1,8 +1,10 @@
 /** Declares the operations on top-ups by card, and what the payment provider calls. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, createOperationBuilder, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, FILTERED, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { formatMinor } from '../ledger/money.ts';
+import { TOP_UP_LIST } from './list.ts';
 import { TopUp, TopUpCreate } from './record.ts';
 import type { TopUpService } from './service.ts';
 
@@ -66,12 +68,20 @@ export const topUpOperations = [
     scope: 'billing',
     http: 'GET /billing/top-ups',
     summary: 'List top-ups by card, newest first',
-    description: `Returns payments by card in every state. ${PAGED}`,
+    description: `Returns payments by card in every state. ${FILTERED} ${PAGED}`,
+    query: listQuery(TOP_UP_LIST),
     output: page(TopUp, 'TopUpList'),
-    examples: { output: exampleTopUp },
-    mcp: { title: 'List top-ups', description: 'Lists top-ups by card, newest first.' },
-    graphql: { description: 'Lists top-ups by card, newest first unless orderBy says otherwise.' },
-    run: ({ topUps }, { principal, page, where }) => topUps.list(principal, page, where),
+    examples: { output: exampleTopUp, parameters: { state: 'paid', sort: 'amountMinor' } },
+    mcp: {
+      query: listQuery(TOP_UP_LIST, 'short'),
+      title: 'List top-ups',
+      description: 'Lists top-ups by card, newest first.',
+    },
+    graphql: {
+      description: 'Lists top-ups by card, newest first unless orderBy says otherwise.',
+      query: listQuery(TOP_UP_LIST),
+    },
+    run: ({ topUps }, { principal, page, query, where }) => topUps.list(principal, readListing(page, query), where),
   }),
 
   operation({

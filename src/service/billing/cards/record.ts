@@ -10,6 +10,7 @@ export const TopUp = Type.Object(
   {
     id: Type.String(),
     state: Type.Enum(STATES, {
+      title: 'TopUpState',
       description:
         'open: can be paid at checkoutUrl. processing: the payment method takes days. review: paid in another ' +
         'currency, staff check it. disputed: the bank holds the money. charged_back: the dispute was lost.',

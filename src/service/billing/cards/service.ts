@@ -7,14 +7,15 @@ import { ulid } from 'ulid';
 import { currentIntent } from '../../../core/lib/context.ts';
 import type { Logger } from '../../../core/lib/log.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, ListArgs } from '../../lib/list-page.ts';
-import { connectAll, type Listing } from '../../lib/paging/ordered.ts';
+import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
+import { pageRecords } from '../../lib/paging/rows.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { formatMinor } from '../ledger/money.ts';
 import { readCurrencyDigits } from '../ledger/store.ts';
 import { toCharge } from './currencies.ts';
 import { type EventOutcome, handleEvent } from './events.ts';
 import { computeBounds, type TopUpLimits } from './limits.ts';
+import { TOP_UP_LIST } from './list.ts';
 import { type PostDeps, settleTopUp } from './post-top-up.ts';
 import type { TopUp, TopUpCreate } from './record.ts';
 import * as store from './store.ts';
@@ -35,13 +36,6 @@ export interface TopUpDeps extends PostDeps {
 }
 
 export type TopUpService = ReturnType<typeof createTopUpService>;
-
-const LISTING: Listing<TopUp, 'createdAt'> = {
-  list: 'top',
-  getId: ({ id }) => id,
-  keys: { createdAt: ({ createdAt }) => createdAt },
-  standard: { by: 'createdAt', descending: true },
-};
 
 const show = (row: store.TopUpRow, currencyDigits: number): TopUp => ({
   id: row.id,
@@ -124,10 +118,11 @@ export function createTopUpService(deps: TopUpDeps) {
 
     async list(
       { accountId }: Pick<Principal, 'accountId'>,
-      args: ListArgs<'createdAt'>,
+      args: FilteredArgs,
       where?: (topUp: TopUp) => boolean,
     ): Promise<Connection<TopUp>> {
-      return connectAll(LISTING, await Promise.all((await store.listTopUps(db, accountId)).map(showRow)), args, where);
+      const records = await Promise.all((await store.listTopUps(db, accountId)).map(showRow));
+      return pageRecords(records, args, { name: 'top', list: TOP_UP_LIST, where });
     },
 
     get: async ({ accountId }: Pick<Principal, 'accountId'>, id: string): Promise<TopUp> =>

@@ -1,6 +1,8 @@
 /** Declares the operations on deposits of crypto currencies. Pure: no I/O, no clock. */
 import { EXAMPLE } from '../../lib/examples.ts';
-import { created, createOperationBuilder, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { created, createOperationBuilder, FILTERED, OWNED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
+import { DEPOSIT_LIST } from './list.ts';
 import { CryptoAssets, CryptoDeposit, CryptoDepositCreate } from './record.ts';
 import type { CryptoService } from './service.ts';
 
@@ -114,14 +116,22 @@ export const cryptoOperations = [
     scope: 'billing',
     http: 'GET /crypto/deposits',
     summary: 'List crypto deposits, newest first',
-    description: `Returns payments by crypto currency in every state. ${PAGED}`,
+    description: `Returns payments by crypto currency in every state. ${FILTERED} ${PAGED}`,
+    query: listQuery(DEPOSIT_LIST),
     output: page(CryptoDeposit, 'CryptoDepositList'),
     errors: ['crypto_disabled'],
-    examples: { output: exampleDeposit },
-    mcp: { title: 'List crypto deposits', description: 'Lists the account’s crypto deposits, newest first.' },
-    graphql: { description: 'Lists crypto deposits, newest first unless orderBy says otherwise.' },
+    examples: { output: exampleDeposit, parameters: { state: 'credited', sort: 'expiresAt' } },
+    mcp: {
+      query: listQuery(DEPOSIT_LIST, 'short'),
+      title: 'List crypto deposits',
+      description: 'Lists the account’s crypto deposits, newest first.',
+    },
+    graphql: {
+      description: 'Lists crypto deposits, newest first unless orderBy says otherwise.',
+      query: listQuery(DEPOSIT_LIST),
+    },
     client: { method: 'list' },
-    run: ({ crypto }, { accountId, page, where }) => crypto.list(accountId, page, where),
+    run: ({ crypto }, { accountId, page, query, where }) => crypto.list(accountId, readListing(page, query), where),
   }),
 
   operation({

@@ -79,6 +79,7 @@ export const CryptoDeposit = Type.Object(
     network: Type.String(),
     decimals: Type.Integer({ minimum: 0 }),
     state: Type.Enum(DEPOSIT_STATES, {
+      title: 'CryptoDepositState',
       description:
         'seen: paid, but not in a block yet. confirming: in a block, with `confirmations` of `neededConfirmations`. ' +
         'underpaid: less than `amount` was credited, the rest may follow. expired: no payment arrived in time, but it ' +

@@ -8,12 +8,13 @@ import { currentIntent } from '../../../core/lib/context.ts';
 import type { Db } from '../../db/pool.ts';
 import { newId } from '../../domain/limits/owned-resources.ts';
 import { AppError, validationFailed } from '../../lib/errors.ts';
-import type { Connection, ListArgs } from '../../lib/list-page.ts';
-import { connectAll, type Listing } from '../../lib/paging/ordered.ts';
+import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
+import { pageRecords } from '../../lib/paging/rows.ts';
 import { creditsPerUnit, toCredits } from '../ledger/money.ts';
 import { readCurrencyDigits } from '../ledger/store.ts';
 import { amountFor, creditsFor, formatRate, formatUnits, MAX_CREDITS } from './amounts.ts';
 import { explainDeposit, explainPayment } from './explanations.ts';
+import { DEPOSIT_LIST } from './list.ts';
 import type { Crypto } from './open.ts';
 import { toPayment } from './payment-rows.ts';
 import { buildDepositView, countConfirmations } from './payment-states.ts';
@@ -32,13 +33,6 @@ export interface CryptoServiceDeps {
 }
 
 export type CryptoService = ReturnType<typeof createCryptoService>;
-
-const LISTING: Listing<CryptoDeposit, 'createdAt'> = {
-  list: 'dep',
-  getId: ({ id }) => id,
-  keys: { createdAt: ({ createdAt }) => createdAt },
-  standard: { by: 'createdAt', descending: true },
-};
 
 const sum = (numbers: readonly bigint[]): bigint => numbers.reduce((total, one) => total + one, 0n);
 
@@ -220,11 +214,12 @@ export function createCryptoService({ db, crypto, clock = systemClock }: CryptoS
 
     async list(
       accountId: string,
-      args: ListArgs<'createdAt'>,
+      args: FilteredArgs,
       where?: (deposit: CryptoDeposit) => boolean,
     ): Promise<Connection<CryptoDeposit>> {
       open();
-      return connectAll(LISTING, await showAll(db, await store.listDeposits(db, accountId)), args, where);
+      const records = await showAll(db, await store.listDeposits(db, accountId));
+      return pageRecords(records, args, { name: 'dep', list: DEPOSIT_LIST, where });
     },
 
     /** All of them, for the account's own copy: also where none is taken any more. */

@@ -2,8 +2,10 @@
 
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, createOperationBuilder, PAGED, page, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, FILTERED, PAGED, page, record } from '../../lib/operation.ts';
+import { listQuery, readListing } from '../../lib/paging/noun-list.ts';
 import { formatMinor } from '../ledger/money.ts';
+import { INVOICE_LIST } from './list.ts';
 import { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import { type InvoiceService, summarize } from './service.ts';
 
@@ -81,15 +83,20 @@ export const invoiceOperations = [
     scope: 'billing',
     http: 'GET /billing/invoices',
     summary: 'List invoices and credit notes, newest first',
-    description: `Returns the account’s invoices and credit notes. ${PAGED}`,
+    description: `Returns the account’s invoices and credit notes. ${FILTERED} ${PAGED}`,
+    query: listQuery(INVOICE_LIST),
     output: page(InvoiceSummary, 'InvoiceList', { summarize }),
-    examples: { output: exampleSummary },
+    examples: { output: exampleSummary, parameters: { type: 'invoice', sort: 'number' } },
     mcp: {
+      query: listQuery(INVOICE_LIST, 'short'),
       title: 'List invoices',
       description: 'Lists invoices and credit notes, newest first. Amounts are in minor units, such as cents.',
     },
-    graphql: { description: 'Lists invoices and credit notes, newest first unless orderBy says otherwise.' },
-    run: ({ invoices }, { principal, page, where }) => invoices.list(principal, page, where),
+    graphql: {
+      description: 'Lists invoices and credit notes, newest first unless orderBy says otherwise.',
+      query: listQuery(INVOICE_LIST),
+    },
+    run: ({ invoices }, { principal, page, query, where }) => invoices.list(principal, readListing(page, query), where),
   }),
 
   operation({

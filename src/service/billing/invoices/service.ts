@@ -4,10 +4,11 @@ import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import type { Db } from '../../db/pool.ts';
 import { AppError } from '../../lib/errors.ts';
 import { FairSlots, SlotsFull } from '../../lib/fair-slots.ts';
-import type { Connection, ListArgs } from '../../lib/list-page.ts';
-import { connectAll, type Listing } from '../../lib/paging/ordered.ts';
+import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
+import { pageRecords } from '../../lib/paging/rows.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import { createTokenBuckets } from '../../lib/token-buckets.ts';
+import { INVOICE_LIST } from './list.ts';
 import type { AddedFont } from './pdf.ts';
 import type { BillingAddress, BillingAddressUpdate, Invoice, InvoiceSummary } from './record.ts';
 import * as store from './store.ts';
@@ -15,14 +16,6 @@ import * as store from './store.ts';
 type Asking = Pick<Principal, 'accountId'>;
 
 export type InvoiceService = ReturnType<typeof createInvoiceService>;
-
-const LISTING: Listing<Invoice, 'createdAt'> = {
-  list: 'inv',
-  getId: ({ id }) => id,
-  // Those of several months that were missed come at once.
-  keys: { createdAt: ({ createdAt, number }) => `${createdAt} ${number}` },
-  standard: { by: 'createdAt', descending: true },
-};
 
 export function showInvoice({
   id,
@@ -96,10 +89,11 @@ export function createInvoiceService({ db, font, clock = systemClock }: InvoiceS
   return {
     async list(
       { accountId }: Asking,
-      args: ListArgs<'createdAt'>,
+      args: FilteredArgs,
       where?: (invoice: Invoice) => boolean,
     ): Promise<Connection<Invoice>> {
-      return connectAll(LISTING, (await store.listInvoices(db, accountId)).map(showInvoice), args, where);
+      const records = (await store.listInvoices(db, accountId)).map(showInvoice);
+      return pageRecords(records, args, { name: 'inv', list: INVOICE_LIST, where });
     },
     get: async (asking: Asking, id: string): Promise<Invoice> => showInvoice(await find(asking, id)),
     /** The same bytes each time, as long as the font that was added is the same. Rejects with `rate_limited`, `server_busy`. */

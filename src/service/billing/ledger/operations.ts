@@ -1,9 +1,12 @@
 /** Declares the operations on the balance, what was used and what was booked. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { EXAMPLE } from '../../lib/examples.ts';
-import { content, createOperationBuilder, FORMAT, PAGED, page, record } from '../../lib/operation.ts';
+import { content, createOperationBuilder, FILTERED, FORMAT, PAGED, page, record } from '../../lib/operation.ts';
+import { readSort } from '../../lib/paging/noun-list.ts';
+import { ledgerQuery, toLedgerWhere } from './list.ts';
 import { Billing, LedgerEntry, Prices, Usage, usageFields } from './record.ts';
 import type { BillingService } from './service.ts';
+import type { StatementOrder } from './statement.ts';
 
 const operation = createOperationBuilder<{ billing: BillingService }>({ tag: 'billing' });
 
@@ -152,15 +155,18 @@ export const billingOperations = [
     scope: 'billing',
     http: 'GET /billing/ledger',
     summary: 'List ledger entries, newest first',
-    description: `Returns each charge, top-up and correction with the balance after it. ${PAGED}`,
+    description: `Returns each charge, top-up and correction with the balance after it. ${FILTERED} ${PAGED}`,
+    query: ledgerQuery(),
     output: page(LedgerEntry, 'LedgerEntryList'),
     errors: ['billing_disabled'],
-    examples: { output: exampleEntry },
+    examples: { output: exampleEntry, parameters: { type: 'charge', sort: 'number' } },
     mcp: {
+      query: ledgerQuery('short'),
       title: 'List ledger entries',
       description: 'Lists each change of the balance with the balance after it, newest first.',
     },
     client: { method: 'ledger' },
-    run: ({ billing }, { principal, page }) => billing.ledger(principal, page),
+    run: ({ billing }, { principal, page, query }) =>
+      billing.ledger(principal, readSort<StatementOrder>(page, query.sort), toLedgerWhere(query)),
   }),
 ] as const;

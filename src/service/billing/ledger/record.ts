@@ -177,7 +177,10 @@ export const LedgerEntry = Type.Object(
     number: Type.Integer({
       description: 'Number of the entry within the account. Numbers start at 1 and have no gaps.',
     }),
-    kind: Type.Enum(KINDS, { description: 'charge: time on air. correction and writeoff: booked by staff.' }),
+    kind: Type.Enum(KINDS, {
+      title: 'LedgerEntryKind',
+      description: 'charge: time on air. correction and writeoff: booked by staff.',
+    }),
     credits: credits('Change of the balance. Negative for a charge.'),
     balanceCredits: credits('Balance after the entry.'),
     at: time('Time of the event that the entry records.'),

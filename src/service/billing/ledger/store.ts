@@ -117,6 +117,7 @@ export interface StatementRow {
 const COLUMNS: WhereColumns = {
   kind: sql`t.kind`,
   at: sql`t.at`,
+  postedAt: sql`t.posted_at`,
   streamID: sql`(t.details ->> 'streamID')`,
 };
 

@@ -1,10 +1,12 @@
 /** Declares the operations on events. Pure: no I/O, no clock. */
 import { Type } from 'typebox';
 import { DEGRADATIONS } from '../../../core/lib/codes/streams.ts';
+import { validationFailed } from '../../lib/errors.ts';
 import { createOperationBuilder, page } from '../../lib/operation.ts';
+import { readSort } from '../../lib/paging/noun-list.ts';
 import type { Scope } from '../../lib/scopes.ts';
 import { AccountEvent, type AccountEventType, listMeanings, NO_DATA, OPT_IN_TYPES, RECORDED_TYPES } from './record.ts';
-import type { EventFilter, EventService } from './service.ts';
+import type { AccountEventOrder, EventFilter, EventService } from './service.ts';
 
 export interface EventServices {
   events: EventService;
@@ -62,13 +64,31 @@ export const exampleEvent: AccountEvent = {
   snapshot: { id: 'str-01k8zq4v7h2m9x3c5b6n7p8r9t', name: 'Lofi radio', status: 'reconnecting' },
 };
 
-const orderBy = Type.Optional(
-  Type.Enum(['recorded', '-recorded'], {
-    default: 'recorded',
+const ORDERS = ['recorded', '-recorded'];
+const sort = Type.Optional(
+  Type.Enum(ORDERS, {
+    type: 'string',
+    title: 'EventOrder',
     description:
-      'Order of the list: oldest first, or newest first with a minus sign. Then older events follow `after`, and nothing is waited for.',
+      'Order of the list: `recorded`, oldest first, or newest first with a minus sign. Then older events follow `after`, and ' +
+      'nothing is waited for. Defaults to `recorded`.',
   }),
 );
+/** The name of `sort` before all lists had the same words. */
+const orderBy = Type.Optional(
+  Type.Enum(ORDERS, { type: 'string', title: 'EventOrder', description: 'The same as sort.' }),
+);
+
+/** The order of the list of GraphQL, too. */
+export const eventSort = { sort };
+
+function readOrder({ sort: asked, orderBy: old }: { sort?: string; orderBy?: string }) {
+  if (asked !== undefined && old !== undefined && asked !== old)
+    throw validationFailed([
+      { path: '/orderBy', message: 'differs from sort, which is the same parameter; give one of the two' },
+    ]);
+  return readSort<AccountEventOrder>({}, asked ?? old ?? 'recorded').orderBy;
+}
 
 const wait = Type.Optional(
   Type.Integer({
@@ -91,7 +111,7 @@ export const eventOperations = [
       'without end, and a client that reconnects sends the last id as `Last-Event-ID`. Each event comes at least once: ' +
       'drop an `id` that you know. `seq` counts the events of one object. Events of credit, invoices, deposits and API keys come ' +
       `with the scope billing alone. Types: ${listMeanings()}`,
-    query: { ...eventQuery, orderBy, wait },
+    query: { ...eventQuery, sort, orderBy, wait },
     output: page(AccountEvent, 'EventList', { alsoAs: { 'text/event-stream': AccountEvent } }),
     errors: ['event_not_found', 'too_many_feeds', 'server_busy'],
     isUncached: true,
@@ -101,6 +121,7 @@ export const eventOperations = [
         types: 'stream.off_air,stream.recovered',
         after: exampleEvent.id,
         objectID: exampleEvent.objectID,
+        sort: 'recorded',
         orderBy: 'recorded',
         wait: 30,
       },
@@ -116,15 +137,19 @@ export const eventOperations = [
     client: { noun: 'events', method: 'list' },
     run: ({ events }, { accountId, principal, page, query, watch }) => {
       const isPaged = Boolean(page.after);
-      const isNewestFirst = query.orderBy === '-recorded';
+      const order = readOrder(query);
       const place = {
         ...page,
         after: page.after ?? query.after,
         afterPath: isPaged ? '/cursor' : '/after',
-        orderBy: { by: 'recorded', descending: isNewestFirst },
-      } as const;
+        orderBy: order,
+      };
       const filter = readFilter(query, principal.scopes);
-      return events.page(accountId, place, { filter, waitMs: isNewestFirst ? 0 : (query.wait ?? 0) * 1000, ...watch });
+      return events.page(accountId, place, {
+        filter,
+        waitMs: order?.descending ? 0 : (query.wait ?? 0) * 1000,
+        ...watch,
+      });
     },
   }),
 ] as const;

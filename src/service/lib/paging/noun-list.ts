@@ -5,7 +5,7 @@
 import { type Static, type TArray, type TObject, type TOptional, type TString, Type } from 'typebox';
 import { validationFailed } from '../errors.ts';
 import { fulfils, parseSelector, SelectorError } from '../label-selector.ts';
-import type { FilteredArgs, LabelRequirement, ListArgs, ListFilter, Order } from '../list-page.ts';
+import type { FilteredArgs, LabelRequirement, ListArgs, ListFilter, Order, OrderOf } from '../list-page.ts';
 import { Time } from '../schemas.ts';
 import { type ListPlace, nameKey } from './connection.ts';
 
@@ -21,10 +21,13 @@ export interface NounList<T> {
   /** Names the objects in descriptions: `streams`. */
   nouns: string;
   getId: (item: T) => string;
-  /** In RFC 3339, UTC and whole seconds, as Kubernetes writes it. */
+  /** In RFC 3339 and UTC, with the same number of digits for all. Kubernetes writes whole seconds. */
   getCreatedAt: (item: T) => string;
-  getName: (item: T) => string;
-  getLabel: (item: T, name: string) => string | undefined;
+  /** A noun without it has no `q` and no order by name. */
+  getName?: (item: T) => string;
+  /** What the name is called, where that is not `name`. */
+  nameIs?: string;
+  getLabel?: (item: T, name: string) => string | undefined;
   /** `title` names the enum of the values. */
   state?: { title: string; values: readonly string[]; get: (item: T, now: Date) => string };
   type?: { title: string; values: readonly string[]; get: (item: T) => string };
@@ -42,11 +45,19 @@ export const amountKey = (amount: number | null): string =>
 /** Selectors of one request. */
 const MAX_SELECTORS = 10;
 
-const STANDARD_ORDERS = ['-createdAt', 'createdAt', 'name', '-name'];
+/** The parts of a list that do not depend on its items. */
+export type ListWords = Pick<NounList<never>, 'sorts' | 'getName' | 'nameIs'>;
 
-export const listOrders = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): string[] => [
-  ...STANDARD_ORDERS,
-  ...Object.keys(sorts).flatMap((name) => [name, `-${name}`]),
+/** Returns the orders besides `createdAt`. */
+export const listSorts = ({ sorts = {}, getName, nameIs = 'name' }: ListWords): string[] => [
+  ...(getName ? [nameIs] : []),
+  ...Object.keys(sorts).filter((name) => name !== 'createdAt'),
+];
+
+const listOrders = (list: ListWords): string[] => [
+  '-createdAt',
+  'createdAt',
+  ...listSorts(list).flatMap((name) => [name, `-${name}`]),
 ];
 
 /** The query of a list. A noun without states or types has no such parameter. */
@@ -59,8 +70,8 @@ type Choices = { title: string; values: readonly string[] } | undefined;
 
 /** Agents read all of it at the beginning of each conversation, so theirs is short. */
 const WORDS = {
-  full: (nouns: string) => ({
-    q: `Only ${nouns} whose name contains this text.`,
+  full: (nouns: string, name: string) => ({
+    q: `Only ${nouns} whose ${name} contains this text.`,
     label: 'Label selector in the words of `kubectl get -l`, e.g. `team=news`. Given several times, all must hold.',
     state: `Only ${nouns} in this state.`,
     type: `Only ${nouns} of this type.`,
@@ -81,8 +92,8 @@ const WORDS = {
 
 /** Returns the parameters that filter and sort a list. */
 export function listQuery<T>(list: NounList<T>, words: keyof typeof WORDS = 'full'): ListProperties {
-  const { nouns, state, type, sorts = {} } = list;
-  const said = WORDS[words](nouns);
+  const { nouns, getName, nameIs = 'name', getLabel, state, type, sorts = {} } = list;
+  const said = WORDS[words](nouns, nameIs);
   const describe = (name: keyof typeof said) => (said[name] === undefined ? {} : { description: said[name] });
   const meanings = Object.entries(sorts).flatMap(([name, { meaning }]) =>
     meaning === undefined || words === 'short' ? [] : [`\`${name}\`: ${meaning}.`],
@@ -95,16 +106,18 @@ export function listQuery<T>(list: NounList<T>, words: keyof typeof WORDS = 'ful
       ),
     };
   return {
-    q: Type.Optional(Type.String({ maxLength: 200, ...describe('q') })),
-    label: Type.Optional(
-      Type.Array(Type.String({ maxLength: 1000 }), { maxItems: MAX_SELECTORS, ...describe('label') }),
-    ),
+    ...(getName && { q: Type.Optional(Type.String({ maxLength: 200, ...describe('q') })) }),
+    ...(getLabel && {
+      label: Type.Optional(
+        Type.Array(Type.String({ maxLength: 1000 }), { maxItems: MAX_SELECTORS, ...describe('label') }),
+      ),
+    }),
     ...choice('state', state),
     ...choice('type', type),
     createdAfter: Type.Optional({ ...Time, ...describe('createdAfter') }),
     createdBefore: Type.Optional({ ...Time, ...describe('createdBefore') }),
     sort: Type.Optional(
-      Type.Enum(listOrders({ sorts } as Pick<NounList<never>, 'sorts'>), {
+      Type.Enum(listOrders(list as ListWords), {
         type: 'string',
         ...(sorting !== '' && { description: sorting }),
       }),
@@ -135,15 +148,19 @@ function parseOrder(sort: string): Order {
   return { by: descending ? sort.slice(1) : sort, descending };
 }
 
-/** Adds the filter and the order of a request to its page. GraphQL may have an order in the page already. */
+/** Adds the order of a request to its page. GraphQL may have an order in the page already. */
+export function readSort<By extends string>(page: ListArgs<By>, sort: string | undefined): ListArgs<By> {
+  if (sort === undefined) return page;
+  if (page.orderBy) throw validationFailed([{ path: '/sort', message: 'cannot be given together with orderBy' }]);
+  return { ...page, orderBy: parseOrder(sort) as OrderOf<By> };
+}
+
+/** Adds the filter and the order of a request to its page. */
 export function readListing(page: ListArgs<never>, { sort, label, ...filter }: FilterQuery): FilteredArgs {
-  if (sort !== undefined && page.orderBy)
-    throw validationFailed([{ path: '/sort', message: 'cannot be given together with orderBy' }]);
   const labels = label && parseLabels(label);
   const asked: ListFilter = { ...pickFilter(filter), ...(labels && labels.length > 0 && { labels }) };
   return {
-    ...page,
-    ...(sort !== undefined && { orderBy: parseOrder(sort) }),
+    ...readSort<string>(page, sort),
     ...(Object.keys(asked).length > 0 && { filter: asked }),
   };
 }
@@ -157,10 +174,10 @@ function pickFilter(query: Omit<ListFilter, 'labels'>): ListFilter {
 
 /** Returns the place of an item in an order. */
 export function placeOf<T>(list: NounList<T>, by: string, now: Date): (item: T) => ListPlace {
-  const { getId, getCreatedAt, getName, sorts = {} } = list;
-  if (by === 'createdAt') return (item) => ({ key: getCreatedAt(item), id: getId(item) });
-  if (by === 'name') return (item) => ({ key: nameKey(getName(item)), id: getId(item) });
+  const { getId, getCreatedAt, getName, nameIs = 'name', sorts = {} } = list;
   const sort = sorts[by];
+  if (by === 'createdAt' && !sort) return (item) => ({ key: getCreatedAt(item), id: getId(item) });
+  if (by === nameIs && getName) return (item) => ({ key: nameKey(getName(item)), id: getId(item) });
   if (!sort) throw new TypeError(`${list.nouns} have no order ${by}.`);
   return (item) => ({ key: sort.key(item, now), id: getId(item) });
 }
@@ -178,8 +195,8 @@ export function createTest<T>(list: NounList<T>, filter: ListFilter, now: Date):
     list.isListed?.(item) !== false &&
     (type === undefined || list.type?.get(item) === type) &&
     (state === undefined || list.state?.get(item, now) === state) &&
-    labels.every((requirement) => fulfils(list.getLabel(item, requirement.name), requirement)) &&
-    (wanted === undefined || nameKey(list.getName(item)).includes(wanted)) &&
+    labels.every((requirement) => fulfils(list.getLabel?.(item, requirement.name), requirement)) &&
+    (wanted === undefined || nameKey(list.getName?.(item) ?? '').includes(wanted)) &&
     ((createdAfter === undefined && createdBefore === undefined) || isInTime(item));
 }
 

@@ -12,7 +12,7 @@ export interface Listing<T, By extends string> {
 }
 
 /** A number as a text that compares like it. */
-export const numberKey = (number: number): string => String(number).padStart(16, '0');
+export const numberKey = (number: number | string): string => String(number).padStart(16, '0');
 
 /** One page of those of `items` that `where` holds for. */
 export function connectAll<T, By extends string>(

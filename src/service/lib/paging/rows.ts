@@ -20,6 +20,19 @@ export function pageRows<T, R>(
 ): Connection<R> {
   const holds = createTest(list, args.filter ?? {}, now);
   const found = rows.filter((row) => holds(row) && (!where || where(show(row))));
-  const place = placeOf(list, (args.orderBy ?? NEWEST_FIRST).by, now);
-  return connect(name, inOrder(found, place), args, place, show);
+  const { by, descending } = args.orderBy ?? NEWEST_FIRST;
+  const place = placeOf(list, by, now);
+  // By another order than createdAt, a place has any text for its key.
+  const order = { ...args, orderBy: { by: 'name', descending } };
+  return connect(`${name}.${by}`, inOrder(found, place), order, place, show);
 }
+
+/** A record that is shown does not change with time. */
+const NO_TIME = new Date(Number.NaN);
+
+/** Returns a page of records as clients see them. */
+export const pageRecords = <T>(
+  records: readonly T[],
+  args: FilteredArgs,
+  options: Pick<RowsOptions<T, T>, 'name' | 'list' | 'where'>,
+): Connection<T> => pageRows(records, args, { ...options, now: NO_TIME, show: (record) => record });

@@ -1,6 +1,6 @@
 /** Builds GraphQL root fields from declared operations: reads of one record, lists, and mutations with inputs and payloads. */
 import { GraphQLBoolean, GraphQLID, GraphQLObjectType } from 'graphql';
-import { type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 import type { Connection } from '../../lib/list-page.ts';
 import { type Call, type GraphqlUse, type OperationOutput, readRoute } from '../../lib/operation.ts';
 import { compileBody } from '../http/validation.ts';
@@ -79,8 +79,7 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
   if (output.kind === 'page') {
     const list = types.lists?.[readTitle(output.item)];
     if (!list) throw new Error(`GraphQL has no filter for ${readTitle(output.item)}.`);
-    const asked = Type.Object(graphql.query ?? {});
-    const checkAsked = compileBody(asked);
+    const listing = listArguments(id, graphql.query ?? {}, types.inputs);
     return connectionField<never, string>({
       type: outputType(types, output.item),
       operation: id,
@@ -88,14 +87,11 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
       ...list,
       args: {
         ...(hasId && { id: { type: required(GraphQLID), description: `${object?.idName}.` } }),
-        ...buildArguments(id, asked, types.inputs),
+        ...listing.args,
       },
       ...(cost !== undefined && { cost }),
       list: (context, page, where, args) => {
-        const given = Object.entries(args).filter(([name]) => Object.hasOwn(asked.properties, name));
-        const checked = checkAsked(plain(Object.fromEntries(given)));
-        if ('error' in checked) throw checked.error;
-        const call = { id: String(args.id ?? ''), page: page as never, query: checked.value as never, where };
+        const call = { id: String(args.id ?? ''), page: page as never, query: listing.read(args) as never, where };
         return run(context, call) as Connection<never>;
       },
     });
@@ -124,6 +120,21 @@ function query({ operation, graphql, types, run }: Making): GraphqlField {
       return run(context, { id: objectId, path: given, query: given });
     },
   });
+}
+
+/** Builds the arguments of a list from parameters of REST. `read` throws `validation_failed` for a wrong one. */
+export function listArguments<Query extends TProperties>(id: string, query: Query, inputs?: Named) {
+  const asked = Type.Object(query);
+  const check = compileBody(asked);
+  return {
+    args: buildArguments(id, asked, inputs),
+    read(args: Readonly<Record<string, unknown>>): Static<TObject<Query>> {
+      const given = Object.entries(args).filter(([name]) => Object.hasOwn(query, name));
+      const checked = check(plain(Object.fromEntries(given)));
+      if ('error' in checked) throw checked.error;
+      return checked.value as Static<TObject<Query>>;
+    },
+  };
 }
 
 /** A record that REST returns in other forms as well is one in GraphQL. */

@@ -1,6 +1,7 @@
 /** Defines the GraphQL fields of balance, usage and ledger entries. */
 
 import { type GraphQLEnumType, GraphQLFloat, GraphQLString } from 'graphql';
+import { ledgerQuery, toLedgerWhere } from '../../billing/ledger/list.ts';
 import { billingOperations } from '../../billing/ledger/operations.ts';
 import {
   Billing as BillingSchema,
@@ -19,8 +20,10 @@ import {
   Usage as UsageSchema,
 } from '../../billing/ledger/record.ts';
 import type { StatementOrder } from '../../billing/ledger/statement.ts';
+import type { RowWhere } from '../../db/where.ts';
+import { readSort } from '../../lib/paging/noun-list.ts';
 import type { Services } from '../setup/services.ts';
-import { operationFields } from './adapter.ts';
+import { listArguments, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
 import { enumType, required } from './scalars.ts';
@@ -69,6 +72,8 @@ const where = whereInput<LedgerEntryRecord>('LedgerEntryWhereInput', {
   streamID: { type: IDFilter },
 });
 
+const entries = listArguments('ledgerEntries', ledgerQuery(), { type: Kind });
+
 export const billingFields = (services: Pick<Services, 'billing'>): GraphqlFields => ({
   ...operationFields(billingOperations, services, { outputs: { Billing, Prices } }).queries,
   // Written by hand: its arguments have defaults here, and it lacks REST's `format`.
@@ -95,6 +100,13 @@ export const billingFields = (services: Pick<Services, 'billing'>): GraphqlField
     description: 'Lists ledger entries, newest first unless orderBy says otherwise.',
     where,
     order: { NUMBER: { value: 'number', description: 'Order of booking.' } },
-    list: ({ principal }, page, _matching, args) => services.billing.ledger(principal, page, args.where as never),
+    args: entries.args,
+    list: ({ principal }, page, _matching, args) => {
+      const { sort, ...filter } = entries.read(args);
+      const wheres = [toLedgerWhere(filter), (args.where ?? undefined) as RowWhere | undefined].filter(
+        (one) => one !== undefined,
+      );
+      return services.billing.ledger(principal, readSort(page, sort), wheres.length > 0 ? { and: wheres } : undefined);
+    },
   }),
 });

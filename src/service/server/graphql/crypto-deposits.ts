@@ -1,5 +1,6 @@
 /** Defines the GraphQL fields of crypto deposits. */
 
+import { DEPOSIT_LIST } from '../../billing/crypto/list.ts';
 import { cryptoOperations } from '../../billing/crypto/operations.ts';
 import {
   CryptoAsset as AssetSchema,
@@ -11,7 +12,7 @@ import { DEPOSIT_STATES, PAYMENT_STATES } from '../../billing/crypto/spec.ts';
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
-import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { createNodeReader, Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType, listType } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
@@ -37,7 +38,8 @@ const where = whereInput('CryptoDepositWhereInput', filtersOf(CryptoDeposit, FIL
 
 const types: NounTypes = {
   outputs: { CryptoDeposit },
-  lists: { CryptoDeposit: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+  inputs: { state: State },
+  lists: { CryptoDeposit: { where, order: nounOrder(DEPOSIT_LIST) } },
 };
 
 export const cryptoFields = (services: Pick<Services, 'crypto'>): NounFields => {

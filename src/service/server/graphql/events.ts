@@ -1,4 +1,5 @@
 /** Defines the GraphQL fields of events. */
+import { eventSort } from '../../domain/events/operations.ts';
 import {
   type AccountEvent as AccountEventRecord,
   AccountEvent as AccountEventSchema,
@@ -8,7 +9,9 @@ import {
   StartedItem,
 } from '../../domain/events/record.ts';
 import type { AccountEventOrder } from '../../domain/events/service.ts';
+import { readSort } from '../../lib/paging/noun-list.ts';
 import type { Services } from '../setup/services.ts';
+import { listArguments } from './adapter.ts';
 import { outputType } from './output.ts';
 import { connectionField, type GraphqlFields } from './relay.ts';
 import { enumType, JSONObject, StreamTrack } from './scalars.ts';
@@ -33,6 +36,8 @@ const where = whereInput<AccountEventRecord>(
   filtersOf(AccountEvent, ['type', 'objectID', 'timestamp']),
 );
 
+const listing = listArguments('events', eventSort);
+
 export const eventFields = ({ events }: Pick<Services, 'events'>): GraphqlFields => ({
   // The database filters the events, as there may be too many to read.
   events: connectionField<AccountEventRecord, AccountEventOrder>({
@@ -41,8 +46,9 @@ export const eventFields = ({ events }: Pick<Services, 'events'>): GraphqlFields
     description: 'Lists events of the last seven days, oldest first unless orderBy says otherwise.',
     where,
     order: { RECORDED: { value: 'recorded', description: 'Order of recording.' } },
+    args: listing.args,
     list: ({ principal }, page, _matching, args) =>
-      events.list(principal.accountId, page, {
+      events.list(principal.accountId, readSort(page, listing.read(args).sort), {
         scopes: principal.scopes,
         where: (args.where as never) ?? undefined,
         isCounted: true,

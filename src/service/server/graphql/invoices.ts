@@ -2,6 +2,7 @@
 
 import { GraphQLList, GraphQLString } from 'graphql';
 import { KINDS } from '../../billing/invoices/document.ts';
+import { INVOICE_LIST } from '../../billing/invoices/list.ts';
 import { invoiceOperations } from '../../billing/invoices/operations.ts';
 import {
   BillingAddress,
@@ -11,7 +12,7 @@ import {
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { innerSchema, outputType } from './output.ts';
-import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { createNodeReader, Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType, required } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
@@ -40,8 +41,8 @@ const where = whereInput('InvoiceWhereInput', filtersOf(Invoice, ['id', 'kind', 
 
 const types: NounTypes = {
   outputs: { Invoice, InvoiceSummary: Invoice, BillingAddress: Address },
-  inputs: { taxID: GraphQLString },
-  lists: { InvoiceSummary: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+  inputs: { taxID: GraphQLString, type: Kind },
+  lists: { InvoiceSummary: { where, order: nounOrder(INVOICE_LIST) } },
 };
 
 export const invoiceFields = (services: Pick<Services, 'invoices'>): NounFields => ({

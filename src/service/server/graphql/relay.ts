@@ -15,7 +15,7 @@ import {
 import { AppError, type ErrorCode, type FieldError, validationFailed } from '../../lib/errors.ts';
 import type { ListArgs } from '../../lib/list-page.ts';
 import { type Connection, DEFAULT_PAGE, MAX_PAGE } from '../../lib/list-page.ts';
-import type { NounList } from '../../lib/paging/noun-list.ts';
+import { type ListWords, listSorts } from '../../lib/paging/noun-list.ts';
 import type { Principal } from '../../lib/scopes.ts';
 import type { Operation } from '../operations/list.ts';
 import { Cursor, enumType, listType, required } from './scalars.ts';
@@ -104,21 +104,20 @@ const OrderDirection = enumType('OrderDirection', ['ASC', 'DESC']);
 /** Orders of a list by their names in GraphQL. */
 export type OrderFields<By extends string> = Record<string, { value: By; description?: string }>;
 
-const NOUN_ORDER: OrderFields<string> = {
-  CREATED_AT: { value: 'createdAt' },
-  NAME: { value: 'name', description: 'Case-insensitive.' },
-};
+const CREATED_AT: OrderFields<string> = { CREATED_AT: { value: 'createdAt' } };
+const NOUN_ORDER: OrderFields<string> = { ...CREATED_AT, NAME: { value: 'name', description: 'Case-insensitive.' } };
 
 const toConstantCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** Returns the orders of the list of a noun. */
-export const nounOrder = ({ sorts = {} }: Pick<NounList<never>, 'sorts'>): OrderFields<string> => ({
-  ...NOUN_ORDER,
+export const nounOrder = (list: ListWords): OrderFields<string> => ({
+  ...CREATED_AT,
   ...Object.fromEntries(
-    Object.entries(sorts).map(([name, { meaning }]) => [
-      toConstantCase(name),
-      { value: name, ...(meaning !== undefined && { description: `Order: ${meaning}.` }) },
-    ]),
+    listSorts(list).map((name): [string, OrderFields<string>[string]] => {
+      const meaning = list.sorts?.[name]?.meaning;
+      const description = meaning === undefined ? NOUN_ORDER[toConstantCase(name)]?.description : `Order: ${meaning}.`;
+      return [toConstantCase(name), { value: name, ...(description !== undefined && { description }) }];
+    }),
   ),
 });
 

@@ -1,12 +1,13 @@
 /** Defines the GraphQL fields of top-ups by card. */
 
+import { TOP_UP_LIST } from '../../billing/cards/list.ts';
 import { topUpOperations } from '../../billing/cards/operations.ts';
 import { type TopUp as TopUpRecord, TopUp as TopUpSchema } from '../../billing/cards/record.ts';
 import { STATES } from '../../billing/cards/settle.ts';
 import type { Services } from '../setup/services.ts';
 import { type NounTypes, operationFields } from './adapter.ts';
 import { outputType } from './output.ts';
-import { createNodeReader, Node, type NounFields } from './relay.ts';
+import { createNodeReader, Node, type NounFields, nounOrder } from './relay.ts';
 import { enumType } from './scalars.ts';
 import { filtersOf, whereInput } from './where.ts';
 
@@ -20,7 +21,8 @@ const where = whereInput('TopUpWhereInput', filtersOf(TopUp, ['id', 'state', 'cr
 
 const types: NounTypes = {
   outputs: { TopUp },
-  lists: { TopUp: { where, order: { CREATED_AT: { value: 'createdAt' } } } },
+  inputs: { state: State },
+  lists: { TopUp: { where, order: nounOrder(TOP_UP_LIST) } },
 };
 
 export const topUpFields = (services: Pick<Services, 'topUps'>): NounFields => ({

@@ -1,16 +1,14 @@
 /** Defines arguments and results that several tools share. Pure: no I/O, no clock. */
 import { type Static, type TObject, Type } from 'typebox';
-import { DEFAULT_PAGE } from '../../lib/list-page.ts';
-import { pageArgs, pageQuery } from '../../lib/paging/list.ts';
+import { DEFAULT_PAGE, MAX_PAGE } from '../../lib/list-page.ts';
+import { pageArgs } from '../../lib/paging/list.ts';
 
 export const idArgument = (description: string) => ({ id: Type.String({ description }) });
 
-/** Optional, as in REST. */
+/** Optional, as in REST. Agents read it for each list, so the size of a page has no words. */
 export const PAGE = {
-  limit: Type.Optional(pageQuery.limit),
-  cursor: Type.Optional(
-    Type.String({ maxLength: 1024, description: 'page.nextCursor of the last response. Omit it for the first page.' }),
-  ),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, default: DEFAULT_PAGE })),
+  cursor: Type.Optional(Type.String({ maxLength: 1024, description: 'The last page.nextCursor.' })),
 };
 
 export const readPage = ({ limit = DEFAULT_PAGE, cursor }: { limit?: number; cursor?: string }) =>
@@ -29,7 +27,7 @@ export const waitFor = (what: string) => ({
     Type.Integer({
       minimum: 0,
       maximum: MAX_WAIT_SECONDS,
-      description: `Time to wait until ${what}, in seconds. If it takes longer, the response shows the current state.`,
+      description: `Seconds to wait until ${what}. After that, the response shows the current state.`,
     }),
   ),
 });

@@ -80,7 +80,7 @@ const Nothing = Type.Object({}, { additionalProperties: false });
 const KEY = {
   idempotencyKey: Type.Optional(
     Type.String({
-      description: 'Unique for each action: a repeated call acts once, within 24 hours.',
+      description: 'Unique for each action: repeats act once for 24 hours.',
     }),
   ),
 };

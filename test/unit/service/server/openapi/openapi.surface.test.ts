@@ -19,7 +19,8 @@ interface Designed {
 
 const DRY_RUN = ['dryRun'];
 const PAGED = ['limit', 'cursor'];
-const NAMED = [...PAGED, 'q', 'label', 'createdAfter', 'createdBefore', 'sort'];
+const DATED = [...PAGED, 'createdAfter', 'createdBefore', 'sort'];
+const NAMED = [...DATED, 'q', 'label'];
 const SCHEDULE = ['scheduleStartAt', 'scheduleEndAt', 'scheduleOnAirUntil', 'recurrence'];
 const STREAM = [
   ...['name', 'quality', 'framerate', 'destinationID', 'destinationIDs'],
@@ -170,14 +171,19 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     graphql: 'usage',
     query: ['from', 'to', 'groupBy', 'timeZone', 'format'],
   },
-  listLedgerEntries: { rest: 'GET /billing/ledger', scope: 'billing', query: PAGED, graphql: 'ledgerEntries' },
+  listLedgerEntries: {
+    rest: 'GET /billing/ledger',
+    scope: 'billing',
+    query: [...DATED, 'type'],
+    graphql: 'ledgerEntries',
+  },
   createTopUp: {
     rest: 'POST /billing/top-ups',
     scope: 'billing',
     body: ['amountMinor', 'currency'],
     graphql: 'createTopUp',
   },
-  listTopUps: { rest: 'GET /billing/top-ups', scope: 'billing', query: PAGED, graphql: 'topUps' },
+  listTopUps: { rest: 'GET /billing/top-ups', scope: 'billing', query: [...DATED, 'state'], graphql: 'topUps' },
   getTopUp: { rest: 'GET /billing/top-ups/{id}', scope: 'billing', graphql: 'topUp' },
   listCryptoAssets: { rest: 'GET /crypto/assets', scope: 'billing', graphql: 'cryptoAssets' },
   createCryptoDeposit: {
@@ -186,9 +192,19 @@ const DESIGNED: Partial<Record<string, Designed>> = {
     body: ['asset', 'network', 'amount'],
     graphql: 'createCryptoDeposit',
   },
-  listCryptoDeposits: { rest: 'GET /crypto/deposits', scope: 'billing', query: PAGED, graphql: 'cryptoDeposits' },
+  listCryptoDeposits: {
+    rest: 'GET /crypto/deposits',
+    scope: 'billing',
+    query: [...DATED, 'state'],
+    graphql: 'cryptoDeposits',
+  },
   getCryptoDeposit: { rest: 'GET /crypto/deposits/{id}', scope: 'billing', graphql: 'cryptoDeposit' },
-  listInvoices: { rest: 'GET /billing/invoices', scope: 'billing', query: PAGED, graphql: 'invoices' },
+  listInvoices: {
+    rest: 'GET /billing/invoices',
+    scope: 'billing',
+    query: [...DATED, 'q', 'type'],
+    graphql: 'invoices',
+  },
   getInvoice: { rest: 'GET /billing/invoices/{id}', scope: 'billing', graphql: 'invoice' },
   getInvoicePdf: { rest: 'GET /billing/invoices/{id}.pdf', scope: 'billing', graphql: null },
   receiveStripeEvent: { rest: 'POST /webhooks/stripe', scope: null, graphql: null },
