@@ -210,7 +210,7 @@ describe('destinations', () => {
     const patch = (body: unknown) => ada.call('PATCH', `/v1/destinations/${made.id}`, body);
     const answers = [
       await patch({ key: 'another-key-5678' }),
-      // What was read can be sent back, and one value under both names is one.
+      // A client can send back the record that it read. One value under both names is one.
       await patch({ url, rtmpUrl: url, rtmpKey: 'another-key-5678', key: 'another-key-5678' }),
     ];
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { keyHint: '5678' } });

@@ -25,7 +25,7 @@ export interface NounList<T> {
   getCreatedAt: (item: T) => string;
   /** A noun without it has no `q` and no order by name. */
   getName?: (item: T) => string;
-  /** What the name is called, where that is not `name`. */
+  /** Field that holds the name, where that is not `name`. */
   nameIs?: string;
   getLabel?: (item: T, name: string) => string | undefined;
   /** `title` names the enum of the values. */
