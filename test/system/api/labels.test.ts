@@ -1,4 +1,5 @@
 /** Tests labels: the API and kubectl see the same after each kind of write, on every noun and through every transport. */
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -116,6 +117,55 @@ describe.each(NOUNS)('the labels of %s', (noun) => {
     await expectFound(noun, 'team', false);
     expect((await ada.call<Item>('GET', `/v1/${noun}/${made.get(noun)?.id}`)).body.labels).toEqual({});
   });
+
+  test('are found alike after a write by GraphQL and by a tool', async () => {
+    const { id = '', version } = made.get(noun) ?? {};
+    const one = noun.slice(0, -1);
+    const update = `update${one.charAt(0).toUpperCase()}${one.slice(1)}`;
+    const given = version === undefined ? '' : `version: ${version}, `;
+    const query = `mutation { ${update}(id: "${id}", input: { ${given}labels: { door: "graphql" } }) { __typename } }`;
+    const { body } = await ada.call('POST', '/graphql', { query });
+    expect(body).toMatchObject({ data: { [update]: { __typename: expect.any(String) } } });
+    await expectFound(noun, 'door=graphql', true);
+    const agent = await connectAgent(api.url, withKey(ada.key));
+    try {
+      const args = { id, ...(version !== undefined && { version }) };
+      await agent.done(`update_${one}`, { ...args, labels: { door: 'tool' } });
+      await expectFound(noun, 'door=tool', true);
+      await agent.done(`update_${one}`, { ...args, labels: {} });
+    } finally {
+      await agent.close();
+    }
+    await expectFound(noun, 'door', false);
+  });
+
+  test.runIf(BODIES[noun]?.kind)(
+    'are found alike after kubectl label and kubectl apply, and after it took them away',
+    async () => {
+      const { kind = '' } = BODIES[noun] ?? {};
+      const { id = '' } = made.get(noun) ?? {};
+      const expectSoon = async (selector: string, isFound: boolean) => {
+        await until('the API has seen it', async () => (await listIds(noun, selector)).length === (isFound ? 1 : 0));
+        await expectFound(noun, selector, isFound);
+      };
+      await kubectl(api.kubernetes, 'label', kind, id, 'label.loopstream.dev/door=hand');
+      await expectSoon('door=hand', true);
+      await kubectl(api.kubernetes, 'label', kind, id, 'label.loopstream.dev/door-');
+      await expectSoon('door', false);
+      const { apiVersion, kind: Kind } = JSON.parse(
+        await kubectl(api.kubernetes, 'get', kind, id, '-o', 'json'),
+      ) as Record<string, string>;
+      const apply = async (labels: object) => {
+        const file = join(dir, `${id}.json`);
+        await writeFile(file, JSON.stringify({ apiVersion, kind: Kind, metadata: { name: id, labels } }));
+        await kubectl(api.kubernetes, 'apply', '--server-side', '-f', file);
+      };
+      await apply({ 'label.loopstream.dev/door': 'git' });
+      await expectSoon('door=git', true);
+      await apply({});
+      await expectSoon('door', false);
+    },
+  );
 
   test.each([
     ['a'.repeat(64), 'x', 'at most 63'],
