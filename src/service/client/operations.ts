@@ -10,6 +10,7 @@ import type {
   ApiKeyCreate,
   ApiKeyPolicy,
   ApiKeyQuery,
+  ApiKeyUpdate,
   AsRunQuery,
   AsRunTotalsQuery,
   Billing,
@@ -133,6 +134,12 @@ export interface Operations {
      * 422 and the known ones.
      */
     list: (query?: ApiKeyQuery, call?: CallOptions) => List<ApiKey>;
+    /**
+     * Change an API key. Changes its name and its labels, or brings its expiry forward. What a key may do never
+     * changes, and it never lives longer: create a new key for that. This server obeys an earlier expiry
+     * immediately, every other server within a second.
+     */
+    update: (id: string, body?: ApiKeyUpdate, call?: CallOptions) => Promise<ApiKey>;
     /** Revoke an API key. This server rejects the key immediately, every other server within a second. */
     revoke: (id: string, call?: CallOptions) => Promise<void>;
   };
@@ -705,6 +712,7 @@ export const createOperations = ({ get, post, patch, delete: remove, list }: Req
   apiKeys: {
     create: (body, call) => post('/api-keys', { maxRetries: 0, ...call }, body),
     list: (query, call) => list('/api-keys', query, call),
+    update: (id, body = {}, call) => patch(path`/api-keys/${id}`, call, body),
     revoke: (id, call) => remove(path`/api-keys/${id}`, call),
   },
   apiKeyPolicy: {

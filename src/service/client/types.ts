@@ -13,6 +13,7 @@ export type {
   ApiKey,
   ApiKeyCreate,
   ApiKeyPolicy,
+  ApiKeyUpdate,
   ConnectedApp,
   CreatedApiKey,
   PersonSession,

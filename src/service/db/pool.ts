@@ -46,7 +46,7 @@ export interface Database {
     lastRequest: ColumnType<Date | null, undefined, Date>;
     /** Ours: whence the last request came. */
     lastAddress: ColumnType<string | null, undefined, string>;
-    labels: ColumnType<Record<string, string>, string, never>;
+    labels: ColumnType<Record<string, string>, string, string>;
     /** Limits the key to objects with such labels. */
     labelSelector: ColumnType<string | null, string | null, never>;
   };

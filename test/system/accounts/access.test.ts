@@ -82,6 +82,7 @@ describe('API keys', () => {
       for (const [method, path, body] of [
         ['POST', '/api-keys', { name: 'two' }],
         ['GET', '/api-keys'],
+        ['PATCH', `/api-keys/${id}`, { name: 'three' }],
         ['GET', '/api-key-policy'],
         ['PATCH', '/api-key-policy', { maxKeyDays: 1 }],
         ['DELETE', `/api-keys/${id}`],
@@ -99,6 +100,46 @@ describe('API keys', () => {
     expect((await ask(bob, 'DELETE', `/api-keys/${id}`)).status).toBe(404);
     expect((await ask<Listed<ApiKey>>(bob, 'GET', '/api-keys')).body.data.map((one) => one.id)).not.toContain(id);
     expect((await withKey(site.url, key)).status).toBe(200);
+  });
+
+  test('get another name, other labels and an earlier expiry, and nothing more', async () => {
+    const ada = await site.person('ada');
+    const made = await makeKey(ada, 'one', { scopes: ['read'], labels: { team: 'news' }, expiresInDays: 30 });
+    const path = `/api-keys/${made.id}`;
+    const change = (body: object, by: Pick<Person, 'cookie'> = ada) => ask<ApiKey>(by, 'PATCH', path, body);
+    const labels = { team: 'radio', env: '' };
+    const { key: _key, ...shown } = made;
+    expect((await change({ name: 'two', labels })).body).toEqual({ ...shown, name: 'two', labels });
+    const find = async (selector: string) =>
+      (await ask<Listed<ApiKey>>(ada, 'GET', `/api-keys?label=${selector}`)).body.data.map(({ id }) => id);
+    expect([await find('team=radio'), await find('team=news')]).toEqual([[made.id], []]);
+    const expiresAt = new Date(Date.now() + 86_400_000).toISOString();
+    expect((await change({ expiresAt })).body).toEqual({ ...shown, name: 'two', labels, expiresAt });
+    expect((await change({ expiresAt, labels: {} })).body).toEqual({ ...shown, name: 'two', labels: {}, expiresAt });
+    for (const later of [null, new Date(Date.parse(expiresAt) + 1000).toISOString(), '2020-01-01T00:00:00Z'])
+      expect(await change({ expiresAt: later }), String(later)).toMatchObject({
+        status: 422,
+        body: { errors: [{ path: '/expiresAt' }] },
+      });
+    for (const more of [{ scopes: ['read', 'write'] }, { scopes: null }, { labelSelector: 'team' }, { name: '' }])
+      expect((await change(more)).status, JSON.stringify(more)).toBe(422);
+    expect(await change({ name: 'three' }, await site.person('bob'))).toMatchObject({
+      status: 404,
+      body: { code: 'api_key_not_found' },
+    });
+    expect((await withKey(site.url, made.key)).status).toBe(200);
+  });
+
+  test('without an expiry get one, which every server obeys', async () => {
+    const ada = await site.person('ada');
+    const { id, key, expiresAt } = await makeKey(ada, 'endless');
+    expect(expiresAt).toBeNull();
+    expect((await ask<ApiKey>(ada, 'PATCH', `/api-keys/${id}`, { expiresAt: null })).status).toBe(200);
+    for (const { url } of [site, replica]) expect((await withKey(url, key)).status).toBe(200);
+    const soon = new Date(Date.now() + 1000).toISOString();
+    expect((await ask<ApiKey>(ada, 'PATCH', `/api-keys/${id}`, { expiresAt: soon })).body.expiresAt).toBe(soon);
+    for (const { url } of [site, replica])
+      await until('the key has expired', async () => (await withKey(url, key)).status === 401);
   });
 
   test.each([

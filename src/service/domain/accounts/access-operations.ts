@@ -5,7 +5,15 @@ import { PERSON } from '../../lib/scopes.ts';
 import type { AccessService } from './access.ts';
 import { exampleApiKey, exampleApp, exampleSession } from './examples.ts';
 import { KEY_LIST } from './key-list.ts';
-import { ApiKey, ApiKeyCreate, ApiKeyPolicy, ConnectedApp, CreatedApiKey, PersonSession } from './record.ts';
+import {
+  ApiKey,
+  ApiKeyCreate,
+  ApiKeyPolicy,
+  ApiKeyUpdate,
+  ConnectedApp,
+  CreatedApiKey,
+  PersonSession,
+} from './record.ts';
 
 interface Services {
   access: AccessService;
@@ -59,6 +67,20 @@ export const accessOperations = [
     output: page(ApiKey, 'ApiKeyList'),
     examples: { output: exampleApiKey, parameters: { state: 'valid', sort: 'expiresAt' } },
     run: ({ access }, { principal, page, query }) => access.keys(principal, readListing(page, query)),
+  }),
+
+  keyOperation({
+    id: 'updateApiKey',
+    scope: PERSON,
+    http: 'PATCH /api-keys/{id}',
+    summary: 'Change an API key',
+    description:
+      'Changes its name and its labels, or brings its expiry forward. What a key may do never changes, and it never lives longer: create ' +
+      'a new key for that. This server obeys an earlier expiry immediately, every other server within a second.',
+    input: ApiKeyUpdate,
+    output: record(ApiKey),
+    examples: { input: { name: 'Playout server, studio 2', labels: { team: 'radio' } }, output: exampleApiKey },
+    run: ({ access }, { principal, id, input }) => access.updateKey(principal, id, input),
   }),
 
   keyOperation({

@@ -19,6 +19,7 @@ import type {
   ApiKey,
   ApiKeyCreate,
   ApiKeyPolicy,
+  ApiKeyUpdate,
   ConnectedApp,
   CreatedApiKey,
   OutsideSignIn,
@@ -42,6 +43,7 @@ import {
   listSessions,
   type SessionRow,
   setMaxKeyDays,
+  updateKey,
 } from './store.ts';
 
 const DAY_SECONDS = 86_400;
@@ -96,6 +98,18 @@ function checkSelector(labelSelector: string | undefined): void {
     if (!(error instanceof SelectorError)) throw error;
     throw validationFailed([{ path: '/labelSelector', message: error.message }]);
   }
+}
+
+/** Returns the new expiry of a key; undefined where it stays. Throws `validation_failed` for one that would make it live longer. */
+function bringForward(asked: string | null | undefined, { expiresAt }: KeyRow, now: Date): Date | undefined {
+  if (asked === undefined || asked === iso(expiresAt)) return undefined;
+  const until = asked === null ? null : new Date(asked);
+  if (until?.getTime() === expiresAt?.getTime()) return undefined;
+  const refuse = (message: string) => validationFailed([{ path: '/expiresAt', message }]);
+  if (until === null || (expiresAt !== null && until > expiresAt))
+    throw refuse(`must not be later than ${iso(expiresAt)}: a key cannot be made to live longer; create a new one`);
+  if (until <= now) throw refuse('must be in the future; revoke the key to end it now');
+  return until;
 }
 
 const showSession = (
@@ -172,6 +186,12 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
     );
   }
 
+  async function getKey(accountId: string, id: string): Promise<KeyRow> {
+    const row = mayBeId(id) ? await findKey(db, accountId, id) : undefined;
+    if (!row) throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
+    return row;
+  }
+
   return {
     async keys({ accountId }: Principal, args: FilteredArgs): Promise<Connection<ApiKey>> {
       const rows = await listKeys(db, accountId);
@@ -206,10 +226,17 @@ export function createAccessService({ db, auth, quotas, sendNotice, clock = syst
       return { ...showKey(row), key };
     },
 
+    /** Neither its access nor its life grows, so a session that has lasted longer may do it too. */
+    async updateKey({ accountId }: Principal, id: string, { name, labels, ...given }: ApiKeyUpdate): Promise<ApiKey> {
+      const expiresAt = bringForward(given.expiresAt, await getKey(accountId, id), clock.now());
+      await updateKey(db, accountId, id, { name, labels, expiresAt });
+      if (expiresAt) auth.forgetAll();
+      return showKey(await getKey(accountId, id));
+    },
+
     /** The key stops working at once on this server, and within a second on others. */
     async revokeKey({ accountId }: Principal, id: string): Promise<void> {
-      if (!mayBeId(id) || !(await findKey(db, accountId, id)))
-        throw new AppError('api_key_not_found', `The account has no API key ${id.slice(0, 100)}.`);
+      await getKey(accountId, id);
       await auth.revokeApiKey(id);
     },
 

@@ -99,14 +99,16 @@ export const CreatedApiKey = Type.Object(
 );
 export type CreatedApiKey = Static<typeof CreatedApiKey>;
 
+const KeyName = Type.String({
+  minLength: 1,
+  maxLength: MAX_KEY_NAME,
+  pattern: DISPLAY_NAME_PATTERN,
+  description: 'Purpose of the key.',
+});
+
 export const ApiKeyCreate = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      maxLength: MAX_KEY_NAME,
-      pattern: DISPLAY_NAME_PATTERN,
-      description: 'Purpose of the key.',
-    }),
+    name: KeyName,
     labels: LabelsInput,
     expiresInDays: Type.Optional(
       Type.Integer({
@@ -137,6 +139,22 @@ export const ApiKeyCreate = Type.Object(
   { title: 'ApiKeyCreate', additionalProperties: false },
 );
 export type ApiKeyCreate = Static<typeof ApiKeyCreate>;
+
+export const ApiKeyUpdate = Type.Object(
+  {
+    name: Type.Optional(KeyName),
+    labels: LabelsInput,
+    expiresAt: Type.Optional(
+      Type.Union([time, Type.Null()], {
+        description:
+          'Time from which the key is refused: in the future, and not later than before. A key that had no expiry gets one. Null only for ' +
+          'a key without one.',
+      }),
+    ),
+  },
+  { title: 'ApiKeyUpdate', additionalProperties: false },
+);
+export type ApiKeyUpdate = Static<typeof ApiKeyUpdate>;
 
 export const ApiKeyPolicy = Type.Object(
   {

@@ -37,6 +37,28 @@ export async function countKeys(db: Db, accountId: string): Promise<number> {
 export const findKey = (db: Db, accountId: string, id: string): Promise<KeyRow | undefined> =>
   keys(db, accountId).where(sql<string>`k.id::text`, '=', id).executeTakeFirst();
 
+export interface KeyPatch {
+  name?: string | undefined;
+  labels?: Readonly<Record<string, string>> | undefined;
+  expiresAt?: Date | undefined;
+}
+
+/** Changes a key that was not revoked. An expiry is brought forward only, whichever of two requests comes first. */
+export async function updateKey(db: Db, accountId: string, id: string, { name, labels, expiresAt }: KeyPatch) {
+  await db
+    .updateTable('auth.apikey')
+    .set({
+      updatedAt: sql<Date>`now()`,
+      ...(name !== undefined && { name }),
+      ...(labels !== undefined && { labels: JSON.stringify(labels) }),
+      ...(expiresAt !== undefined && { expiresAt: sql<Date>`least("expiresAt", ${expiresAt})` }),
+    })
+    .where('referenceId', '=', accountId)
+    .where('enabled', '=', true)
+    .where(sql<string>`id::text`, '=', id)
+    .execute();
+}
+
 /** Returns the longest life of the account's keys in days; null where it sets none. */
 export async function findMaxKeyDays(db: Db, accountId: string): Promise<number | null> {
   const row = await db

@@ -146,6 +146,11 @@ def mend(operation, body):
     # A shorter life would refuse keys that the schema allows.
     if operation == "updateApiKeyPolicy" and body["maxKeyDays"] is not None:
         body["maxKeyDays"] = 365
+    # The grammar of selectors is no part of the schema, and neither is the life that a key has already.
+    if operation == "createApiKey" and "labelSelector" in body:
+        body["labelSelector"] = "team in (news,sport),!draft"
+    if operation == "updateApiKey":
+        body.pop("expiresAt", None)
     # The limit includes the items that a playlist has already: no request fills one up.
     if operation in ("createPlaylist", "updatePlaylist") and "items" in body:
         body["items"] = body["items"][:100]

@@ -214,6 +214,7 @@ const DESIGNED: Partial<Record<string, Designed>> = {
 const MORE: Operation[] = [
   'createUploadsFromLinks',
   'getApiKeyPolicy',
+  'updateApiKey',
   'updateApiKeyPolicy',
   'getLimits',
   'getBillingAddress',
