@@ -14,6 +14,7 @@ interface KeyValues {
   name: string;
   access: KeyAccess;
   scopes: string[];
+  labelSelector: string;
   life: string;
 }
 
@@ -28,22 +29,23 @@ export function CreateKey({ maxKeyDays, onClose, onMade }: CreateKeyProps) {
   const { apiKeys } = useApi().calls;
   const { form, forgetBefore } = useDraftForm<KeyValues>({
     name: 'key',
-    initialValues: { name: '', access: 'read', scopes: ['read'], life: pickLife(maxKeyDays) },
+    initialValues: { name: '', access: 'read', scopes: ['read'], labelSelector: '', life: pickLife(maxKeyDays) },
     validate: {
       name: (name) => (name.trim() === '' ? 'Enter the purpose of the key.' : null),
       scopes: (scopes, { access }) => (access === 'some' && scopes.length === 0 ? 'Choose at least one right.' : null),
     },
   });
   const { submit, busy, problem } = useSubmit<KeyValues, CreatedApiKey>({
-    send: ({ name, access, scopes, life }) => {
+    send: ({ name, access, scopes, labelSelector, life }) => {
       const picked = pickScopes(access, scopes);
       return apiKeys.create({
         name: name.trim(),
         ...(picked && { scopes: picked }),
+        ...(labelSelector.trim() !== '' && { labelSelector: labelSelector.trim() }),
         ...(life !== EVER && { expiresInDays: Number(life) }),
       });
     },
-    fields: ['name', 'scopes'],
+    fields: ['name', 'scopes', 'labelSelector'],
     onMistakes: form.setErrors,
     onDone: forgetBefore(onMade),
   });
@@ -81,6 +83,14 @@ export function CreateKey({ maxKeyDays, onClose, onMade }: CreateKeyProps) {
             error={form.errors.scopes}
           />
         )}
+        <TextInput
+          label="Only objects with the labels (optional)"
+          description="For one team or show alone. The key sees no other objects, no billing and no webhooks."
+          placeholder="team=radio"
+          autoComplete="off"
+          spellCheck={false}
+          {...form.getInputProps('labelSelector')}
+        />
         <Choices
           legend="Valid for"
           name="life"

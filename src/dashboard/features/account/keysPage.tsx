@@ -53,7 +53,7 @@ function ShownOnce({ made, onClose }: { made: CreatedApiKey; onClose: () => void
 }
 
 function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevoke: () => void }) {
-  const { name, hint, scopes, createdAt, expiresAt, lastUsedAt, lastUsedAddress } = apiKey;
+  const { name, hint, scopes, labelSelector, createdAt, expiresAt, lastUsedAt, lastUsedAddress } = apiKey;
   const ended = expiresAt !== null && Date.parse(expiresAt) <= now;
   return (
     <li className={classes.row}>
@@ -62,7 +62,14 @@ function KeyRow({ apiKey, now, onRevoke }: { apiKey: ApiKey; now: number; onRevo
           <Name>{name}</Name>
         </h2>
         <p className={classes.dim}>
-          <code>{hint}…</code> · {describeScopes(scopes)} · created {formatDay(createdAt)} ·{' '}
+          <code>{hint}…</code> · {describeScopes(scopes)}
+          {labelSelector !== null && (
+            <>
+              {' '}
+              · only <code>{labelSelector}</code>
+            </>
+          )}{' '}
+          · created {formatDay(createdAt)} ·{' '}
           {expiresAt === null ? 'no expiry' : `${ended ? 'expired' : 'valid until'} ${formatDay(expiresAt)}`} ·{' '}
           {lastUsedAt === null ? 'never used' : `last used ${formatAgo(new Date(lastUsedAt), new Date(now))}`}
           {lastUsedAddress && ` from ${lastUsedAddress}`}

@@ -46,7 +46,7 @@ export const accessOperations = [
     output: created(CreatedApiKey),
     errors: ['api_key_quota_exceeded', 'conflict', 'not_confirmed'],
     examples: {
-      input: { name: 'Playout server', expiresInDays: 90, scopes: ['read', 'write'] },
+      input: { name: 'Playout server', expiresInDays: 90, scopes: ['read', 'write'], labelSelector: 'team=radio' },
       output: {
         ...exampleApiKey,
         lastUsedAt: null,

@@ -18,7 +18,7 @@ export const exampleApiKey: ApiKey = {
   labels: {},
   hint: 'lsk_QxTz',
   scopes: ['read', 'write'],
-  labelSelector: null,
+  labelSelector: 'team=radio',
   createdAt,
   expiresAt: '2027-05-01T17:42:05Z',
   lastUsedAt: since,
