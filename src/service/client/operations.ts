@@ -135,9 +135,9 @@ export interface Operations {
      */
     list: (query?: ApiKeyQuery, call?: CallOptions) => List<ApiKey>;
     /**
-     * Change an API key. Changes its name and its labels, or brings its expiry forward. What a key may do never
-     * changes, and it never lives longer: create a new key for that. This server obeys an earlier expiry
-     * immediately, every other server within a second.
+     * Change an API key. Changes its name and its labels, or brings its expiry forward. Its rights never changes,
+     * and it never lives longer: create a new key for that. This server obeys an earlier expiry immediately, every
+     * other server within a second.
      */
     update: (id: string, body?: ApiKeyUpdate, call?: CallOptions) => Promise<ApiKey>;
     /** Revoke an API key. This server rejects the key immediately, every other server within a second. */

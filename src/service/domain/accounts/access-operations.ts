@@ -75,7 +75,7 @@ export const accessOperations = [
     http: 'PATCH /api-keys/{id}',
     summary: 'Change an API key',
     description:
-      'Changes its name and its labels, or brings its expiry forward. What a key may do never changes, and it never lives longer: create ' +
+      'Changes its name and its labels, or brings its expiry forward. Its rights never changes, and it never lives longer: create ' +
       'a new key for that. This server obeys an earlier expiry immediately, every other server within a second.',
     input: ApiKeyUpdate,
     output: record(ApiKey),
