@@ -17,6 +17,7 @@ import { recordStanding } from '../../../src/core/programme/program-rules.ts';
 import { takeTurns } from '../../../src/core/programme/rules.ts';
 import { TICKS_PER_SECOND, ticksToMs } from '../../../src/core/programme/ticks.ts';
 import type { Program } from '../../../src/core/protocol/program.ts';
+import { type Fact as ListFact, recordFacts } from '../../../src/core/resources/stream/facts.ts';
 import type { LoopStream } from '../../../src/core/resources/stream/resource.ts';
 import type { TrackStanding } from '../../../src/core/resources/stream/standing.ts';
 import type { Upload } from '../../../src/core/resources/upload/resource.ts';
@@ -24,6 +25,7 @@ import { reserveFreePort } from '../../../tools/process/ports.ts';
 import type { Running, Studio } from '../../kit/make/onair.ts';
 import { MAIN } from '../../kit/system/app.ts';
 import { until } from '../../kit/wait.ts';
+import type { Recorded } from './as-run.ts';
 import { decode, FPS, type Segment } from './numbered.ts';
 
 /** Something that happens while a stream is on air, at its time in ms. */
@@ -38,7 +40,9 @@ interface Fact extends TrackClock {
   program: Program;
 }
 
-export interface Run {
+export interface Run extends Recorded {
+  moves: readonly ListFact[];
+  programs: Program[];
   facts: Fact[];
   endMs: number;
   /** One of each publish, with the moment at which it began. */
@@ -95,13 +99,14 @@ export async function runOnAir(
   const template = await studio.onAir(first, { main: [studio.rtmp.url, `${key}-template`] });
   await template.stop();
   await template.destination('main', studio.rtmp.url, key);
-  const run: Run = { facts: [], endMs: 0, recordings: [] };
+  const run: Run = { moves: [], programs: [first], facts: [], endMs: 0, recordings: [] };
   let program = first;
   let pods = 1;
   let pod = await startPod(studio, template, pods, 'pod-1');
   const listen = async () => {
     const { video } = (await pod.stats())?.clock ?? {};
     if (!video) return;
+    run.moves = recordFacts(run.moves, { clock: { video } }) ?? [];
     const known = run.facts.at(-1);
     if (video.version === program.version) program = withClock(program, { video });
     if (known?.version !== video.version || known.epoch !== video.epoch)
@@ -123,6 +128,7 @@ export async function runOnAir(
     await hear(atMs);
     if (typeof what === 'object') {
       program = { ...what, epoch: program.epoch, ...(program.standings && { standings: program.standings }) };
+      run.programs.push(program);
       await template.program(program);
       continue;
     }

@@ -4,6 +4,7 @@ import type { PlayedRule, ProgramItem } from '../../../src/core/resources/stream
 import { AUDIO_STEP_MS, openStudio, type Studio, VIDEO_STEP_MS } from '../../kit/make/onair.ts';
 import { buildProgram, computeSteps, readPackets } from '../../kit/make/streamer.ts';
 import { until } from '../../kit/wait.ts';
+import { computeAired, expectAired } from './as-run.ts';
 import { compareRun, planRun, runOnAir } from './real-run.ts';
 import { buildRuled, FRAMES, IDS, makeRuled } from './ruled.ts';
 
@@ -14,7 +15,7 @@ beforeAll(async () => {
 afterEach(() => studio?.cleanUp());
 afterAll(() => studio?.close());
 
-test('what viewers get is what the timeline says, to the frame, by a period, times, a count of items and windows, over an edit, a kill and a drain', async () => {
+test('what viewers get is what the timeline says, to the frame, and as-run later, by a period, times, a count of items and windows, over an edit, a kill and a drain', async () => {
   const clips = await makeRuled(studio);
   // Whenever it begins, each of them is due within its time.
   const pace = {
@@ -37,6 +38,9 @@ test('what viewers get is what the timeline says, to the frame, by a period, tim
   const expected = planRun(run, FRAMES);
   expect(run.recordings).toHaveLength(3);
   const { whole } = compareRun(run, expected);
+  const aired = computeAired(run, FRAMES);
+  expect(expectAired(run.recordings, aired)).toBeGreaterThan(8);
+  expect(aired.every(({ isExact }) => isExact)).toBe(true);
   const rules = new Set(expected.filter(({ startMs }) => startMs < run.endMs).map(({ rule }) => rule));
   expect(rules).toEqual(new Set(['', 'news', 'jingle', 'spot', 'night', 'day', 'late']));
   expect(whole.length).toBeGreaterThan(5);
