@@ -14,6 +14,7 @@ export interface AsRunServices {
 
 const operation = createOperationBuilder<AsRunServices>({
   tag: 'streams',
+  isOpenToLimitedKeys: true,
   object: {
     idName: 'Stream id',
     listTool: 'list_streams',
