@@ -232,7 +232,9 @@ describe('a limited key', () => {
     const upload = idOf(await makeOne('uploads', NEWS));
     const items = [{ uploadObjectID: upload }];
     await make('/v1/playlists', { kind: 'video', mode: 'sequential', items, labels: { team: 'sport' } });
-    expect((await ask('DELETE', `/v1/uploads/${upload}`)).status).toBe(409);
+    const held = await ask('DELETE', `/v1/uploads/${upload}`);
+    expect([held.status, held.body]).toMatchObject([409, { playlistIDs: [] }]);
+    expect(held.body.detail).toContain('1 that this API key does not reach');
     expect((await ask('DELETE', `/v1/scenes/${beyond.scenes}`)).status).toBe(404);
     expect((await ask('GET', `/v1/scenes/${beyond.scenes}`, undefined, { 'x-api-key': ada.key })).status).toBe(200);
   });

@@ -1,7 +1,7 @@
-/** Says which streams a change of a destination interrupts, and whether viewers lose the picture. Pure: no I/O, no clock. */
-import { callAll } from '../../../core/resources/common/called.ts';
+/** Says which streams a change of a destination interrupts, and whether viewers lose the picture. It names those that the request may see. */
 import { listReceivers } from '../../../core/resources/stream/destinations.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import type { DestinationChange } from './record.ts';
 
 /** A stream on air to the destination, and the destinations that receive it. */
@@ -16,17 +16,18 @@ export function judgeDestinationChange(
   id: string,
   interrupted: readonly Interrupted[],
 ): Pick<DestinationChange, 'takesOffAir' | 'effect' | 'streamIDs'> {
-  const streamIDs = interrupted.map(({ stream }) => stream.metadata.name).sort();
-  if (streamIDs.length === 0)
+  const streams = interrupted.map(({ stream }) => stream);
+  const streamIDs = listReachedIds(streams);
+  if (streams.length === 0)
     return { takesOffAir: false, effect: 'Viewers see no change: no stream leaves this destination.', streamIDs };
   const takesOffAir = interrupted.some(({ stream, receiving }) => {
     const all = listReceivers(stream.spec).filter((name) => receiving?.includes(name) ?? true);
     return all.length === 1 && all[0] === id;
   });
-  const noun = streamIDs.length === 1 ? 'The stream' : 'The streams';
-  const [leaves, connects] = streamIDs.length === 1 ? ['leaves', 'connects'] : ['leave', 'connect'];
+  const noun = streams.length === 1 ? 'The stream' : 'The streams';
+  const [leaves, connects] = streams.length === 1 ? ['leaves', 'connects'] : ['leave', 'connect'];
   const effect =
-    `${noun} ${callAll(interrupted.map(({ stream }) => stream))} ${leaves} the old address and key, and ${connects} to the new ones. ` +
+    `${noun} ${callReached(streams)} ${leaves} the old address and key, and ${connects} to the new ones. ` +
     'If these do not work, viewers see nothing until they do.';
   return { takesOffAir, effect, streamIDs };
 }

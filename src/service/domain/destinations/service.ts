@@ -6,7 +6,6 @@
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
 import { tidyUrl } from '../../../core/lib/pasted.ts';
-import { callAll } from '../../../core/resources/common/called.ts';
 import { readLabels } from '../../../core/resources/common/labels.ts';
 import {
   platformSecretName,
@@ -25,6 +24,7 @@ import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import { type Interrupted, judgeDestinationChange } from './effect.ts';
 import {
   isRepairStalled,
@@ -211,7 +211,7 @@ export function createDestinationService({
       { dryRun = false }: { dryRun?: boolean | undefined } = {},
     ): Promise<DestinationChange> {
       const destination = destinations.get(accountId, id);
-      const given = readNames(asked);
+      const given = readNames(asked, destination.status?.rtmpUrl);
       const { rtmpUrl, ...others } = given;
       // A URL sent back as it was shown is no change: hidden values stay.
       const isAsShown = rtmpUrl !== undefined && hasHidden(rtmpUrl) && tidyUrl(rtmpUrl) === destination.status?.rtmpUrl;
@@ -256,9 +256,8 @@ export function createDestinationService({
       const destination = destinations.get(accountId, id);
       const holders = users(accountId, id);
       if (holders.length > 0) {
-        const streamIDs = holders.map(({ metadata }) => metadata.name);
-        const detail = `Streams send to this destination: ${callAll(holders)}.`;
-        throw new AppError('destination_in_use', detail, { extras: { streamIDs } });
+        const detail = `Streams send to this destination: ${callReached(holders)}.`;
+        throw new AppError('destination_in_use', detail, { extras: { streamIDs: listReachedIds(holders) } });
       }
       await remove(destination);
     },

@@ -6,7 +6,6 @@
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
 import { TEST_REFUSALS } from '../../../core/lib/codes/destinations.ts';
 import { currentIntent } from '../../../core/lib/context.ts';
-import { callAll } from '../../../core/resources/common/called.ts';
 import { TEST_ANNOTATION } from '../../../core/resources/common/names.ts';
 import type { Destination } from '../../../core/resources/destination/resource.ts';
 import { holdsDestination, NOT_RUN, ON_AIR, type TestStatus } from '../../../core/resources/destination/spec.ts';
@@ -14,6 +13,7 @@ import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { AppError } from '../../lib/errors.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import { createMinuteCounter } from './minute-counter.ts';
 import type { DestinationTest } from './record.ts';
 
@@ -57,9 +57,8 @@ export function createTests({ destinations, streams, quotas, clock = systemClock
       .referring(accountId, 'destination', id)
       .filter(({ status }) => holdsDestination(status?.phase));
     if (users.length === 0) return;
-    const streamIDs = users.map(({ metadata }) => metadata.name);
-    const detail = `Streams are on air to this destination: ${callAll(users)}.`;
-    throw new AppError('destination_on_air', detail, { extras: { streamIDs } });
+    const detail = `Streams are on air to this destination: ${callReached(users)}.`;
+    throw new AppError('destination_on_air', detail, { extras: { streamIDs: listReachedIds(users) } });
   };
 
   /**

@@ -2,7 +2,6 @@
 
 import { currentIntent } from '../../../core/lib/context.ts';
 import { isSameJson } from '../../../core/lib/json-equal.ts';
-import { callAll } from '../../../core/resources/common/called.ts';
 import { type Labels as LabelMap, readLabels } from '../../../core/resources/common/labels.ts';
 import { INTENT_ANNOTATION, VERSIONS_FINALIZER } from '../../../core/resources/common/names.ts';
 import type { History, KeptVersion } from '../../../core/resources/playlist/history.ts';
@@ -24,6 +23,7 @@ import type { Connection, FilteredArgs, ListArgs } from '../../lib/list-page.ts'
 import { connectAll, type Listing, numberKey } from '../../lib/paging/ordered.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import type { Posters } from '../uploads/posters.ts';
 import { describeWrongType } from '../uploads/types.ts';
 import { createAttacher } from './attach.ts';
@@ -379,8 +379,8 @@ export function createPlaylistService({ playlists, uploads, posters, streams, hi
       const naming = playlists.referring(accountId, 'playlist', id).filter(({ metadata }) => metadata.name !== id);
       const holders = [...playing, ...naming];
       if (holders.length > 0) {
-        const detail = `Streams or rules of other playlists play this playlist: ${callAll(holders)}.`;
-        const extras = { streamIDs: listIds(playing), playlistIDs: listIds(naming) };
+        const detail = `Streams or rules of other playlists play this playlist: ${callReached(holders)}.`;
+        const extras = { streamIDs: listReachedIds(playing), playlistIDs: listReachedIds(naming) };
         throw new AppError('playlist_in_use', detail, { extras });
       }
       await remove(playlist);

@@ -1,6 +1,5 @@
 /** Creates and edits scenes: overlays that streams share by name. */
 import { isSameJson } from '../../../core/lib/json-equal.ts';
-import { callAll } from '../../../core/resources/common/called.ts';
 import { readLabels } from '../../../core/resources/common/labels.ts';
 import { type Scene as Resource, withScene } from '../../../core/resources/scene/resource.ts';
 import type { SceneSpec } from '../../../core/resources/scene/spec.ts';
@@ -10,6 +9,7 @@ import { patchLabels } from '../../lib/labels.ts';
 import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import { findLayerErrors, type PictureUpload, showLayers, writeLayers } from '../streams/overlays.ts';
 import type { createStorageEstimate } from '../streams/storage-estimate.ts';
 import type { Scene, SceneChange, SceneCreate, SceneUpdate } from './record.ts';
@@ -123,8 +123,8 @@ export function createSceneService({ scenes, streams, references, estimateStorag
       const scene = scenes.get(accountId, id);
       const holders = findStreams(accountId, scene);
       if (holders.length > 0) {
-        const detail = `Streams show this scene: ${callAll(holders)}.`;
-        throw new AppError('scene_in_use', detail, { extras: { streamIDs: listIds(holders) } });
+        const detail = `Streams show this scene: ${callReached(holders)}.`;
+        throw new AppError('scene_in_use', detail, { extras: { streamIDs: listReachedIds(holders) } });
       }
       await scenes.delete(scene);
     },

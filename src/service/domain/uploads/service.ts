@@ -1,7 +1,6 @@
 /** Creates, lists and deletes uploads; the operator starts the Jobs that import and prepare them. */
 
 import type { Readable } from 'node:stream';
-import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, kubeTime, systemClock } from '../../../core/lib/clock.ts';
 import { findFix } from '../../../core/lib/codes/codes.ts';
 import { UPLOAD_ERRORS } from '../../../core/lib/codes/uploads.ts';
@@ -12,7 +11,6 @@ import { brokenRule, LINK } from '../../../core/lib/sentences.ts';
 import { readJoin } from '../../../core/pods/storage/joins.ts';
 import { deletePieces } from '../../../core/pods/storage/pieces.ts';
 import type { Storage } from '../../../core/pods/storage/storage.ts';
-import { callAll } from '../../../core/resources/common/called.ts';
 import { readLabels } from '../../../core/resources/common/labels.ts';
 import { RETRY_ANNOTATION } from '../../../core/resources/common/names.ts';
 import { findLinkRefusal } from '../../../core/resources/upload/link.ts';
@@ -34,6 +32,7 @@ import type { Connection, FilteredArgs } from '../../lib/list-page.ts';
 import { newId, type OwnedResources } from '../limits/owned-resources.ts';
 import type { PreviewPlaces } from '../limits/preview-places.ts';
 import type { Quotas } from '../limits/quotas.ts';
+import { callReached, listReachedIds } from '../limits/reached.ts';
 import type { LimitUsage } from '../limits/usage.ts';
 import { createUploadAdmission, type SendingLimits } from './admission.ts';
 import { importEach } from './from-links.ts';
@@ -350,15 +349,14 @@ export function createUploadService({
       const playing = holders(accountId, upload);
       const all = [...playing.streams, ...playing.playlists, ...playing.scenes];
       if (all.length > 0) {
-        const listIds = (objects: KubeObject[]) => objects.map(({ metadata }) => metadata.name).sort();
         const extras = {
-          streamIDs: listIds(playing.streams),
-          playlistIDs: listIds(playing.playlists),
-          sceneIDs: listIds(playing.scenes),
+          streamIDs: listReachedIds(playing.streams),
+          playlistIDs: listReachedIds(playing.playlists),
+          sceneIDs: listReachedIds(playing.scenes),
         };
         throw new AppError(
           'upload_in_use',
-          `Streams or playlists play this upload, or scenes show it: ${callAll(all)}.`,
+          `Streams or playlists play this upload, or scenes show it: ${callReached(all)}.`,
           { extras },
         );
       }
