@@ -214,6 +214,9 @@ describe('destinations', () => {
       await patch({ url, rtmpUrl: url, rtmpKey: 'another-key-5678', key: 'another-key-5678' }),
     ];
     for (const answer of answers) expect(answer).toMatchObject({ status: 200, body: { keyHint: '5678' } });
+    // A client that sends it back with one name of the URL changed means that one.
+    expect((await patch({ url, rtmpUrl: `${url}/2` })).body).toMatchObject({ url: `${url}/2`, rtmpUrl: `${url}/2` });
+    expect((await patch({ url, rtmpUrl: `${url}/2` })).body).toMatchObject({ url, rtmpUrl: url });
     expect(await readSecret()).toEqual([url, 'another-key-5678', 2]);
     const mutation = `mutation ($id: ID!, $key: String!) {
       updateDestination(id: $id, input: { key: $key }) { destination { url keyHint } } }`;
@@ -223,7 +226,7 @@ describe('destinations', () => {
     const differs = { message: expect.stringMatching(/^differs from rtmp(Url|Key), which is the same field/) };
     const refusals = [
       [
-        await patch({ url, rtmpUrl: `${url}/x`, key, rtmpKey: 'other' }),
+        await patch({ url: `${url}/y`, rtmpUrl: `${url}/x`, key, rtmpKey: 'other' }),
         ['/url', '/key'].map((path) => ({ path, ...differs })),
       ],
       [await patch({ url: 'http://example.com' }), [expect.objectContaining({ path: '/url' })]],
