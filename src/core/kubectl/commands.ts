@@ -144,7 +144,7 @@ export const COMMANDS: Readonly<Record<string, Command>> = {
     summary: 'say why a rule or an upload plays at a time, or does not',
     usage: 'NAME (--rule RULE | --upload UPLOAD)',
     details:
-      'The decision is that by which the stream plays: what was on air instead, when the rule is due, and what to change.',
+      'The decision is that by which the stream plays: what was on air instead, when the rule is due, what to change.',
     examples: [
       'kubectl loop explain evening --rule news --at 2027-01-31T09:00:00Z',
       'kubectl loop explain evening --upload film -o json',

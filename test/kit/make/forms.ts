@@ -78,6 +78,8 @@ const strict = (label: string, right: string, more: Partial<Field> = {}): Field 
 });
 /** The address of a destination, a field of its own that several forms have. */
 const rtmpAddress = (right: string): Field => strict('Address (RTMP, RTMPS or SRT)', right, { source: 'AddressField' });
+const selector = (label: string): Field => ({ label, right: 'team=radio', wrong: [LONG, CONTROL, NASTY, '%'] });
+
 const search = (label: string, file?: string): Field => ({ label, right: NASTY, wrong: [], ...(file && { file }) });
 const SMALL = `<b>&'--`;
 /** The login of a destination's server: one field without the other is invalid. */
@@ -617,7 +619,7 @@ const OF_PEOPLE: Record<string, Form> = {
     form: dialog,
     submit: 'Create key',
     sends: 'POST /v1/api-keys',
-    fields: () => [name('Name')],
+    fields: () => [name('Name'), selector('Only objects with the labels (optional)')],
     done: (page) => page.getByTestId('new-key'),
     count: async (_, page) =>
       (await (await page.request.get(new URL('/v1/api-keys', page.url()).href)).json()).data.length,

@@ -40,7 +40,7 @@ export const EXPLANATIONS = {
     fix: 'Add an item that can be played.',
   },
   stream_stopped: {
-    meaning: 'The stream is stopped.',
+    meaning: 'The owner of the stream has stopped it.',
     fix: 'Start the stream.',
   },
   not_scheduled: {
@@ -48,7 +48,7 @@ export const EXPLANATIONS = {
     fix: 'Change the schedule of the stream.',
   },
   stream_off_air: {
-    meaning: 'The stream is not on air.',
+    meaning: 'The stream is off air, though its schedule wants it on.',
     fix: 'See the readiness of the stream.',
   },
   not_known: {

@@ -26,7 +26,7 @@ describe('graphql-js’s errors reach clients without the values in them', () =>
   test.each([
     ['an unknown field', mutation(`{ name: "a", rtmpUrl: "b", rtmpKey: "${KEY}", nope: 1 }`)],
     ['a field whose name is nearly known', mutation(`{ name: "a", rtmpUrl: "b", rtmpKey: "${KEY}", nam: 1 }`)],
-    ['a missing field', mutation(`{ name: "a", rtmpKey: "${KEY}" }`)],
+    ['a missing field', mutation(`{ rtmpUrl: "b", rtmpKey: "${KEY}" }`)],
     ['a list instead of an object', mutation(`["${KEY}"]`)],
     ['an object instead of a text', mutation(`{ name: "a", rtmpUrl: "b", rtmpKey: { it: "${KEY}" } }`)],
     ['a text where a number belongs', `{ streams(first: "${KEY}") { totalCount } }`],
