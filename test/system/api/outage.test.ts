@@ -97,7 +97,9 @@ test('with kube-apiserver killed each read returns its documented answer, status
     endpoints: await makeEndpoint(db, ada.accountId, 'hers'),
   };
   const read = async ({ method, path }: (typeof reads)[number]) => {
-    const name = path.includes('resumable/') ? resumable : path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '');
+    const query = path.endsWith('/explain') ? `?uploadObjectID=${videoUploadObjectID}` : '';
+    const own = path.replace('{id}', ids[path.split('/')[2] ?? ''] ?? '') + query;
+    const name = path.includes('resumable/') ? resumable : own;
     const { status, headers, body } = await ada.call(
       method,
       name.replace('{version}', '1').replace('{format}', 'csv'),
