@@ -65,7 +65,7 @@ async function deleteTicked(page: Page): Promise<void> {
 
 /** A rule with times, and the preview of them. */
 async function openRule(page: Page): Promise<void> {
-  await page.getByRole('button', { name: 'night', exact: true }).click();
+  await page.getByRole('button', { name: /night$/, expanded: false }).click();
   await page.getByTestId('rule-times').waitFor();
   await page.getByRole('region', { name: 'Rules' }).evaluate((element) => element.scrollIntoView({ block: 'start' }));
 }

@@ -85,3 +85,10 @@ export const TEST_REFUSALS = {
     fix: 'Remove the cause in the message, and request the test again.',
   },
 } as const satisfies Record<string, CodeText>;
+
+const FIXES = new Map<string, string>(
+  Object.entries({ ...DESTINATION_ERRORS, ...TEST_REFUSALS }).map(([code, { fix }]) => [code, fix]),
+);
+
+/** The fix for a code of a destination or of its test; undefined for one that is newer than these tables. A page loads no others for it. */
+export const findDestinationFix = (code: string | null | undefined): string | undefined => FIXES.get(code ?? '');

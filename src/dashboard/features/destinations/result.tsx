@@ -1,7 +1,7 @@
 /** Shows how far a test came, step by step, and its meaning. */
 import { VisuallyHidden } from '@mantine/core';
 import { IconCircleCheckFilled, IconCircleDashed, IconCircleXFilled, type TablerIcon } from '@tabler/icons-react';
-import { findFix } from '../../../core/lib/codes/codes.ts';
+import { findDestinationFix } from '../../../core/lib/codes/destinations.ts';
 import { type Destination, type DestinationTest, ProblemError } from '../../../service/client/index.ts';
 import { useNow } from '../../api/context.tsx';
 import { problemText } from '../../api/problem.ts';
@@ -26,7 +26,7 @@ interface TestResultProps {
 
 export function TestResult({ test, rtmpUrl, finishedAt }: TestResultProps) {
   const now = useNow(false);
-  const fix = test.ok ? undefined : findFix(test.code ?? undefined, 'test');
+  const fix = test.ok ? undefined : findDestinationFix(test.code);
   return (
     <div className={classes.result} data-ok={test.ok} role="status" data-testid="test-result">
       {finishedAt && (

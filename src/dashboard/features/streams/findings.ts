@@ -3,8 +3,12 @@
  * are those of `kubectl loop diagnose`. Pure: no I/O, no clock.
  */
 
-import { findFix } from '../../../core/lib/codes/codes.ts';
-import { DESTINATION_ERRORS, describeRefusal, type FailureCode } from '../../../core/lib/codes/destinations.ts';
+import {
+  DESTINATION_ERRORS,
+  describeRefusal,
+  type FailureCode,
+  findDestinationFix,
+} from '../../../core/lib/codes/destinations.ts';
 import { PLATFORM_CODES } from '../../../core/lib/codes/platforms.ts';
 import { DIAGNOSES } from '../../../core/lib/codes/streams.ts';
 import type { LiveStats, Readiness, Stream } from '../../api/api.ts';
@@ -70,7 +74,7 @@ function listRefusals({ degraded }: Seen, stats: LiveStats | undefined): StreamC
           {
             code: lastError.code,
             message: makeReadable(describeRefusal(name, explainFailure(lastError))),
-            fix: findFix(lastError.code, 'destination') ?? degraded?.fix ?? '',
+            fix: findDestinationFix(lastError.code) ?? degraded?.fix ?? '',
             since: degraded?.since,
             mend: findMend(lastError.code),
             destinationID: id,
