@@ -3,20 +3,15 @@
  * turns the part in which a destination took media. docs/programme.md describes the terms. Pure: no I/O, no clock.
  */
 import type { Fact } from '../resources/stream/facts.ts';
-import { findPlace, type Place } from '../resources/stream/item-place.ts';
-import type { ProgramItem, Track } from '../resources/stream/playing.ts';
-import { buildProgramme, type ItemLength } from './on-air.ts';
-import { advance, countTicksBefore, findItem } from './playhead.ts';
-import { readStanding } from './program-rules.ts';
+import type { Place } from '../resources/stream/item-place.ts';
+import type { ProgramItem } from '../resources/stream/playing.ts';
+import type { PlayedList } from './identity.ts';
+import { anchorByPlace, anchorByRules, buildProgramme, type ItemLength } from './on-air.ts';
+import { findTurnItem } from './plan.ts';
+import { advance, findItem } from './playhead.ts';
 import { hasRules, takeTurn } from './rules.ts';
 import { ticksToMs } from './ticks.ts';
 import { findTurn, type PlannedTurn, type Programme, type ProgrammeAnchor, timeline } from './timeline.ts';
-
-/** A list as it was played: the content that a fact names by its hash. */
-export interface PlayedList {
-  seed: number;
-  track: Track;
-}
 
 /** From one move of a list to the next. */
 export interface Stretch {
@@ -62,7 +57,7 @@ const DRIFT_MS = 1500;
 
 /**
  * Lists the stretches of one list, by facts in the order of their numbers. A fact that begins before an earlier one holds in the place of that: it
- * was told with what was known by then.
+ * knew less of what was to come.
  */
 export function listStretches(
   facts: readonly Fact[],
@@ -91,16 +86,10 @@ interface PlayedTurn {
   programme: Programme;
 }
 
-function findAnchor(programme: Programme, { round, turn, startedAt, standing }: Fact): ProgrammeAnchor | undefined {
-  const atMs = Date.parse(startedAt);
-  if (!hasRules(programme)) {
-    const isPossible =
-      turn < programme.durations.length && Number.isSafeInteger(countTicksBefore(programme, { round, turn }));
-    return isPossible ? { round, turn, atMs } : undefined;
-  }
-  const stood = readStanding(programme, standing, atMs);
-  return { round: stood.round, turn: stood.turn, atMs, standing: stood };
-}
+const findAnchor = (programme: Programme, { startedAt, standing, ...place }: Fact): ProgrammeAnchor | undefined =>
+  hasRules(programme)
+    ? anchorByRules(programme, standing, Date.parse(startedAt))
+    : anchorByPlace(programme, place, Date.parse(startedAt));
 
 /** Takes the first turn of a fact, and where the list stands behind it. */
 function takeFirst(programme: Programme, anchor: ProgrammeAnchor): { planned: PlannedTurn; next: ProgrammeAnchor } {
@@ -162,17 +151,15 @@ function measureAir(
 }
 
 function showTurn({ planned, programme }: PlayedTurn, { list, isComplete }: Stretch) {
+  if (!list) return undefined;
   const { rule: ruleIndex, item: index } = planned;
-  const track = list?.track;
-  const played = ruleIndex === null ? undefined : track?.rules?.[ruleIndex];
-  const rule = ruleIndex === null ? undefined : programme.rules?.[ruleIndex];
-  const item = (played ?? track)?.items[index];
+  const { item, ...placed } = findTurnItem(list.track, planned);
   if (!item) return undefined;
+  const rule = ruleIndex === null ? undefined : programme.rules?.[ruleIndex];
   const { estimated } = rule ?? programme;
-  const place = played ? { playlistID: played.list ?? null, index } : findPlace(track?.lists, index);
   const isExact = isComplete && !estimated?.has(index);
   const wholeMs = ticksToMs((rule?.loop ?? programme).durations[index] ?? 0);
-  return { item, place, rule: played?.name ?? null, isExact, wholeMs };
+  return { item, ...placed, isExact, wholeMs };
 }
 
 /** A turn as it was played: with how late its pod was, and until the list moved. */

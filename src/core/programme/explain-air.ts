@@ -22,7 +22,7 @@ export interface ExplainedStream {
   phase: Phase;
   /** The lists on air; none of a stream off air. */
   lists: Partial<Record<ProgrammeTrack, OnAirList>>;
-  /** The list that is asked for; by default the first that has the rule or the upload. */
+  /** The list that the request names; by default the first that has the rule or the upload. */
   track?: ProgrammeTrack | undefined;
   asked: ExplainAsked;
   atMs: number;

@@ -8,7 +8,7 @@ import type { PlannedItem } from './plan.ts';
 export interface NamedDecision extends RuleDecision {
   code: ExplanationCode;
   rule: PlayedRule;
-  /** Moment that is asked for. */
+  /** The moment to explain. */
   askedMs: number;
   turnItem: PlannedItem | null;
   byItem: PlannedItem | null;

@@ -201,7 +201,7 @@ function explainUpload(list: OnAirList, upload: string, atMs: number, context: E
   return buildExplanation(code, describeTaken(called, by, nextMs), { ...known, by });
 }
 
-/** Whether the version on air has what is asked for. */
+/** Whether the version on air has the rule, or lists the upload. */
 export const isListed = ({ track }: OnAirList, asked: ExplainAsked): boolean =>
   'upload' in asked
     ? findOccurrences(track, asked.upload).items.length > 0

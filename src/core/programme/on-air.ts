@@ -105,6 +105,27 @@ export function buildProgramme(
   return { ...own, rules: rules.map((rule) => compileRule(rule, measure(rule.items), seed, findMoment)) };
 }
 
+/** The anchor of a list with rules. Nobody can count back by rules, so it begins where it stood. */
+export function anchorByRules(
+  programme: Programme,
+  written: Standings[ProgrammeTrack] | undefined,
+  atMs: number,
+): ProgrammeAnchor {
+  const standing = readStanding(programme, written, atMs);
+  return { round: standing.round, turn: standing.turn, atMs, standing };
+}
+
+/** The anchor of a list without rules; undefined where it has no such turn. */
+export function anchorByPlace(
+  programme: Programme,
+  { round, turn }: Pick<TrackAnchor, 'round' | 'turn'>,
+  atMs: number,
+): ProgrammeAnchor | undefined {
+  const anchor = { round, turn, atMs };
+  const isPossible = turn < programme.durations.length && Number.isSafeInteger(countTicksBefore(programme, anchor));
+  return isPossible ? anchor : undefined;
+}
+
 interface Stood {
   anchor: ProgrammeAnchor;
   sinceMs: number;
@@ -124,18 +145,14 @@ function findPlace(
 ): Stood {
   const epochMs = Date.parse(given.epoch);
   if (hasRules(programme)) {
-    const standing = readStanding(programme, given.standing, epochMs);
+    const anchor = anchorByRules(programme, given.standing, epochMs);
     const isKnown =
       told?.version === given.version && Date.parse(told.epoch) === epochMs && given.standing !== undefined;
-    const { round, turn } = standing;
-    // Nobody can count back by rules.
-    return { anchor: { round, turn, atMs: epochMs, standing }, sinceMs: isKnown ? epochMs : now.getTime(), isKnown };
+    return { anchor, sinceMs: isKnown ? epochMs : now.getTime(), isKnown };
   }
   if (told?.version === given.version) {
-    const { round, turn, startedAt, since } = told;
-    const anchor = { round, turn, atMs: Date.parse(startedAt) };
-    const isPossible = turn < programme.durations.length && Number.isSafeInteger(countTicksBefore(programme, anchor));
-    if (isPossible) return { anchor, sinceMs: Date.parse(since), isKnown: true };
+    const anchor = anchorByPlace(programme, told, Date.parse(told.startedAt));
+    if (anchor) return { anchor, sinceMs: Date.parse(told.since), isKnown: true };
   }
   return { anchor: anchorAt(epochMs), sinceMs: now.getTime(), isKnown: false };
 }

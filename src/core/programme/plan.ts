@@ -1,5 +1,6 @@
 /** Lists what a stream on air plays in a span of time, as people and programs read it. Pure: no I/O, no clock. */
-import { findPlace } from '../resources/stream/item-place.ts';
+import { findPlace, type Place } from '../resources/stream/item-place.ts';
+import type { ProgramItem, Track } from '../resources/stream/playing.ts';
 import type { OnAirList } from './on-air.ts';
 import { findTurn, listTurnsBefore, type PlannedTurn, timeline } from './timeline.ts';
 
@@ -30,10 +31,20 @@ export interface PlannedPart {
 
 const toTime = (ms: number): string => new Date(ms).toISOString();
 
+/** Returns the item of a turn, its place in the playlists, and the rule that placed it; null for the list itself. */
+export function findTurnItem(
+  track: Track,
+  { rule: ruleIndex, item: index }: Pick<PlannedTurn, 'rule' | 'item'>,
+): { item: ProgramItem | undefined; place: Place; rule: string | null } {
+  const rule = ruleIndex === null ? undefined : track.rules?.[ruleIndex];
+  const place = rule ? { playlistID: rule.list ?? null, index } : findPlace(track.lists, index);
+  return { item: (rule ?? track).items[index], place, rule: rule?.name ?? null };
+}
+
 export function showPlanned({ track, exactUntilMs, untilMs }: OnAirList, planned: PlannedTurn): PlannedItem {
-  const { item, startMs, endMs: end } = planned;
-  const rule = planned.rule === null ? undefined : track.rules?.[planned.rule];
-  const { id = '', name = '' } = (rule ?? track).items[item] ?? {};
+  const { startMs, endMs: end } = planned;
+  const { item, place, rule } = findTurnItem(track, planned);
+  const { id = '', name = '' } = item ?? {};
   const endMs = Math.min(end, untilMs ?? end);
   return {
     startAt: toTime(startMs),
@@ -41,8 +52,8 @@ export function showPlanned({ track, exactUntilMs, untilMs }: OnAirList, planned
     durationSeconds: (endMs - startMs) / 1000,
     id,
     name: name || id,
-    ...(rule ? { playlistID: rule.list ?? null, index: item } : findPlace(track.lists, item)),
-    rule: rule?.name ?? null,
+    ...place,
+    rule,
     exact: exactUntilMs === undefined || endMs <= exactUntilMs,
   };
 }

@@ -1,13 +1,7 @@
 /** Compares what a receiver got with what was on air as it is computed from the facts of a stream, item by item. */
 import { expect } from 'vitest';
-import {
-  type AiredItem,
-  type AirSpan,
-  listAired,
-  listStretches,
-  type PlayedList,
-} from '../../../src/core/programme/as-run.ts';
-import { identifyTrack } from '../../../src/core/programme/identity.ts';
+import { type AiredItem, type AirSpan, listAired, listStretches } from '../../../src/core/programme/as-run.ts';
+import { identifyLists } from '../../../src/core/programme/identity.ts';
 import type { Program } from '../../../src/core/protocol/program.ts';
 import type { Fact } from '../../../src/core/resources/stream/facts.ts';
 import { FPS, type Segment } from './numbered.ts';
@@ -38,9 +32,7 @@ export function computeAired(
   { moves, programs, recordings }: Recorded & { recordings: readonly Received[] },
   frames: Readonly<Record<string, number>>,
 ): AiredItem[] {
-  const lists = new Map(
-    programs.map(({ video: track, seed }): [string, PlayedList] => [identifyTrack(track, seed), { track, seed }]),
-  );
+  const lists = new Map(programs.flatMap(identifyLists));
   const stretches = listStretches(moves, 'video', (hash) => lists.get(hash));
   const onAir = listOnAir(recordings);
   const endMs = onAir.at(-1)?.endMs ?? 0;

@@ -1,6 +1,6 @@
 /** Tells the story of a destination. */
 
-import { findFix } from '../../lib/codes/codes.ts';
+import { findDestinationFix } from '../../lib/codes/destinations.ts';
 import { PLATFORM_CODES } from '../../lib/codes/platforms.ts';
 import { UNKNOWN_ISSUES } from '../../lib/codes/streams.ts';
 import { PLATFORM_ISSUES } from '../../lib/codes/youtube-issues.ts';
@@ -66,7 +66,7 @@ function findFaults({ metadata, status }: Destination): DiagnosedFact[] {
   if (ready.status !== 'True') return [{ message: ready.message, fix: getConditionFix(ready) }];
   const { test } = status ?? {};
   if (!test || test.ok) return [];
-  const fix = findFix(test.code, 'test');
+  const fix = findDestinationFix(test.code);
   return [
     { message: `The last test failed at the step ${test.stage}: ${test.message}`, ...(fix !== undefined && { fix }) },
   ];

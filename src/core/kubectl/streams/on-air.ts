@@ -4,11 +4,10 @@ import { PROGRAMME_TRACKS, type ProgrammeTrack } from '../../programme/tracks.ts
 import { readPodProgram } from '../../protocol/to-streamer.ts';
 import { STREAM_LABEL } from '../../resources/common/names.ts';
 import type { LoopStream } from '../../resources/stream/resource.ts';
+import { ON_AIR_PHASES } from '../../resources/stream/spec.ts';
 import { UPLOADS, type Upload } from '../../resources/upload/resource.ts';
 import type { Cluster } from '../shell/cluster.ts';
 import { listPodsOf } from './logs.ts';
-
-const ON_AIR: readonly string[] = ['starting', 'live', 'reconnecting'];
 
 export interface ReadLists {
   /** None of a stream off air. */
@@ -18,7 +17,9 @@ export interface ReadLists {
 
 export async function readLists({ kube, namespace }: Cluster, stream: LoopStream, now: Date): Promise<ReadLists> {
   const { phase = 'unknown', podUID } = stream.status ?? {};
-  const pods = ON_AIR.includes(phase) ? await listPodsOf(kube, namespace, STREAM_LABEL, stream.metadata.name) : [];
+  const pods = ON_AIR_PHASES.some((one) => one === phase)
+    ? await listPodsOf(kube, namespace, STREAM_LABEL, stream.metadata.name)
+    : [];
   const pod = pods.find(({ metadata }) => metadata.uid === podUID) ?? pods[0];
   const program = pod && readPodProgram(pod);
   if (!program) return { lists: {}, findUpload: () => undefined };

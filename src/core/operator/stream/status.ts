@@ -20,6 +20,7 @@ import { getConditionFix, readGates } from '../../resources/stream/readiness.ts'
 import type { LoopStream } from '../../resources/stream/resource.ts';
 import {
   type LoopStreamStatus,
+  ON_AIR_PHASES,
   type Phase,
   READINESS_CONDITIONS,
   type Rejection,
@@ -56,8 +57,6 @@ const REFUSALS: ReadonlySet<string> = new Set<FailureCode>([
   'publish_rejected',
 ]);
 
-const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
-
 /**
  * The destinations that refuse a stream in this phase. A refusal lasts until the destination takes media or the stream leaves the air,
  * however often the pod tries again, so each makes one transition. A destination that the pod has not reported yet keeps its state.
@@ -67,7 +66,7 @@ export function findRejections(
   phase: Phase,
   observed: Pick<Observation, 'destinations' | 'report' | 'now'>,
 ): Rejection[] {
-  if (!ON_AIR.includes(phase)) return [];
+  if (!ON_AIR_PHASES.includes(phase)) return [];
   const { report, destinations, now } = observed;
   const before = status?.rejections ?? [];
   return listReceivers(spec).flatMap((name): Rejection[] => {
@@ -139,7 +138,7 @@ export function buildStatus(
     ),
   };
   const transitions = recordTransitions(stream.status, status, now, observed.report, platforms.told);
-  const isLeaving = !ON_AIR.includes(decision.phase) || pod?.metadata.deletionTimestamp !== undefined;
+  const isLeaving = !ON_AIR_PHASES.includes(decision.phase) || pod?.metadata.deletionTimestamp !== undefined;
   const dropped = observed.report?.droppedRules;
   const known = stream.status?.droppedRules;
   const droppedRules = dropped ? followDropped(known, dropped, now, isLeaving) : known;

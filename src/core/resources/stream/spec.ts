@@ -286,6 +286,9 @@ export const PHASES = [
 ] as const;
 export type Phase = (typeof PHASES)[number];
 
+/** The phases of a stream whose pod plays, or is about to. */
+export const ON_AIR_PHASES: readonly Phase[] = ['starting', 'live', 'reconnecting'];
+
 /** Fields of the spec that name media → the same in REST and GraphQL. */
 export const MEDIA_FIELDS = {
   uploadName: 'videoUploadObjectID',

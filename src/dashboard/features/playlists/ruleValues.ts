@@ -117,7 +117,7 @@ function findWhenMistakes(values: RuleValues): RuleMistakes {
 const omitUndefined = (mistakes: Record<string, string | undefined>): RuleMistakes =>
   Object.fromEntries(Object.entries(mistakes).filter(([, text]) => text !== undefined));
 
-/** Finds mistakes before the server is asked; it finds the rest. `taken` are the names of the other rules. */
+/** Finds mistakes before the request; the server finds the rest. `taken` are the names of the other rules. */
 export function findRuleMistakes(values: RuleValues, taken: readonly string[]): RuleMistakes {
   const { source, playlistID, uploadObjectID, count, late, when } = values;
   const name = values.name.trim();

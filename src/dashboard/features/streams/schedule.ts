@@ -221,7 +221,7 @@ const isWithin = (value: number | string, most: number): boolean =>
 
 export type ScheduleMistakes = Partial<Record<keyof ScheduleValues, string>>;
 
-/** Finds mistakes before the server is asked; it finds the rest. */
+/** Finds mistakes before the request; the server finds the rest. */
 export function scheduleMistakes(values: ScheduleValues): ScheduleMistakes {
   const { repeat, startAt, endAt, isBounded } = values;
   const isOnce = repeat === 'once';

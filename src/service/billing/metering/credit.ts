@@ -16,7 +16,7 @@ import { type Condition, findCondition } from '../../../core/resources/common/co
 import { CREDIT_CONDITION } from '../../../core/resources/common/names.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
 import { lastNumber, type Session } from '../../../core/resources/stream/sessions.ts';
-import { isWanted, type Phase } from '../../../core/resources/stream/spec.ts';
+import { isWanted, ON_AIR_PHASES } from '../../../core/resources/stream/spec.ts';
 import { type PriceList, priceAt } from '../ledger/prices.ts';
 import { type CountedSession, toTenths } from './session-charges.ts';
 
@@ -27,8 +27,7 @@ const RESUME_SECONDS = 60n;
 /** A warning can recur once this factor of its time is left again, so that small changes warn once. */
 const WARN_AGAIN = 1.05;
 
-const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
-const isOnAir = ({ status }: LoopStream): boolean => ON_AIR.includes(status?.phase ?? 'idle');
+const isOnAir = ({ status }: LoopStream): boolean => ON_AIR_PHASES.includes(status?.phase ?? 'idle');
 /** Whether it has left the air, and its book says only when its pod has ended for how long it was there. */
 const isClosing = (stream: LoopStream): boolean =>
   !isOnAir(stream) && (stream.status?.sessions ?? []).some(({ endedAt }) => endedAt === undefined);

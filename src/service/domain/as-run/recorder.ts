@@ -6,7 +6,7 @@ import type { Pod } from '../../../core/kube/core.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject, Stored } from '../../../core/kube/types.ts';
 import { setNewest } from '../../../core/lib/newest.ts';
-import { identifyTrack } from '../../../core/programme/identity.ts';
+import { identifyLists } from '../../../core/programme/identity.ts';
 import { readPodProgram } from '../../../core/protocol/to-streamer.ts';
 import { PROGRAM_ANNOTATION, STREAM_LABEL } from '../../../core/resources/common/names.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
@@ -46,13 +46,10 @@ export async function startRecorder({ db, uploads, pods, now }: RecorderDeps) {
     const annotation = metadata.annotations?.[PROGRAM_ANNOTATION] ?? '';
     const known = recent.get(stream);
     if (known?.annotation === annotation) return;
-    const { video, audio, seed = 0 } = readPodProgram({ metadata }) ?? {};
     const lists = known?.lists ?? new Map<string, store.RecordedList>();
-    for (const track of [video, audio]) {
-      if (!track) continue;
-      const programme = identifyTrack(track, seed);
-      const ids = [...new Set(listTrackItems(track).map(({ id }) => id))];
-      setNewest(lists, programme, { programme, seed, track, uploads: ids }, MAX_LISTS);
+    for (const [programme, list] of identifyLists(readPodProgram({ metadata }))) {
+      const ids = [...new Set(listTrackItems(list.track).map(({ id }) => id))];
+      setNewest(lists, programme, { programme, ...list, uploads: ids }, MAX_LISTS);
     }
     setNewest(recent, stream, { annotation, lists }, MAX_STREAMS);
   }

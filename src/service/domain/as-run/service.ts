@@ -3,14 +3,8 @@ import type { Pod } from '../../../core/kube/core.ts';
 import type { Reflector } from '../../../core/kube/reflector.ts';
 import type { KubeObject } from '../../../core/kube/types.ts';
 import { type Clock, systemClock } from '../../../core/lib/clock.ts';
-import {
-  type AiredItem,
-  type AirSpan,
-  listAired,
-  listStretches,
-  type PlayedList,
-} from '../../../core/programme/as-run.ts';
-import { identifyTrack } from '../../../core/programme/identity.ts';
+import { type AiredItem, type AirSpan, listAired, listStretches } from '../../../core/programme/as-run.ts';
+import { identifyLists, type PlayedList } from '../../../core/programme/identity.ts';
 import type { ProgrammeTrack } from '../../../core/programme/tracks.ts';
 import { readPodProgram } from '../../../core/protocol/to-streamer.ts';
 import type { Fact } from '../../../core/resources/stream/facts.ts';
@@ -82,8 +76,7 @@ export function createAsRunService({ db, streams, uploads, pods, clock = systemC
     if (hashes.every((hash) => lists.has(hash))) return lists;
     for (const pod of pods.byIndex('stream', metadata.name)) {
       if (pod.metadata.namespace !== metadata.namespace) continue;
-      const { video, audio, seed = 0 } = readPodProgram(pod) ?? {};
-      for (const track of [video, audio]) if (track) lists.set(identifyTrack(track, seed), { seed, track });
+      for (const [hash, list] of identifyLists(readPodProgram(pod))) lists.set(hash, list);
     }
     return lists;
   }

@@ -1,6 +1,6 @@
 /** Runs the SQL of the record of what streams played (db/migrations/as-run.ts). */
 import { sql } from 'kysely';
-import type { PlayedList } from '../../../core/programme/as-run.ts';
+import type { PlayedList } from '../../../core/programme/identity.ts';
 import type { Fact } from '../../../core/resources/stream/facts.ts';
 import type { Db } from '../../db/pool.ts';
 import { KEPT_DAYS } from '../uptime/store.ts';

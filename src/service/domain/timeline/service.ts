@@ -13,7 +13,7 @@ import { describeMoment, listPlanned } from '../../../core/programme/plan.ts';
 import { PROGRAMME_TRACKS, type ProgrammeTrack } from '../../../core/programme/tracks.ts';
 import { readPodProgram } from '../../../core/protocol/to-streamer.ts';
 import type { LoopStream } from '../../../core/resources/stream/resource.ts';
-import type { Phase } from '../../../core/resources/stream/spec.ts';
+import { ON_AIR_PHASES } from '../../../core/resources/stream/spec.ts';
 import type { Upload } from '../../../core/resources/upload/resource.ts';
 import { validationFailed } from '../../lib/errors.ts';
 import type { OwnedResources } from '../limits/owned-resources.ts';
@@ -26,7 +26,6 @@ export const MAX_TIMELINE_ITEMS = 1000;
 /** Items of one export: four months of 3 minutes each, or two days of 3 seconds. */
 const MAX_EXPORTED = 60_000;
 const COUNTS = { next: 3, last: 10 };
-const ON_AIR: readonly Phase[] = ['starting', 'live', 'reconnecting'];
 
 export interface TimelineAsked extends AskedSpan {
   track?: ProgrammeTrack | undefined;
@@ -66,7 +65,7 @@ export function createTimelineService({ streams, uploads, pods, clock = systemCl
 
   /** Returns the list on air; undefined while the stream is off air, or has no such list. Throws `stream_not_found`. */
   const find = (accountId: string, stream: LoopStream, track: ProgrammeTrack, now: Date): OnAirList | undefined => {
-    if (!ON_AIR.includes(computePhase(stream, now))) return undefined;
+    if (!ON_AIR_PHASES.includes(computePhase(stream, now))) return undefined;
     const { name, namespace } = stream.metadata;
     const own = pods.byIndex('stream', name).filter(({ metadata }) => metadata.namespace === namespace);
     const pod = own.find(({ metadata }) => metadata.uid === stream.status?.podUID) ?? own[0];

@@ -9,8 +9,8 @@ import { encodeHeader, encodeTag, TAG_AUDIO, TAG_VIDEO } from '../../../../src/c
 import type { Storage } from '../../../../src/core/pods/storage/storage.ts';
 import type { TimelineItem } from '../../../../src/core/pods/streamer/timeline/splicer.ts';
 import { TrackPlayer } from '../../../../src/core/pods/streamer/tracks/track.ts';
-import { type AirSpan, listAired, listStretches, type PlayedList } from '../../../../src/core/programme/as-run.ts';
-import { identifyTrack } from '../../../../src/core/programme/identity.ts';
+import { type AirSpan, listAired, listStretches } from '../../../../src/core/programme/as-run.ts';
+import { identifyTrack, type PlayedList } from '../../../../src/core/programme/identity.ts';
 import { TICKS_PER_SECOND } from '../../../../src/core/programme/ticks.ts';
 import type { Program } from '../../../../src/core/protocol/program.ts';
 import { type Fact, recordFacts } from '../../../../src/core/resources/stream/facts.ts';

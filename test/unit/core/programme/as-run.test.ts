@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type AirSpan, listAired, listStretches, type PlayedList } from '../../../../src/core/programme/as-run.ts';
+import { type AirSpan, listAired, listStretches } from '../../../../src/core/programme/as-run.ts';
+import type { PlayedList } from '../../../../src/core/programme/identity.ts';
 import type { Fact } from '../../../../src/core/resources/stream/facts.ts';
 import type { ProgramItem } from '../../../../src/core/resources/stream/playing.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Decides which items of a stream on air are told to webhooks as `item.started`, and when the next one may begin. Pure: no I/O, no clock.
+ * Decides which items of a stream on air webhooks receive as `item.started`, and when the next one may begin. Pure: no I/O, no clock.
  */
 import type { StreamNow, StreamTimelineItem } from '../../timeline/record.ts';
 
@@ -12,12 +12,12 @@ const ROUNDING_MS = 1_000;
 const LEAST_WAIT_MS = 1_000;
 const MOST_WAIT_MS = 3_600_000;
 
-/** The last start of a list that was told. */
+/** The last start of a list that webhooks have received. */
 export type KnownStart = Pick<StreamTimelineItem, 'id' | 'index' | 'rule' | 'startAt' | 'endAt'>;
 
 const msOf = (time: string): number => Date.parse(time);
 
-/** Whether the item played when it was told: a move of the list computes the start of an item on air anew. */
+/** Whether webhooks have received this play of the item: a move of the list computes the start of an item on air anew. */
 const isSamePlay = (item: KnownStart, last: KnownStart): boolean =>
   item.id === last.id &&
   item.index === last.index &&
